@@ -1,0 +1,3 @@
+//! hiera-ls
+pub mod text;
+pub mod yaml;

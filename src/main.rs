@@ -1,0 +1,2 @@
+//! The `hiera-ls` command.
+fn main() {}

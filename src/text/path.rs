@@ -1,0 +1,112 @@
+//! Paths of files as text: `/` between parts, no `.` or `..` left. Asks nothing of the operating system.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A normalised path. Absolute in the workspace; tests and snippets may use relative ones.
+///
+/// Two spellings of one file (`a/../b`, `a//b`) are equal; case is kept and counts, as Puppet runs on systems where it does.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FilePath(Arc<str>);
+
+impl FilePath {
+    /// The path written `text`, with `\` read as `/` on Windows, and `.`, `..` and empty parts folded.
+    /// A `..` above the root stays at the root.
+    pub fn new(text: &str) -> FilePath {
+        let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
+        let absolute = text.starts_with('/');
+        let mut parts: Vec<&str> = Vec::new();
+        for part in text.split('/') {
+            match part {
+                "" | "." => {}
+                ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+                ".." if absolute => {}
+                part => parts.push(part),
+            }
+        }
+        let joined = parts.join("/");
+        FilePath(if absolute { format!("/{joined}").into() } else { joined.into() })
+    }
+
+    /// This path with `relative` behind it; an absolute `relative` replaces it.
+    pub fn join(&self, relative: &str) -> FilePath {
+        if relative.starts_with('/') { FilePath::new(relative) } else { FilePath::new(&format!("{}/{relative}", self.0)) }
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The folder that holds it; `None` for a root.
+    pub fn parent(&self) -> Option<FilePath> {
+        match self.0.rsplit_once('/') {
+            Some(("", "")) | None => None,
+            Some(("", _)) => Some(FilePath("/".into())),
+            Some((parent, _)) => Some(FilePath(parent.into())),
+        }
+    }
+
+    /// The last part; empty for a root.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The part of the name behind its last dot, if any.
+    pub fn extension(&self) -> Option<&str> {
+        self.name().rsplit_once('.').map(|(_, extension)| extension)
+    }
+
+    /// Whether it is `folder` or lies below it.
+    pub fn is_within(&self, folder: &FilePath) -> bool {
+        self.relative_to(folder).is_some()
+    }
+
+    /// What follows `folder` in this path, without a leading `/`; `None` when it does not lie below it.
+    pub fn relative_to(&self, folder: &FilePath) -> Option<&str> {
+        let rest = self.0.strip_prefix(folder.as_str())?;
+        if rest.is_empty() || folder.0.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
+    }
+
+    /// The folders that hold it, the nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = FilePath> {
+        std::iter::successors(self.parent(), FilePath::parent)
+    }
+}
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_are_equal() {
+        for spelling in ["/a/b.yaml", "/a//b.yaml", "/a/./b.yaml", "/a/x/../b.yaml", "/../a/b.yaml"] {
+            assert_eq!(FilePath::new(spelling).as_str(), "/a/b.yaml", "{spelling}");
+        }
+        assert_eq!(FilePath::new("../x").as_str(), "../x");
+    }
+
+    #[test]
+    fn parts() {
+        let path = FilePath::new("/repo/data/common.yaml");
+        assert_eq!(path.parent().unwrap().as_str(), "/repo/data");
+        assert_eq!(path.name(), "common.yaml");
+        assert_eq!(path.relative_to(&FilePath::new("/repo")), Some("data/common.yaml"));
+        assert_eq!(path.relative_to(&FilePath::new("/rep")), None);
+        assert_eq!(path.relative_to(&FilePath::new("/")), Some("repo/data/common.yaml"));
+        assert_eq!(FilePath::new("/").parent(), None);
+        assert_eq!(path.ancestors().count(), 3);
+    }
+}

@@ -1,0 +1,89 @@
+//! Places in a text: byte offsets, half-open ranges, and the file that they belong to.
+//!
+//! Everything inside the library counts bytes. Lines and columns exist only in [`position`](super::position).
+
+use std::ops::Range;
+
+/// A half-open range of bytes, `start..end`, in one text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextRange {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte; never less than `start`.
+    pub end: u32,
+}
+
+impl TextRange {
+    /// The range `start..end`; an end before the start gives the empty range at `start`.
+    pub fn new(start: u32, end: u32) -> TextRange {
+        TextRange { start, end: end.max(start) }
+    }
+
+    /// The range of the `usize` offsets that slices are indexed with.
+    ///
+    /// Offsets beyond 4 GiB saturate; no text that long is ever loaded.
+    pub fn from_usize(range: Range<usize>) -> TextRange {
+        TextRange::new(clamp(range.start), clamp(range.end))
+    }
+
+    /// The empty range at `offset`.
+    pub fn empty(offset: u32) -> TextRange {
+        TextRange { start: offset, end: offset }
+    }
+
+    /// How many bytes it holds.
+    pub fn len(self) -> u32 {
+        self.end - self.start
+    }
+
+    /// Whether it holds no byte.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Whether a cursor at `offset` touches the range: both borders count, as editors place a cursor between characters.
+    pub fn touches(self, offset: u32) -> bool {
+        self.start <= offset && offset <= self.end
+    }
+
+    /// Whether `other` lies wholly inside.
+    pub fn contains(self, other: TextRange) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    /// The smallest range that holds both.
+    pub fn cover(self, other: TextRange) -> TextRange {
+        TextRange { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The same as indices of a slice.
+    pub fn as_usize(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+fn clamp(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+/// A file's number within one workspace. Numbers are never reused, so an old snapshot's stay true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in a file: where a value, a key or a token was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// The bytes within it.
+    pub range: TextRange,
+}
+
+/// A place between two bytes of a file: a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FilePosition {
+    /// The file.
+    pub file: FileId,
+    /// Bytes from the start of its text.
+    pub offset: u32,
+}

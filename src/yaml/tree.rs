@@ -1,0 +1,156 @@
+//! The spanned tree of one YAML (or JSON) file: what is written, where, and in which style.
+//!
+//! The tree says nothing of what a scalar *means* (see [`super::psych`]) and knows no Hiera.
+
+use crate::text::TextRange;
+
+/// A node's number within its [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A file's first document as a tree, with all that was wrong on the way.
+///
+/// Only the first document counts for Hiera; what follows it is not read.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// All nodes; parents come before or after their children, only [`NodeId`]s connect them.
+    pub nodes: Vec<Node>,
+    /// The root, or `None` for a file without content.
+    pub root: Option<NodeId>,
+    /// Syntax errors in the order of their place. Empty exactly when Puppet's own reader (libyaml) accepts the text.
+    pub problems: Vec<SyntaxError>,
+    /// Comments with their `#`, in order, without the line break.
+    pub comments: Vec<TextRange>,
+    /// Where a second document starts (its `---`), if there is one: Hiera does not read it.
+    pub second_document: Option<TextRange>,
+}
+
+/// One node: a scalar, a collection or an alias.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// All of it, quotes and brackets included, anchors and tags not. A block collection ends with its last
+    /// child; a block scalar with its last line's content. An empty (omitted) scalar is an empty range where
+    /// the value would stand.
+    pub span: TextRange,
+    /// `&name`, with its place including the `&`.
+    pub anchor: Option<Box<Property>>,
+    /// The tag as written (`!!str`, `!vault`, `!<tag:...>`), with its place.
+    pub tag: Option<Box<Property>>,
+}
+
+/// An anchor or a tag of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// The anchor's name without `&`; the tag in full form, `!!str` resolved to `tag:yaml.org,2002:str`.
+    pub name: String,
+    /// Its place.
+    pub span: TextRange,
+}
+
+/// The kinds of node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    /// A scalar; its text is decoded (escapes, folding) but not resolved.
+    Scalar {
+        /// How it is written.
+        style: ScalarStyle,
+        /// The decoded text.
+        text: Box<str>,
+    },
+    /// A list.
+    Sequence {
+        /// Whether it is written `[…]`.
+        flow: bool,
+        /// Its elements in order.
+        items: Vec<NodeId>,
+    },
+    /// A hash, with every entry as written: duplicates and merge keys included.
+    Mapping {
+        /// Whether it is written `{…}`.
+        flow: bool,
+        /// Key and value of each entry, in order.
+        entries: Vec<(NodeId, NodeId)>,
+    },
+    /// `*name`.
+    Alias {
+        /// The name without `*`.
+        name: Box<str>,
+        /// The node that bears the anchor last defined before this place; `None` when there is none.
+        target: Option<NodeId>,
+    },
+}
+
+/// How a scalar is written; it decides whether its text is resolved to a type or is a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarStyle {
+    /// Without quotes.
+    Plain,
+    /// `'…'`
+    SingleQuoted,
+    /// `"…"`
+    DoubleQuoted,
+    /// `|`
+    Literal,
+    /// `>`
+    Folded,
+    /// A number, `true`, `false` or `null` of a JSON file.
+    JsonLiteral,
+}
+
+/// Why a text is not YAML (or JSON), in the words of the reader that Puppet uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// libyaml's problem, such as `did not find expected key`.
+    pub message: String,
+    /// libyaml's context, such as `while parsing a block mapping`, with the place where that began.
+    pub context: Option<(String, TextRange)>,
+    /// The place of the problem; never empty unless it is the end of the text.
+    pub span: TextRange,
+}
+
+/// One step on the way from the root to a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PathStep {
+    /// Into a mapping's entry, by number.
+    Entry(usize),
+    /// Into a sequence's element, by number.
+    Item(usize),
+}
+
+impl Tree {
+    /// The node with this number.
+    ///
+    /// # Panics
+    /// If `id` belongs to another tree and is out of range.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// The entries of a mapping; none for any other node.
+    pub fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
+        match &self.node(id).kind {
+            NodeKind::Mapping { entries, .. } => entries,
+            _ => &[],
+        }
+    }
+
+    /// The decoded text of a scalar.
+    pub fn scalar(&self, id: NodeId) -> Option<&str> {
+        match &self.node(id).kind {
+            NodeKind::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The node itself, or what it is an alias of. `None` for an alias without target.
+    ///
+    /// Aliases point to nodes, never to other aliases, so one step suffices.
+    pub fn resolve(&self, id: NodeId) -> Option<NodeId> {
+        match &self.node(id).kind {
+            NodeKind::Alias { target, .. } => *target,
+            _ => Some(id),
+        }
+    }
+}

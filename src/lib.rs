@@ -1,3 +1,4 @@
 //! hiera-ls
+pub mod hiera;
 pub mod text;
 pub mod yaml;

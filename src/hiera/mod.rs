@@ -1,0 +1,5 @@
+//! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
+
+pub mod value;
+
+pub use value::{Data, Hash, Key, Member, Value};

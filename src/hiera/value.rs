@@ -1,0 +1,420 @@
+//! Hiera's values: data with the place where each part of it was written.
+//!
+//! A [`Value`] is cheap to clone (collections and strings are shared) and equal to another when Ruby's `eql?` says so:
+//! `1`, `1.0` and `"1"` all differ, hashes compare without regard to order, and origins do not count.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::hash::{Hash as StdHash, Hasher};
+use std::sync::Arc;
+
+use indexmap::{Equivalent, IndexMap};
+
+use crate::text::Span;
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The value itself.
+    pub data: Data,
+    /// Where this part was written; `None` for what no file holds (facts, defaults given on the command line).
+    pub origin: Option<Span>,
+    /// Whether some string in it, a key included, contains `%{`: all others need no interpolation.
+    live: bool,
+}
+
+/// The types that a value can have. What YAML cannot express comes from `convert_to` or from functions.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// `null`, Puppet's `undef`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer of 64 bits.
+    Integer(i64),
+    /// A longer integer, in decimal digits.
+    BigInteger(Arc<str>),
+    /// A float, infinities and not-a-number included.
+    Float(f64),
+    /// A string.
+    String(Arc<str>),
+    /// A Ruby symbol: what `k: :foo` is. Not a legal value, but a file may hold it under a key nobody asks for.
+    Symbol(Arc<str>),
+    /// Bytes that are not UTF-8 (`!!binary`).
+    Binary(Arc<[u8]>),
+    /// A list.
+    Array(Arc<Vec<Value>>),
+    /// A hash.
+    Hash(Arc<Hash>),
+    /// A value that must not be shown.
+    Sensitive(Arc<Value>),
+}
+
+/// A hash in Ruby's order: an overwritten key keeps its place.
+pub type Hash = IndexMap<Key, Member>;
+
+/// A key of a hash: any value, though only strings and numbers are legal in a value that is looked up.
+#[derive(Clone, Debug)]
+pub struct Key(pub Data);
+
+/// What a hash holds under a key.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Where the key was written.
+    pub key_origin: Option<Span>,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Value {
+    /// A value that holds no other and no text.
+    pub fn new(data: Data, origin: Option<Span>) -> Value {
+        let live = match &data {
+            Data::String(text) => text.contains("%{"),
+            Data::Array(items) => items.iter().any(|item| item.live),
+            Data::Hash(hash) => hash.iter().any(|(key, member)| key.is_live() || member.value.live),
+            _ => false,
+        };
+        Value { data, origin, live }
+    }
+
+    /// `null`.
+    pub fn null(origin: Option<Span>) -> Value {
+        Value::new(Data::Null, origin)
+    }
+
+    /// A string.
+    pub fn string(text: &str, origin: Option<Span>) -> Value {
+        Value::new(Data::String(text.into()), origin)
+    }
+
+    /// A list.
+    pub fn array(items: Vec<Value>, origin: Option<Span>) -> Value {
+        Value::new(Data::Array(Arc::new(items)), origin)
+    }
+
+    /// A hash.
+    pub fn hash(hash: Hash, origin: Option<Span>) -> Value {
+        Value::new(Data::Hash(Arc::new(hash)), origin)
+    }
+
+    /// Whether interpolation could change it.
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn as_array(&self) -> Option<&[Value]> {
+        match &self.data {
+            Data::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The hash, if it is one.
+    pub fn as_hash(&self) -> Option<&Hash> {
+        match &self.data {
+            Data::Hash(hash) => Some(hash),
+            _ => None,
+        }
+    }
+
+    /// The member of a hash under a string key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_hash()?.get(key).map(|member| &member.value)
+    }
+
+    /// The same value, said to be written elsewhere.
+    pub fn with_origin(mut self, origin: Option<Span>) -> Value {
+        self.origin = origin;
+        self
+    }
+
+    /// The text that takes a token's place when this value is interpolated into a string: Ruby's `to_s`.
+    ///
+    /// Source: semantics of interpolation, checked against Puppet 7.23 on Ruby 3.1.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match &self.data {
+            Data::String(text) => Cow::Borrowed(text),
+            Data::Null => Cow::Borrowed(""),
+            Data::Symbol(text) => Cow::Borrowed(text),
+            other => {
+                let mut out = String::new();
+                inspect(other, &mut out);
+                Cow::Owned(out)
+            }
+        }
+    }
+
+    /// Ruby's name for the class of this value, as Puppet's messages give it.
+    pub fn class_name(&self) -> &'static str {
+        match &self.data {
+            Data::Null => "NilClass",
+            Data::Bool(true) => "TrueClass",
+            Data::Bool(false) => "FalseClass",
+            Data::Integer(_) | Data::BigInteger(_) => "Integer",
+            Data::Float(_) => "Float",
+            Data::String(_) | Data::Binary(_) => "String",
+            Data::Symbol(_) => "Symbol",
+            Data::Array(_) => "Array",
+            Data::Hash(_) => "Hash",
+            Data::Sensitive(_) => "Puppet::Pops::Types::PSensitiveType::Sensitive",
+        }
+    }
+
+    /// The short name of its type in Puppet's language, as the messages of type mismatches give it.
+    pub fn type_name(&self) -> &'static str {
+        match &self.data {
+            Data::Null => "Undef",
+            Data::Bool(_) => "Boolean",
+            Data::Integer(_) | Data::BigInteger(_) => "Integer",
+            Data::Float(_) => "Float",
+            Data::String(_) => "String",
+            Data::Binary(_) => "String",
+            Data::Symbol(_) => "Runtime[ruby, 'Symbol']",
+            Data::Array(items) if items.is_empty() => "Array",
+            Data::Array(_) => "Tuple",
+            Data::Hash(hash) if !hash.is_empty() && hash.keys().all(|key| matches!(&key.0, Data::String(text) if !text.is_empty())) => "Struct",
+            Data::Hash(_) => "Hash",
+            Data::Sensitive(_) => "Sensitive",
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::string(text, None)
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.data == other.data
+    }
+}
+
+impl Eq for Value {}
+
+impl StdHash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Key::hash_data(&self.data, state);
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Data) -> bool {
+        match (self, other) {
+            (Data::Null, Data::Null) => true,
+            (Data::Bool(a), Data::Bool(b)) => a == b,
+            (Data::Integer(a), Data::Integer(b)) => a == b,
+            (Data::Float(a), Data::Float(b)) => a == b,
+            (Data::BigInteger(a), Data::BigInteger(b)) | (Data::String(a), Data::String(b)) | (Data::Symbol(a), Data::Symbol(b)) => a == b,
+            (Data::Binary(a), Data::Binary(b)) => a == b,
+            (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Data::Sensitive(a), Data::Sensitive(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Data {}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Member) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Member {}
+
+impl Key {
+    /// A string key.
+    pub fn string(text: &str) -> Key {
+        Key(Data::String(text.into()))
+    }
+
+    /// The key, if it is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.0 {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The key as people read it: a string as it is, anything else as Ruby shows it.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Data::String(text) | Data::Symbol(text) => Cow::Borrowed(text),
+            other => {
+                let mut out = String::new();
+                inspect(other, &mut out);
+                Cow::Owned(out)
+            }
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        self.as_str().is_some_and(|text| text.contains("%{"))
+    }
+
+    // Strings hash as `str` does, so that a hash can be asked with a `&str`.
+    fn hash_data<H: Hasher>(data: &Data, state: &mut H) {
+        match data {
+            Data::String(text) => text.hash(state),
+            Data::Null => 0u8.hash(state),
+            Data::Bool(value) => value.hash(state),
+            Data::Integer(value) => value.hash(state),
+            Data::BigInteger(digits) => (1u8, digits).hash(state),
+            Data::Float(value) => (2u8, if *value == 0.0 { 0 } else { value.to_bits() }).hash(state),
+            Data::Symbol(text) => (3u8, text).hash(state),
+            Data::Binary(bytes) => bytes.hash(state),
+            Data::Array(items) => {
+                state.write_usize(items.len());
+                items.iter().for_each(|item| item.hash(state));
+            }
+            // Order must not count; the size is enough to tell most hashes apart.
+            Data::Hash(hash) => (4u8, hash.len()).hash(state),
+            Data::Sensitive(value) => value.hash(state),
+        }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+impl StdHash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Key::hash_data(&self.0, state);
+    }
+}
+
+impl Equivalent<Key> for str {
+    fn equivalent(&self, key: &Key) -> bool {
+        key.as_str() == Some(self)
+    }
+}
+
+/// Writes `data` as Ruby's `inspect` does (Ruby up to 3.3: `{"a"=>1}`).
+pub fn inspect(data: &Data, out: &mut String) {
+    match data {
+        Data::Null => out.push_str("nil"),
+        Data::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Data::Integer(value) => write!(out, "{value}").expect("writing to a string"),
+        Data::BigInteger(digits) => out.push_str(digits),
+        Data::Float(value) => out.push_str(&float_text(*value)),
+        Data::String(text) => inspect_string(text, out),
+        Data::Symbol(text) => write!(out, ":{text}").expect("writing to a string"),
+        Data::Binary(bytes) => inspect_string(&String::from_utf8_lossy(bytes), out),
+        Data::Array(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                out.push_str(if n > 0 { ", " } else { "" });
+                inspect(&item.data, out);
+            }
+            out.push(']');
+        }
+        Data::Hash(hash) => {
+            out.push('{');
+            for (n, (key, member)) in hash.iter().enumerate() {
+                out.push_str(if n > 0 { ", " } else { "" });
+                inspect(&key.0, out);
+                out.push_str("=>");
+                inspect(&member.value.data, out);
+            }
+            out.push('}');
+        }
+        Data::Sensitive(_) => out.push_str("Sensitive [value redacted]"),
+    }
+}
+
+fn inspect_string(text: &str, out: &mut String) {
+    out.push('"');
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{1b}' => out.push_str("\\e"),
+            '#' if matches!(chars.peek(), Some('{' | '$' | '@')) => out.push_str("\\#"),
+            c if c.is_control() => write!(out, "\\u{:04X}", c as u32).expect("writing to a string"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A float as Ruby's `to_s` writes it: shortest digits that read back, plain from 1e-4 up to 1e15, with an exponent elsewhere.
+pub fn float_text(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.into();
+    }
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (1e-4..1e15).contains(&magnitude) {
+        return format!("{value:?}");
+    }
+    let text = format!("{value:e}");
+    let (digits, exponent) = text.split_once('e').expect("Rust writes an exponent");
+    let exponent: i32 = exponent.parse().expect("Rust writes a number");
+    let point = if digits.contains('.') { "" } else { ".0" };
+    format!("{digits}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_as_ruby_writes_them() {
+        for (value, text) in [
+            (100.0, "100.0"),
+            (0.0001, "0.0001"),
+            (1e-5, "1.0e-05"),
+            (100_000_000_000_000.0, "100000000000000.0"),
+            (1e15, "1.0e+15"),
+            (1e16, "1.0e+16"),
+            (1.234567890123456e+25, "1.234567890123456e+25"),
+            (-0.0, "-0.0"),
+        ] {
+            assert_eq!(float_text(value), text);
+        }
+    }
+
+    #[test]
+    fn equality_is_rubys() {
+        let key = |data| Key(data);
+        assert_ne!(key(Data::Integer(1)), key(Data::Float(1.0)));
+        assert_ne!(key(Data::Integer(1)), Key::string("1"));
+        let one = Value::hash([(Key::string("a"), Member { key_origin: None, value: "x".into() })].into_iter().collect(), None);
+        assert_eq!(one.get("a"), Some(&"x".into()));
+    }
+
+    #[test]
+    fn inspect_escapes_what_ruby_escapes() {
+        let list = Value::array(vec!["a\"\n#{x}".into(), Value::null(None), Value::new(Data::Integer(5), None)], None);
+        assert_eq!(list.to_text(), r##"["a\"\n\#{x}", nil, 5]"##);
+    }
+}

@@ -1,0 +1,183 @@
+//! Lookup keys: the root key that levels are asked for, and the subkeys that are dug out of its value.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A key as it is looked up: `profile::web::vhosts.main.port`, `list.0`, `"dotted.key"`.
+///
+/// Equal to another when the text is; `h.a` and `h."a"` mean the same but are two keys, as they are for Puppet's recursion check.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LookupKey {
+    /// The key as written.
+    pub text: Arc<str>,
+    /// What the levels are asked for.
+    pub root: Segment,
+    /// What is dug out of the root key's value, outermost first.
+    pub subkeys: Vec<Segment>,
+}
+
+/// One part of a dotted key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// A member of a hash.
+    Name(Arc<str>),
+    /// An element of a list, or a member of a hash whose key is that integer.
+    Index(i64),
+}
+
+/// A text is no key: `h.`, `.h`, `h."b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySyntaxError;
+
+impl LookupKey {
+    /// Reads a key.
+    ///
+    /// A text without quotes and dots is a root key as it stands, white space and all. In any other, parts are trimmed,
+    /// quoted parts are taken literally, and parts of digits become integers.
+    ///
+    /// Source: Puppet's `SubLookup#split_key`, agreed with it on 60,000 random keys (semantics 3.1).
+    pub fn parse(text: &str) -> Result<LookupKey, KeySyntaxError> {
+        if !text.contains(['\'', '"', '.']) {
+            return Ok(LookupKey { text: text.into(), root: Segment::Name(text.into()), subkeys: Vec::new() });
+        }
+        let mut segments = split(text)?.into_iter();
+        let root = segments.next().ok_or(KeySyntaxError)?;
+        Ok(LookupKey { text: text.into(), root, subkeys: segments.collect() })
+    }
+
+    /// The key of a root key that is taken literally, dots and quotes included.
+    pub fn of_root(root: &str) -> LookupKey {
+        let quoted = root.contains(['\'', '"', '.']);
+        let quote = if root.contains('"') { '\'' } else { '"' };
+        let text = if quoted { format!("{quote}{root}{quote}") } else { root.to_owned() };
+        LookupKey { text: text.into(), root: Segment::Name(root.into()), subkeys: Vec::new() }
+    }
+
+    /// The root key as text.
+    pub fn root_text(&self) -> String {
+        self.root.to_string()
+    }
+
+    /// The module whose data may hold the key: what stands before the first `::` of the root key.
+    pub fn module(&self) -> Option<&str> {
+        match &self.root {
+            Segment::Name(name) => name.split_once("::").map(|(module, _)| module).filter(|module| !module.is_empty()),
+            Segment::Index(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for LookupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Segment::Name(name) => f.write_str(name),
+            Segment::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+/// Splits at dots; each segment is quoted as a whole or holds no quote.
+fn split(text: &str) -> Result<Vec<Segment>, KeySyntaxError> {
+    let mut segments = Vec::new();
+    let mut rest = text;
+    loop {
+        let (segment, tail) = segment(rest)?;
+        segments.push(segment);
+        match tail.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if tail.is_empty() => return Ok(segments),
+            None => return Err(KeySyntaxError),
+        }
+    }
+}
+
+fn segment(text: &str) -> Result<(Segment, &str), KeySyntaxError> {
+    let start = text.trim_start_matches(is_space);
+    if let Some(quote) = start.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let inner = &start[1..];
+        let end = inner.find(quote).filter(|end| *end > 0).ok_or(KeySyntaxError)?;
+        let tail = inner[end + 1..].trim_start_matches(is_space);
+        return Ok((Segment::Name(inner[..end].into()), tail));
+    }
+    let end = text.find(['\'', '"', '.']).unwrap_or(text.len());
+    if end == 0 {
+        return Err(KeySyntaxError);
+    }
+    let name = text[..end].trim_matches(is_space);
+    Ok((integer(name).map_or_else(|| Segment::Name(name.into()), Segment::Index), &text[end..]))
+}
+
+// What Ruby's \s and strip take for white space.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
+}
+
+/// `:?[+-]?\d+` as Ruby's `to_i` reads it: a leading colon makes it 0.
+fn integer(text: &str) -> Option<i64> {
+    let number = text.strip_prefix(':').unwrap_or(text);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    if text.starts_with(':') {
+        return Some(0);
+    }
+    // An index beyond 64 bits is beyond every list and in no data that fits memory.
+    Some(number.parse().unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match LookupKey::parse(text) {
+            Ok(key) => std::iter::once(&key.root).chain(&key.subkeys).map(|s| format!("{s:?}")).collect::<Vec<_>>().join(" "),
+            Err(KeySyntaxError) => "error".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_key_without_quotes_and_dots_is_taken_as_it_is() {
+        for text in ["", " lead", ":symk", "1", "a::b"] {
+            assert_eq!(LookupKey::parse(text).unwrap().root, Segment::Name(text.into()));
+        }
+    }
+
+    #[test]
+    fn segments_are_trimmed_quoted_or_integers() {
+        for text in ["h.'b.c'", "h.\"b.c\"", " h . \"b.c\" "] {
+            assert_eq!(shown(text), r#"Name("h") Name("b.c")"#, "{text}");
+        }
+        assert_eq!(shown("arr.01"), r#"Name("arr") Index(1)"#);
+        assert_eq!(shown("arr.:1"), r#"Name("arr") Index(0)"#);
+        assert_eq!(shown("arr.-1.x"), r#"Name("arr") Index(-1) Name("x")"#);
+        assert_eq!(shown("h.'1'"), r#"Name("h") Name("1")"#);
+        assert_eq!(shown("1.5"), "Index(1) Index(5)");
+        assert_eq!(shown("a. .b"), r#"Name("a") Name("") Name("b")"#);
+        assert_eq!(shown("\"quo'te\""), r#"Name("quo'te")"#);
+    }
+
+    #[test]
+    fn what_is_no_key() {
+        for text in
+            ["h.", ".h", "h..a", ".", "\"\"", "''", "h.\"\"", "h.\"b", "h.b\"", "h.\"b\"c", "h.a\"b.c\"", "h.'b.c\"", "quo'te"]
+        {
+            assert_eq!(shown(text), "error", "{text}");
+        }
+    }
+
+    #[test]
+    fn the_module_is_what_stands_before_the_first_colons() {
+        let module = |text: &str| LookupKey::parse(text).unwrap().module().map(str::to_owned);
+        assert_eq!(module("a::b::c.d").as_deref(), Some("a"));
+        assert_eq!(module("plain"), None);
+        assert_eq!(module("::m::k"), None);
+    }
+}

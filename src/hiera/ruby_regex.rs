@@ -1,0 +1,85 @@
+//! Ruby's regular expressions, which `lookup_options` patterns are written in.
+//!
+//! The engine is Oniguruma in its Ruby syntax, the ancestor of Ruby's own: what Rust's `regex` refuses (look-around,
+//! possessive quantifiers, `\h`) or reads otherwise (`^`, `$`, `(?m)`) is decided as Ruby decides it.
+
+use std::fmt;
+
+use onig::{MatchParam, RegexOptions, Region, SearchOptions, Syntax};
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct RubyRegex(onig::Regex);
+
+/// Why a pattern is no regular expression, in Ruby's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegexError {
+    /// The message with the pattern, such as `end pattern with unmatched parenthesis: /^(/`.
+    pub message: String,
+}
+
+/// How many times a match may step back before it is given up: far more than any sane pattern needs, a fraction of a second.
+const RETRY_LIMIT: u32 = 1_000_000;
+
+impl RubyRegex {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str) -> Result<RubyRegex, RegexError> {
+        onig::Regex::with_options(pattern, RegexOptions::REGEX_OPTION_NONE, Syntax::ruby())
+            .map(RubyRegex)
+            .map_err(|error| RegexError { message: format!("{}: /{pattern}/", error.description()) })
+    }
+
+    /// Whether it matches anywhere in `text`; `None` when the engine gave up on a pattern that explodes.
+    pub fn is_match(&self, text: &str) -> Option<bool> {
+        let mut param = MatchParam::default();
+        param.set_retry_limit_in_match(RETRY_LIMIT);
+        let found =
+            self.0.search_with_param(text, 0, text.len(), SearchOptions::SEARCH_OPTION_NONE, Some(&mut Region::new()), param);
+        found.ok().map(|at| at.is_some())
+    }
+}
+
+impl fmt::Display for RegexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_ruby_reads() {
+        for (pattern, text, matches) in [
+            ("^a::(?!b)", "a::c", true),
+            ("^a::(?!b)", "a::b", false),
+            ("^k", "k2", true),
+            ("^foo|zz", "kzz", true),
+            ("^\\h+$", "beef", true),
+            ("^(?<name>a)\\k<name>", "aa", true),
+            ("^a++b", "aab", true),
+            ("^(?i)ABC", "abc", true),
+            ("^[[:alpha:]]+\\z", "abc", true),
+        ] {
+            assert_eq!(RubyRegex::new(pattern).unwrap().is_match(text), Some(matches), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn what_ruby_refuses_in_its_words() {
+        assert_eq!(RubyRegex::new("^(").unwrap_err().message, "end pattern with unmatched parenthesis: /^(/");
+        for pattern in ["^[a", "^(?<a", "^\\", "*"] {
+            assert!(RubyRegex::new(pattern).is_err(), "{pattern}");
+        }
+        for pattern in ["^a{2", "^*", "^+", "^a**"] {
+            assert!(RubyRegex::new(pattern).is_ok(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_explodes_is_given_up() {
+        let text = "a".repeat(40) + "!";
+        assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().is_match(&text), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! The scope: the variables that interpolation tokens see. It may be partial.
+//!
+//! A variable is *known*, *undefined* (known to be absent) or *unknown*. In a closed scope (a node whose facts are given)
+//! whatever is not named is undefined; in an open one (inferred from a file's path) it is unknown.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::key::{LookupKey, Segment};
+use super::value::{Data, Hash, Key, Member, Value};
+use crate::text::FilePath;
+
+/// The variables of one node, or what is known of them.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// What to call it: a certname, or the path that it was inferred from.
+    pub name: Arc<str>,
+    /// Whether a variable that is not named is unknown; otherwise it is undefined.
+    pub open: bool,
+    /// A file that is seen in this scope although its path's variables could not be told apart.
+    pub pinned: Option<PinnedFile>,
+    variables: IndexMap<Arc<str>, Value>,
+}
+
+/// A file known to be one of a scope's data sources, and the location pattern that it matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinnedFile {
+    /// The location as written in hiera.yaml, such as `nodes/%{a}%{b}.yaml`.
+    pub template: Arc<str>,
+    /// The file.
+    pub path: FilePath,
+}
+
+/// What a scope says of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Variable {
+    /// It has this value; `null` is one.
+    Known(Value),
+    /// It is known not to exist.
+    Undefined,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+impl Scope {
+    /// A closed scope with these top-scope variables.
+    pub fn closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
+        Scope { name: name.into(), variables: variables.into_iter().collect(), ..Scope::default() }
+    }
+
+    /// A scope of which nothing is known.
+    pub fn open(name: &str) -> Scope {
+        Scope { name: name.into(), open: true, ..Scope::default() }
+    }
+
+    /// The variables that are known, in the order in which they became so.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.variables.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Sets a top-scope variable.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.variables.insert(name.into(), value);
+    }
+
+    /// Sets a variable, or a part of one: `facts.os.family` makes hashes on the way as needed.
+    /// A value on the way that is no hash is replaced.
+    pub fn set_path(&mut self, path: &str, value: Value) {
+        let mut parts = path.split('.');
+        let first = parts.next().unwrap_or_default();
+        let rest: Vec<&str> = parts.collect();
+        let slot = self.variables.entry(first.into()).or_insert_with(|| Value::null(None));
+        *slot = with_member(slot, &rest, value);
+    }
+
+    /// The variable called `name`: a leading `::` is dropped, no dots are followed.
+    pub fn get(&self, name: &str) -> Variable {
+        match self.variables.get(name.strip_prefix("::").unwrap_or(name)) {
+            Some(value) => Variable::Known(value.clone()),
+            None if self.open => Variable::Unknown,
+            None => Variable::Undefined,
+        }
+    }
+
+    /// What a dotted variable such as `facts.os.family` is, for display and for rules that derive other variables.
+    /// A part that is missing is `Undefined`, or `Unknown` in an open scope.
+    pub fn get_path(&self, path: &str) -> Variable {
+        let Ok(key) = LookupKey::parse(path) else { return Variable::Undefined };
+        let mut current = match self.get(&key.root_text()) {
+            Variable::Known(value) => value,
+            other => return other,
+        };
+        for segment in &key.subkeys {
+            let next = match (segment, &current.data) {
+                (Segment::Name(name), Data::Hash(hash)) => hash.get(&**name).map(|member| member.value.clone()),
+                (Segment::Index(index), Data::Array(items)) => {
+                    usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
+                }
+                _ => None,
+            };
+            match next {
+                Some(value) => current = value,
+                None if self.open => return Variable::Unknown,
+                None => return Variable::Undefined,
+            }
+        }
+        Variable::Known(current)
+    }
+}
+
+fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
+    let Some((first, rest)) = path.split_first() else { return value };
+    let mut hash: Hash = of.as_hash().cloned().unwrap_or_default();
+    let inner = hash.get(*first).map_or_else(|| Value::null(None), |member| member.value.clone());
+    hash.insert(Key::string(first), Member { key_origin: None, value: with_member(&inner, rest, value) });
+    Value::hash(hash, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_is_undefined_or_unknown() {
+        assert_eq!(Scope::closed("n", []).get("x"), Variable::Undefined);
+        assert_eq!(Scope::open("n").get("x"), Variable::Unknown);
+    }
+
+    #[test]
+    fn parts_of_a_variable_are_set_side_by_side() {
+        let mut scope = Scope::open("n");
+        scope.set_path("facts.os.family", "Debian".into());
+        scope.set_path("facts.os.name", "Ubuntu".into());
+        assert_eq!(scope.get_path("facts.os.family"), Variable::Known("Debian".into()));
+        assert_eq!(scope.get_path("::facts.os.name"), Variable::Known("Ubuntu".into()));
+        assert_eq!(scope.get_path("facts.kernel"), Variable::Unknown);
+    }
+}

@@ -1,11 +1,18 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
 pub mod config;
+pub mod data;
+pub mod glob;
+pub mod hierarchy;
 pub mod interpolation;
 pub mod key;
+pub mod lookup;
+pub mod lookup_options;
+pub mod merge;
 pub mod pattern;
 pub mod ruby_regex;
 pub mod scope;
+pub mod sources;
 pub mod value;
 
 pub use key::{LookupKey, Segment};

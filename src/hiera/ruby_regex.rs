@@ -72,7 +72,7 @@ mod tests {
         for pattern in ["^[a", "^(?<a", "^\\", "*"] {
             assert!(RubyRegex::new(pattern).is_err(), "{pattern}");
         }
-        for pattern in ["^a{2", "^*", "^+", "^a**"] {
+        for pattern in ["^a{2", "^a**", "^a{,3}"] {
             assert!(RubyRegex::new(pattern).is_ok(), "{pattern}");
         }
     }

@@ -21,6 +21,8 @@ pub struct Value {
     pub origin: Option<Span>,
     /// Whether some string in it, a key included, contains `%{`: all others need no interpolation.
     live: bool,
+    /// Whether it is data in Puppet's sense: no symbol in it, and only strings and numbers as keys.
+    legal: bool,
 }
 
 /// The types that a value can have. What YAML cannot express comes from `convert_to` or from functions.
@@ -75,7 +77,13 @@ impl Value {
             Data::Hash(hash) => hash.iter().any(|(key, member)| key.is_live() || member.value.live),
             _ => false,
         };
-        Value { data, origin, live }
+        let legal = match &data {
+            Data::Symbol(_) => false,
+            Data::Array(items) => items.iter().all(|item| item.legal),
+            Data::Hash(hash) => hash.iter().all(|(key, member)| key.is_legal() && member.value.legal),
+            _ => true,
+        };
+        Value { data, origin, live, legal }
     }
 
     /// `null`.
@@ -101,6 +109,19 @@ impl Value {
     /// Whether interpolation could change it.
     pub fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// The same value, its tokens replaced: what is left of `%{` is text.
+    pub(super) fn settled(mut self) -> Value {
+        self.live = false;
+        self
+    }
+
+    /// Whether it may be looked up: symbols, and hashes with keys that are no strings or numbers, may not.
+    ///
+    /// Source: semantics 3.4.
+    pub fn is_legal(&self) -> bool {
+        self.legal
     }
 
     /// The string, if it is one.
@@ -270,6 +291,10 @@ impl Key {
 
     fn is_live(&self) -> bool {
         self.as_str().is_some_and(|text| text.contains("%{"))
+    }
+
+    fn is_legal(&self) -> bool {
+        matches!(self.0, Data::String(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_))
     }
 
     // Strings hash as `str` does, so that a hash can be asked with a `&str`.

@@ -1,0 +1,472 @@
+//! A data file: its tree turned into values with their origins, and all that rules and features need to know of it.
+//!
+//! This is the one walk over a data file's tree. What YAML means follows Psych (semantics section 4); where Puppet refuses
+//! the whole file, the values that can be read are kept all the same, for an editor's sake, and [`DataFile::refused`] says why.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::interpolation::{Method, TokenKind, tokens, unclosed};
+use super::key::LookupKey;
+use super::value::{Data, Hash, Key, Member, Value};
+use crate::text::{FileId, Span, TextRange};
+use crate::yaml::psych::{Resolved, TagMeaning, resolve_json, resolve_plain, tag_meaning};
+use crate::yaml::scalar::source_offset;
+use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
+
+/// What one data file holds.
+#[derive(Clone, Debug, Default)]
+pub struct DataFile {
+    /// The file's root keys and their values, uninterpolated; empty for a file without a hash.
+    pub roots: Hash,
+    /// The value of the whole file, if it has any content.
+    pub root: Option<Value>,
+    /// The tokens in its values, and in keys inside them, in the order of their places.
+    pub tokens: Vec<TokenUse>,
+    /// What is wrong with it, in the order of the places.
+    pub problems: Vec<Problem>,
+    /// Why Puppet refuses the whole file, if it does: its message, without the file's name.
+    pub refused: Option<String>,
+}
+
+/// A token in a data file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenUse {
+    /// The root key in whose value it stands.
+    pub root: Arc<str>,
+    /// The token's place, from `%{` to `}`.
+    pub span: Span,
+    /// The place of the name that it asks for: the variable, or the argument between the quotes.
+    pub name_span: Span,
+    /// What it asks for.
+    pub reference: Reference,
+    /// The whole string that it stands in.
+    pub string_span: Span,
+}
+
+/// What a token refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// A variable, perhaps dotted.
+    Variable(LookupKey),
+    /// Another key, through `lookup`, `hiera` or `alias`.
+    Key {
+        /// The key.
+        key: LookupKey,
+        /// Whether it is an `alias`.
+        alias: bool,
+    },
+}
+
+/// Something that is wrong with a data file, or that Puppet reads otherwise than it looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// What it is.
+    pub kind: ProblemKind,
+    /// Its place.
+    pub span: Span,
+    /// A place that explains it.
+    pub related: Option<Span>,
+}
+
+/// The kinds of problem that a data file can have by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// The text is no YAML or JSON.
+    Syntax {
+        /// The reader's message.
+        message: String,
+        /// What it was reading.
+        context: Option<String>,
+    },
+    /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown aliases, odd tags.
+    Unloadable(String),
+    /// A key stands twice in one hash; the last one wins. `related` is the first.
+    DuplicateKey(String),
+    /// The root is no hash.
+    NotAHash {
+        /// The type that it is, in Puppet's words.
+        found: &'static str,
+        /// Whether Puppet takes it for an empty hash in every version: `null`, `false`, or nothing at all.
+        empty: bool,
+    },
+    /// A root key that is no string and so can never be looked up.
+    UnreachableKey(String),
+    /// A `%{` without a `}`.
+    UnclosedToken,
+    /// A token that is neither a variable nor a call.
+    MalformedToken,
+    /// A call of a function that Hiera does not have.
+    UnknownFunction(String),
+    /// An argument that is no key, or no variable.
+    BadArgument {
+        /// The function.
+        function: String,
+        /// The argument.
+        argument: String,
+    },
+    /// An `alias` that is not the whole string.
+    AliasNotWhole,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// As Psych reads YAML.
+    Yaml,
+    /// As Ruby's JSON library does.
+    Json,
+}
+
+/// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
+const MAX_ALIASED_NODES: u64 = 5_000_000;
+
+impl DataFile {
+    /// Reads a file's tree. `text` is the text that the tree was made from.
+    pub fn new(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
+        let mut load = Loading { tree, text, file, format, out: DataFile::default(), done: HashMap::new(), open: Vec::new(), sizes: HashMap::new(), root_key: "".into() };
+        for problem in &tree.problems {
+            let kind = ProblemKind::Syntax { message: problem.message.clone(), context: problem.context.as_ref().map(|(text, _)| text.clone()) };
+            let related = problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range != problem.span);
+            load.problem(kind, problem.span, related);
+            if load.out.refused.is_none() {
+                load.out.refused = Some(refusal(text, problem));
+            }
+        }
+        load.file();
+        load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
+        load.out.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
+        load.out
+    }
+
+    /// Where the root key `key` is written.
+    pub fn definition(&self, key: &str) -> Option<Span> {
+        self.roots.get(key)?.key_origin
+    }
+}
+
+/// Psych's message for a syntax error: the place is that of the problem, both counted from 1.
+fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
+    let before = &text[..(problem.span.start as usize).min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
+    format!("{}{context} at line {line} column {column}", problem.message)
+}
+
+struct Loading<'a> {
+    tree: &'a Tree,
+    text: &'a str,
+    file: FileId,
+    format: Format,
+    out: DataFile,
+    /// Values of anchored nodes, which aliases share.
+    done: HashMap<NodeId, Value>,
+    /// Anchored nodes being read: an alias to one of them contains itself.
+    open: Vec<NodeId>,
+    /// How many nodes a value has, aliases counted at full length.
+    sizes: HashMap<NodeId, u64>,
+    /// The root key whose value is being read.
+    root_key: Arc<str>,
+}
+
+impl Loading<'_> {
+    fn file(&mut self) {
+        let root = self.tree.root;
+        if let Some(id) = root {
+            let value = self.value(id, true);
+            if let Data::Hash(hash) = &value.data {
+                self.out.roots = (**hash).clone();
+            }
+            self.out.root = Some(value);
+        }
+        let found = self.out.root.as_ref();
+        if found.is_some_and(|value| value.as_hash().is_some()) || !self.tree.problems.is_empty() && found.is_none() {
+            return;
+        }
+        let empty = found.is_none_or(|value| matches!(value.data, Data::Null | Data::Bool(false)));
+        let type_name = found.map_or("Undef", Value::type_name);
+        let range = root.map_or(TextRange::empty(0), |id| self.tree.node(id).span);
+        if self.tree.problems.is_empty() {
+            self.problem(ProblemKind::NotAHash { found: type_name, empty }, range, None);
+        }
+    }
+
+    fn span(&self, range: TextRange) -> Span {
+        Span { file: self.file, range }
+    }
+
+    fn problem(&mut self, kind: ProblemKind, range: TextRange, related: Option<Span>) {
+        let span = self.span(range);
+        self.out.problems.push(Problem { kind, span, related });
+    }
+
+    fn refuse(&mut self, message: String, range: TextRange) {
+        self.out.refused.get_or_insert_with(|| message.clone());
+        self.problem(ProblemKind::Unloadable(message), range, None);
+    }
+
+    fn value(&mut self, id: NodeId, is_root: bool) -> Value {
+        let node = self.tree.node(id);
+        let origin = Some(self.span(node.span));
+        match &node.kind {
+            NodeKind::Alias { name, target } => self.alias(id, name, *target),
+            _ if node.anchor.is_some() => {
+                self.open.push(id);
+                let value = self.plain_value(id, origin, is_root);
+                self.open.pop();
+                self.done.insert(id, value.clone());
+                value
+            }
+            _ => self.plain_value(id, origin, is_root),
+        }
+    }
+
+    fn alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
+        let range = self.tree.node(id).span;
+        let Some(target) = target else {
+            self.refuse(format!("Unknown alias: {name}"), range);
+            return Value::null(Some(self.span(range)));
+        };
+        if self.open.contains(&target) {
+            self.refuse("stack level too deep".to_owned(), range);
+            return Value::null(Some(self.span(range)));
+        }
+        let size = self.sizes.get(&target).copied().unwrap_or(1);
+        self.sizes.insert(id, size);
+        if size > MAX_ALIASED_NODES {
+            self.refuse(format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values"), range);
+            return Value::null(Some(self.span(range)));
+        }
+        self.done.get(&target).cloned().unwrap_or_else(|| Value::null(Some(self.span(range))))
+    }
+
+    fn plain_value(&mut self, id: NodeId, origin: Option<Span>, is_root: bool) -> Value {
+        let node = self.tree.node(id);
+        let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name));
+        if let Some(TagMeaning::Refused { class }) = &tag {
+            self.refuse(format!("Tried to load unspecified class: {class}"), node.span);
+        }
+        match &node.kind {
+            NodeKind::Scalar { style, text } => self.scalar(id, *style, text, tag, origin),
+            NodeKind::Sequence { items, .. } => {
+                let values: Vec<Value> = items.iter().map(|item| self.value(*item, false)).collect();
+                let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
+                self.sizes.insert(id, size);
+                Value::array(values, origin)
+            }
+            NodeKind::Mapping { entries, .. } => {
+                let hash = self.mapping(entries, is_root);
+                let size = entries.iter().map(|(key, value)| self.size(*key).saturating_add(self.size(*value))).fold(1, u64::saturating_add);
+                self.sizes.insert(id, size);
+                if matches!(tag, Some(TagMeaning::Pairs)) {
+                    let pair = |(key, member): (Key, Member)| Value::hash([(key, member)].into_iter().collect(), origin);
+                    return Value::array(hash.into_iter().map(pair).collect(), origin);
+                }
+                Value::hash(hash, origin)
+            }
+            NodeKind::Alias { .. } => Value::null(origin),
+        }
+    }
+
+    fn size(&self, id: NodeId) -> u64 {
+        self.sizes.get(&id).copied().unwrap_or(1)
+    }
+
+    fn scalar(&mut self, id: NodeId, style: ScalarStyle, text: &str, tag: Option<TagMeaning>, origin: Option<Span>) -> Value {
+        let resolved = match (tag, style) {
+            (Some(TagMeaning::Text), _) => Resolved::String,
+            (Some(TagMeaning::Binary), _) => {
+                return Value::new(binary(text), origin);
+            }
+            (Some(TagMeaning::Symbol), _) => Resolved::Symbol(text.to_owned()),
+            (Some(TagMeaning::Float), _) => match resolve_plain(text) {
+                Resolved::Integer(value) => Resolved::Float(value as f64),
+                other => other,
+            },
+            (Some(TagMeaning::NormalRules), _) | (None, ScalarStyle::Plain) => resolve_plain(text),
+            (_, ScalarStyle::JsonLiteral) => resolve_json(text),
+            _ => Resolved::String,
+        };
+        let data = match resolved {
+            Resolved::Null => Data::Null,
+            Resolved::Bool(value) => Data::Bool(value),
+            Resolved::Integer(value) => Data::Integer(value),
+            Resolved::BigInteger(digits) => Data::BigInteger(digits.into()),
+            Resolved::Float(value) => Data::Float(value),
+            Resolved::Symbol(name) => Data::Symbol(name.into()),
+            Resolved::String => {
+                if text.contains("%{") {
+                    self.tokens_of(id, text);
+                }
+                Data::String(text.into())
+            }
+            Resolved::Date => {
+                self.refuse("Tried to load unspecified class: Date".into(), self.tree.node(id).span);
+                Data::String(text.into())
+            }
+            Resolved::Time => {
+                self.refuse("Tried to load unspecified class: Time".into(), self.tree.node(id).span);
+                Data::String(text.into())
+            }
+            Resolved::BadNumber(message) => {
+                self.refuse(message, self.tree.node(id).span);
+                Data::String(text.into())
+            }
+        };
+        Value::new(data, origin)
+    }
+
+    fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
+        let mut hash = Hash::with_capacity(entries.len());
+        let mut written: HashMap<Key, TextRange> = HashMap::with_capacity(entries.len());
+        for (key_id, value_id) in entries {
+            let key_node = self.tree.node(*key_id);
+            let key_span = self.span(key_node.span);
+            let key_value = if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
+            let is_text_tag = key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name), TagMeaning::Text));
+            if is_root {
+                self.root_key = Key(key_value.data.clone()).to_text().as_ref().into();
+            }
+            let value = self.value(*value_id, false);
+            if self.format == Format::Yaml && !is_text_tag && key_value.as_str() == Some("<<") && self.merge(*value_id, &value, &mut hash) {
+                continue;
+            }
+            let key = Key(match (key_value.data, self.format) {
+                (Data::Symbol(name), Format::Yaml) => Data::String(name),
+                (data, _) => data,
+            });
+            if is_root && key.as_str().is_none() {
+                self.problem(ProblemKind::UnreachableKey(key.to_text().into_owned()), key_span.range, None);
+            }
+            if let Some(first) = written.insert(key.clone(), key_span.range) {
+                let related = Some(self.span(first));
+                self.problem(ProblemKind::DuplicateKey(key.to_text().into_owned()), key_span.range, related);
+            }
+            hash.insert(key, Member { key_origin: Some(key_span), value });
+        }
+        hash
+    }
+
+    /// A root key's tokens are never replaced, so they are none.
+    fn root_key_value(&mut self, id: NodeId) -> Value {
+        let before = (self.out.tokens.len(), self.out.problems.len());
+        let value = self.value(id, false);
+        let is_token_problem = |kind: &ProblemKind| {
+            matches!(
+                kind,
+                ProblemKind::UnclosedToken
+                    | ProblemKind::MalformedToken
+                    | ProblemKind::UnknownFunction(_)
+                    | ProblemKind::BadArgument { .. }
+                    | ProblemKind::AliasNotWhole
+            )
+        };
+        self.out.tokens.truncate(before.0);
+        let added = self.out.problems.split_off(before.1);
+        self.out.problems.extend(added.into_iter().filter(|problem| !is_token_problem(&problem.kind)));
+        value
+    }
+
+    /// Applies a merge key; whether it was one. Entries keep the places where they were written.
+    ///
+    /// Source: semantics 4.2: entries before it are overwritten, those after it overwrite; of a list, earlier maps win.
+    fn merge(&mut self, node: NodeId, value: &Value, into: &mut Hash) -> bool {
+        match (&self.tree.node(node).kind, &value.data) {
+            (NodeKind::Sequence { .. }, Data::Array(items)) => {
+                if !items.iter().all(|item| item.as_hash().is_some()) {
+                    return false;
+                }
+                let mut merged = Hash::new();
+                items.iter().rev().filter_map(Value::as_hash).for_each(|hash| merged.extend(hash.clone()));
+                into.extend(merged);
+                true
+            }
+            (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
+                into.extend((**hash).clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn tokens_of(&mut self, id: NodeId, text: &str) {
+        let node = self.tree.node(id);
+        let string_span = self.span(node.span);
+        let source = |range: TextRange| {
+            let start = source_offset(self.text, node, range.start as usize);
+            // The end is that of the last byte: behind it a line may be folded.
+            let end = source_offset(self.text, node, (range.end as usize).saturating_sub(1)) + 1;
+            TextRange::new(start, end.max(start))
+        };
+        let mut problems: Vec<(ProblemKind, TextRange)> = Vec::new();
+        for token in tokens(text) {
+            let range = source(token.range);
+            let (name_range, reference) = match token.kind {
+                TokenKind::Empty => continue,
+                TokenKind::Malformed => {
+                    problems.push((ProblemKind::MalformedToken, range));
+                    continue;
+                }
+                TokenKind::Variable { key, range } => (source(range), Reference::Variable(key)),
+                TokenKind::Call { method, method_range, argument, argument_range } => {
+                    let Some(function) = Method::from_name(&method) else {
+                        problems.push((ProblemKind::UnknownFunction(method), source(method_range)));
+                        continue;
+                    };
+                    if function == Method::Alias && token.range.as_usize() != (0..text.len()) {
+                        problems.push((ProblemKind::AliasNotWhole, range));
+                    }
+                    let key = match (function, LookupKey::parse(&argument)) {
+                        (Method::Literal, _) => continue,
+                        (_, Ok(key)) => key,
+                        (_, Err(_)) => {
+                            problems.push((ProblemKind::BadArgument { function: method, argument }, source(argument_range)));
+                            continue;
+                        }
+                    };
+                    let reference = match function {
+                        Method::Scope => Reference::Variable(key),
+                        _ => Reference::Key { key, alias: function == Method::Alias },
+                    };
+                    (source(argument_range), reference)
+                }
+            };
+            let (span, name_span) = (self.span(range), self.span(name_range));
+            self.out.tokens.push(TokenUse { root: self.root_key.clone(), span, name_span, reference, string_span });
+        }
+        if let Some(range) = unclosed(text) {
+            problems.push((ProblemKind::UnclosedToken, source(range)));
+        }
+        for (kind, range) in problems {
+            self.problem(kind, range, None);
+        }
+    }
+}
+
+/// The bytes of a `!!binary` scalar: text when they are UTF-8. What is no base64 is skipped, as Ruby's `unpack('m')` does.
+fn binary(text: &str) -> Data {
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0u32, 0u32);
+    for c in text.bytes() {
+        let digit = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => break,
+            _ => continue,
+        };
+        bits = (bits << 6 | u32::from(digit)) & 0xff_ffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Data::String(text.into()),
+        Err(error) => Data::Binary(error.into_bytes().into()),
+    }
+}

@@ -1,0 +1,397 @@
+//! What the levels of a config mean in a scope: the concrete locations of each, in order, or what is missing to tell them.
+
+use std::sync::Arc;
+
+use super::config::{HieraConfig, Level, Locations, Template};
+use super::interpolation::{Token, TokenKind, tokens};
+use super::key::LookupKey;
+use super::lookup::{LookupError, dig};
+use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
+use super::scope::{Scope, Variable};
+use super::sources::Sources;
+use super::value::{Data, Value};
+use crate::text::FilePath;
+
+/// A level with its locations in one scope.
+#[derive(Clone, Debug)]
+pub struct LocatedLevel {
+    /// The level's number among those of its hierarchy.
+    pub index: usize,
+    /// The level.
+    pub level: Arc<Level>,
+    /// Its locations, highest priority first.
+    pub locations: Vec<Location>,
+}
+
+/// A place that a level reads in a scope.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// What it comes from; `None` when the level names no location.
+    pub template: Option<Template>,
+    /// The place.
+    pub place: Place,
+}
+
+/// Where a location is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file; it exists if `exists`.
+    File {
+        /// Its path.
+        path: FilePath,
+        /// Whether it is there.
+        exists: bool,
+    },
+    /// A glob that names no file.
+    NoMatch {
+        /// The pattern, tokens replaced.
+        pattern: String,
+    },
+    /// A place that is not a file.
+    Uri(String),
+    /// The level has no location: its backend is asked once.
+    Nowhere,
+    /// It depends on variables of which nothing is known.
+    Undetermined(Undetermined),
+}
+
+/// A location that an unknown variable decides.
+#[derive(Clone, Debug)]
+pub struct Undetermined {
+    /// The variables that are unknown.
+    pub variables: Vec<String>,
+    /// The files that it may turn out to be, all of which exist.
+    pub candidates: Vec<CandidateFile>,
+}
+
+/// A file that an undetermined location may turn out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandidateFile {
+    /// The file.
+    pub path: FilePath,
+    /// What the unknown variables must be for that; those that several values would serve are left out.
+    pub when: Bindings,
+}
+
+/// The outcome of evaluating a template that may name variables only.
+pub enum Evaluated {
+    /// All is known.
+    Text(String),
+    /// Something is not: the text with its unknown variables.
+    Partial(Vec<Piece>),
+}
+
+/// The levels of a hierarchy with their locations in `scope`.
+///
+/// Errors: those of tokens (a function call, digging into a string); Puppet fails every lookup in the layer for one.
+/// Source: semantics 1.6 to 1.9.
+pub fn locate(config: &HieraConfig, levels: &[Level], scope: &Scope, sources: &dyn Sources) -> Result<Vec<LocatedLevel>, LookupError> {
+    let base = config.base();
+    let level = |(index, level): (usize, &Level)| {
+        let locations = Locating { level, base: &base, scope, sources }.locations()?;
+        Ok(LocatedLevel { index, level: Arc::new(level.clone()), locations })
+    };
+    levels.iter().enumerate().map(level).collect()
+}
+
+/// The pattern of the paths that a location of `level` can name, for every scope.
+///
+/// `None` when the location is no file, or too strange to be matched.
+pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sources: &dyn Sources) -> Option<Pattern> {
+    let glob = match &level.locations {
+        Locations::Globs(_) => true,
+        Locations::Paths(_) | Locations::Mapped { .. } => false,
+        Locations::Uris(_) | Locations::None => return None,
+    };
+    let mut inner = pieces(&template.text, glob);
+    if let Locations::Mapped { local, .. } = &level.locations {
+        for piece in &mut inner {
+            if matches!(piece, Piece::Variable(name) if name.split('.').next() == Some(local)) {
+                *piece = Piece::Any;
+            }
+        }
+    }
+    let datadir = sources.map_datadir(&level.datadir.text, &config.base());
+    let mut all = pieces(&format!("{}/", config.base().join(datadir.trim_end_matches('/'))), false);
+    if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/')) {
+        all.clear();
+    }
+    all.append(&mut inner);
+    Pattern::new(normalised(all))
+}
+
+struct Locating<'a> {
+    level: &'a Level,
+    base: &'a FilePath,
+    scope: &'a Scope,
+    sources: &'a dyn Sources,
+}
+
+impl Locating<'_> {
+    fn locations(&self) -> Result<Vec<Location>, LookupError> {
+        let mut found = Vec::new();
+        match &self.level.locations {
+            Locations::Paths(templates) => {
+                for template in templates {
+                    let place = self.path(template, evaluate(&template.text, self.scope, None)?)?;
+                    found.push(Location { template: Some(template.clone()), place });
+                }
+            }
+            Locations::Globs(templates) => {
+                for template in templates {
+                    self.glob(template, &mut found)?;
+                }
+            }
+            Locations::Uris(templates) => {
+                for template in templates {
+                    let place = match evaluate(&template.text, self.scope, None)? {
+                        Evaluated::Text(uri) => Place::Uri(uri),
+                        Evaluated::Partial(pieces) => Place::Undetermined(Undetermined { variables: unknown(&pieces), candidates: Vec::new() }),
+                    };
+                    found.push(Location { template: Some(template.clone()), place });
+                }
+            }
+            Locations::Mapped { variable, local, path } => self.mapped(&variable.text, local, path, &mut found)?,
+            Locations::None => found.push(Location { template: None, place: Place::Nowhere }),
+        }
+        Ok(found)
+    }
+
+    fn datadir(&self) -> Result<Evaluated, LookupError> {
+        let datadir = self.sources.map_datadir(&self.level.datadir.text, self.base);
+        // The datadir is joined before its tokens are replaced: a token cannot make it absolute.
+        let joined = if datadir.starts_with('/') { datadir } else { format!("{}/{datadir}", self.base) };
+        evaluate(&joined, self.scope, None)
+    }
+
+    /// The pieces of the whole pattern, or the whole path.
+    fn below_datadir(&self, relative: Evaluated, glob: bool) -> Result<Evaluated, LookupError> {
+        let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
+        Ok(match (self.datadir()?, relative) {
+            (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
+            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(format!("{}/{path}", datadir.trim_end_matches('/'))),
+            (datadir, relative) => {
+                let mut all = match datadir {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.push(Piece::Literal("/".into()));
+                match relative {
+                    Evaluated::Text(text) => all.push(literal(text)),
+                    Evaluated::Partial(pieces) if glob => all.extend(pieces.into_iter().map(|piece| match piece {
+                        Piece::Literal(text) => Piece::Glob(text),
+                        other => other,
+                    })),
+                    Evaluated::Partial(mut pieces) => all.append(&mut pieces),
+                }
+                Evaluated::Partial(normalised(all))
+            }
+        })
+    }
+
+    fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
+        Ok(match self.below_datadir(relative, false)? {
+            Evaluated::Text(path) => {
+                let path = FilePath::new(&path);
+                let exists = self.sources.exists(&path);
+                Place::File { path, exists }
+            }
+            Evaluated::Partial(pieces) => self.undetermined(template, pieces),
+        })
+    }
+
+    fn glob(&self, template: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
+        let location = |place| Location { template: Some(template.clone()), place };
+        match self.below_datadir(evaluate(&template.text, self.scope, None)?, true)? {
+            Evaluated::Text(pattern) => {
+                let files = self.sources.glob(&pattern);
+                if files.is_empty() {
+                    found.push(location(Place::NoMatch { pattern }));
+                }
+                found.extend(files.into_iter().map(|path| location(Place::File { path, exists: true })));
+            }
+            Evaluated::Partial(pieces) => found.push(location(self.undetermined(template, pieces))),
+        }
+        Ok(())
+    }
+
+    fn mapped(&self, variable: &str, local: &Arc<str>, path: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
+        let template = Some(path.clone());
+        let value = match variable_value(variable, self.scope)? {
+            Variable::Known(value) => value,
+            Variable::Undefined => return Ok(()),
+            Variable::Unknown => {
+                let mut all = match self.datadir()? {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.push(Piece::Literal("/".into()));
+                all.extend(pieces(&path.text, false).into_iter().map(|piece| match piece {
+                    Piece::Variable(name) if name.split('.').next() == Some(local) => Piece::Any,
+                    other => other,
+                }));
+                let mut place = self.undetermined(path, normalised(all));
+                if let Place::Undetermined(undetermined) = &mut place {
+                    undetermined.variables.push(variable_name(variable));
+                }
+                found.push(Location { template, place });
+                return Ok(());
+            }
+        };
+        let elements: Vec<Value> = match &value.data {
+            Data::Null => Vec::new(),
+            Data::String(text) if text.is_empty() => Vec::new(),
+            Data::String(_) => vec![value.clone()],
+            Data::Array(items) => items.to_vec(),
+            Data::Hash(hash) => {
+                hash.iter().map(|(key, member)| Value::array(vec![Value::new(key.0.clone(), None), member.value.clone()], None)).collect()
+            }
+            _ => return Err(LookupError::crash(format!("undefined method `empty?' for {}:{}", value.to_text(), value.class_name()))),
+        };
+        for element in elements {
+            let relative = evaluate(&path.text, self.scope, Some((local, &element)))?;
+            found.push(Location { template: template.clone(), place: self.path(path, relative)? });
+        }
+        Ok(())
+    }
+
+    fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Place {
+        if let Some(pinned) = self.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text) {
+            return Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
+        }
+        let variables = unknown(&pieces);
+        let candidates = Pattern::new(pieces).map(|pattern| candidates(&pattern, self.sources)).unwrap_or_default();
+        Place::Undetermined(Undetermined { variables, candidates })
+    }
+}
+
+fn candidates(pattern: &Pattern, sources: &dyn Sources) -> Vec<CandidateFile> {
+    let matching = |path: FilePath| {
+        let when = match pattern.bind(path.as_str()) {
+            Some(found) => found.bindings().clone(),
+            None if pattern.can_name(path.as_str()) => Bindings::new(),
+            None => return None,
+        };
+        Some(CandidateFile { path, when })
+    };
+    sources.files_starting_with(&pattern.literal_prefix()).into_iter().filter_map(matching).collect()
+}
+
+fn unknown(pieces: &[Piece]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for piece in pieces {
+        if let Piece::Variable(name) = piece
+            && !names.contains(name)
+        {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Joins neighbouring literals, and folds `.` and `..` in the literal start, as paths of files have none.
+fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut out: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (out.last_mut(), piece) {
+            (Some(Piece::Literal(text)), Piece::Literal(more)) => text.push_str(&more),
+            (_, piece) => out.push(piece),
+        }
+    }
+    if let Some(Piece::Literal(text)) = out.first_mut() {
+        let folder_end = text.rfind('/').map_or(0, |at| at + 1);
+        let folder = FilePath::new(&text[..folder_end]);
+        let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
+        *text = format!("{folder}{slash}{}", &text[folder_end..]);
+        if let Some(Piece::Literal(text)) = out.get(1).cloned()
+            && text.is_empty()
+        {
+            out.remove(1);
+        }
+    }
+    out
+}
+
+/// Replaces the tokens of a string of `hiera.yaml`; `local` is the variable of `mapped_paths`, which shadows all others.
+///
+/// An undefined variable is an empty text in every version. Source: semantics 1.13.
+pub fn evaluate(text: &str, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Evaluated, LookupError> {
+    evaluate_within(text, scope, local, 0)
+}
+
+fn evaluate_within(text: &str, scope: &Scope, local: Option<(&str, &Value)>, depth: u32) -> Result<Evaluated, LookupError> {
+    let found = tokens(text);
+    if found.is_empty() || depth > MAX_REPEATS {
+        return Ok(Evaluated::Text(text.to_owned()));
+    }
+    let mut out: Vec<Piece> = Vec::new();
+    let mut known = true;
+    let mut from = 0;
+    for Token { range, kind } in found {
+        let range = range.as_usize();
+        out.push(Piece::Literal(text[from..range.start].to_owned()));
+        from = range.end;
+        let key = match kind {
+            TokenKind::Empty => continue,
+            TokenKind::Variable { key, .. } => key,
+            TokenKind::Call { .. } => return Err(LookupError::config(super::config::METHOD_SYNTAX)),
+            TokenKind::Malformed => return Err(LookupError::config(format!("Syntax error in string: {text}"))),
+        };
+        match value_of(&key, scope, local)? {
+            Variable::Known(value) => match evaluate_within(&value.to_text(), scope, local, depth + 1)? {
+                Evaluated::Text(text) => out.push(Piece::Literal(text)),
+                Evaluated::Partial(mut pieces) => {
+                    known = false;
+                    out.append(&mut pieces);
+                }
+            },
+            Variable::Undefined => {}
+            Variable::Unknown => {
+                known = false;
+                out.push(Piece::Variable(variable_name(&key.text)));
+            }
+        }
+    }
+    out.push(Piece::Literal(text[from..].to_owned()));
+    if !known {
+        return Ok(Evaluated::Partial(normalised(out)));
+    }
+    let literal = |piece: Piece| match piece {
+        Piece::Literal(text) => text,
+        Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
+    };
+    Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
+}
+
+/// A variable whose value holds tokens is replaced again; one that names itself would be for ever.
+const MAX_REPEATS: u32 = 20;
+
+fn value_of(key: &LookupKey, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Variable, LookupError> {
+    let root = key.root_text();
+    let found = match local {
+        Some((name, value)) if name == root => Variable::Known(value.clone()),
+        _ => scope.get(&root),
+    };
+    dig_variable(found, key, scope)
+}
+
+/// The value of a variable that may be dotted, as tokens in data and in `hiera.yaml` see it.
+///
+/// A part that is missing is `null` in a closed scope and unknown in an open one.
+pub fn dig_variable(found: Variable, key: &LookupKey, scope: &Scope) -> Result<Variable, LookupError> {
+    match found {
+        Variable::Known(value) if !key.subkeys.is_empty() => Ok(match dig(&value, key)? {
+            Some(value) => Variable::Known(value),
+            None if scope.open => Variable::Unknown,
+            None => Variable::Known(Value::null(None)),
+        }),
+        other => Ok(other),
+    }
+}
+
+fn variable_value(text: &str, scope: &Scope) -> Result<Variable, LookupError> {
+    match LookupKey::parse(text) {
+        Ok(key) => value_of(&key, scope, None),
+        Err(_) => Err(LookupError::config(format!("Syntax error in string: {text}"))),
+    }
+}

@@ -1,0 +1,923 @@
+//! The lookup: a key in a scope, through levels and layers, to its effective value and the story of how it came about.
+//!
+//! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
+//! found is interpolated before it is merged; subkeys are dug out of the merged value.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::config::{Backend, BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Reader, Template};
+use super::data::{DataFile, ProblemKind};
+use super::hierarchy::{LocatedLevel, Location, Place, dig_variable, locate};
+use super::interpolation::{Method, TokenKind, tokens};
+use super::key::{LookupKey, Segment};
+use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError, check_module_options};
+use super::merge::{MergeError, Strategy, fold};
+use super::pattern::{Bindings, variable_name};
+use super::scope::{Scope, Variable};
+use super::sources::{ModuleLayer, Sources};
+use super::value::{Data, Hash, Key, Member, Value};
+use crate::text::{FilePath, Span};
+
+/// Which Puppet to agree with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The major version: 7, 8, or 9 for OpenVox 9.
+    pub version: u8,
+    /// Puppet's setting `strict`.
+    pub strict: Strict,
+}
+
+/// The values of Puppet's setting `strict`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strict {
+    /// Say nothing.
+    Off,
+    /// An undefined variable is an empty text.
+    Warning,
+    /// An undefined variable makes the lookup fail.
+    Error,
+}
+
+impl Profile {
+    /// The profile of a version with its own default of `strict`.
+    pub fn of_version(version: u8) -> Profile {
+        Profile { version, strict: if version >= 8 { Strict::Error } else { Strict::Warning } }
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::of_version(8)
+    }
+}
+
+/// All that a lookup depends on.
+#[derive(Clone)]
+pub struct Context<'a> {
+    /// The files.
+    pub sources: &'a dyn Sources,
+    /// The global layer's config.
+    pub global: Option<Arc<HieraConfig>>,
+    /// The environment's config.
+    pub environment: Option<Arc<HieraConfig>>,
+    /// The variables.
+    pub scope: &'a Scope,
+    /// Which Puppet to agree with.
+    pub profile: Profile,
+    /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
+    pub tolerant: bool,
+}
+
+/// What a lookup came to, and how.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// The key.
+    pub key: LookupKey,
+    /// The effective value; `None` when nothing was found.
+    pub value: Result<Option<Value>, LookupError>,
+    /// The strategy that was used.
+    pub merge: Strategy,
+    /// What chose the strategy.
+    pub merge_source: MergeSource,
+    /// The conversion that applies to the value.
+    pub convert_to: Option<ConvertTo>,
+    /// What happened at each location, in order.
+    pub steps: Vec<Step>,
+    /// Files that could change the value if variables that are unknown were known.
+    pub unsettled: Vec<Unsettled>,
+    /// What was read on the way.
+    pub reads: Reads,
+}
+
+/// What chose a merge strategy.
+#[derive(Clone, Debug)]
+pub enum MergeSource {
+    /// Nothing did: the first value found.
+    Default,
+    /// The caller.
+    Argument,
+    /// An entry of `lookup_options`.
+    Options(OptionsEntry),
+}
+
+/// What happened at one location.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The layer.
+    pub layer: Layer,
+    /// The level, as written.
+    pub level: Arc<Level>,
+    /// The location as written; `None` when the level names none.
+    pub template: Option<Template>,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// What can happen at a location.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The root key is there.
+    Found {
+        /// The file.
+        path: FilePath,
+        /// Where the key is written.
+        key: Option<Span>,
+        /// The candidate, interpolated.
+        value: Value,
+    },
+    /// The file does not have the key.
+    NoSuchKey(FilePath),
+    /// There is no such file.
+    NoSuchFile(String),
+    /// A higher location had answered before.
+    NotReached {
+        /// The file, if there is one.
+        path: Option<FilePath>,
+        /// The key and the raw value that it holds there, if it does.
+        shadowed: Option<(Option<Span>, Value)>,
+    },
+    /// Unknown variables decide which file it is.
+    Undetermined {
+        /// The variables.
+        variables: Vec<String>,
+        /// The files among the candidates that have the key.
+        candidates: Vec<Unsettled>,
+    },
+    /// A backend that cannot be evaluated would be asked.
+    Opaque(Backend),
+    /// The file or the value in it makes the lookup fail.
+    Failed(FilePath),
+}
+
+/// A file that could change an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// The root key that it defines.
+    pub key: Arc<str>,
+    /// The file.
+    pub path: FilePath,
+    /// Where it defines the key.
+    pub span: Option<Span>,
+    /// What unknown variables must be for that.
+    pub when: Bindings,
+}
+
+/// What a lookup depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Variables, as named in tokens, without a leading `::`.
+    pub variables: BTreeSet<String>,
+    /// Variables among them of which nothing is known: their tokens were left standing.
+    pub unknown: BTreeSet<String>,
+    /// Keys that tokens asked for.
+    pub keys: BTreeSet<String>,
+    /// Backends that could not be evaluated.
+    pub opaque: BTreeSet<String>,
+}
+
+/// Why a lookup failed. Its `Display` is Puppet's message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookupError {
+    /// What happened.
+    pub kind: LookupErrorKind,
+    /// The place in the data or in a config that caused it.
+    pub span: Option<Span>,
+}
+
+/// The ways in which a lookup fails.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LookupErrorKind {
+    /// The text is no key.
+    KeySyntax(String),
+    /// A token is malformed; the whole string.
+    TokenSyntax(String),
+    /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
+    Recursion(Vec<Frame>),
+    /// A subkey of something that is no hash.
+    DigMismatch {
+        /// The class that was found.
+        class: &'static str,
+        /// The subkey.
+        segment: String,
+        /// The whole key.
+        key: String,
+    },
+    /// Values that cannot be merged.
+    Merge(MergeError),
+    /// A strategy or `lookup_options` that make no sense.
+    Options(OptionsError),
+    /// A token calls what is no interpolation function.
+    UnknownMethod(String),
+    /// An `alias` shares its string with other text.
+    AliasNotWhole,
+    /// A variable is undefined, in a strict Puppet.
+    UndefinedVariable(String),
+    /// A file cannot be read as data.
+    File {
+        /// The file.
+        path: FilePath,
+        /// Puppet's message.
+        message: String,
+    },
+    /// A value that is not data.
+    IllegalValue {
+        /// The root key.
+        key: String,
+        /// The file.
+        path: FilePath,
+        /// The function that read it.
+        function: Arc<str>,
+    },
+    /// A config that cannot be used.
+    Config(String),
+    /// What makes Puppet itself fail with a Ruby error.
+    Crash(String),
+    /// So much would have to be looked up or written that it is given up.
+    Exhausted,
+}
+
+/// A lookup in progress, as the recursion check sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The key, or what a token named.
+    pub text: String,
+    /// The string whose token asked for it; `None` for the first.
+    pub asked_by: Option<Span>,
+}
+
+impl LookupError {
+    fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
+        LookupError { kind, span }
+    }
+
+    /// A Ruby error within Puppet.
+    pub fn crash(message: String) -> LookupError {
+        LookupError::new(LookupErrorKind::Crash(message), None)
+    }
+
+    /// An error of a config.
+    pub fn config(message: impl Into<String>) -> LookupError {
+        LookupError::new(LookupErrorKind::Config(message.into()), None)
+    }
+
+    fn or_at(mut self, span: Option<Span>) -> LookupError {
+        self.span = self.span.or(span);
+        self
+    }
+}
+
+impl From<MergeError> for LookupError {
+    fn from(error: MergeError) -> LookupError {
+        let span = error.origin();
+        LookupError::new(LookupErrorKind::Merge(error), span)
+    }
+}
+
+impl From<OptionsError> for LookupError {
+    fn from(error: OptionsError) -> LookupError {
+        let span = error.span();
+        LookupError::new(LookupErrorKind::Options(error), span)
+    }
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
+            LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
+            LookupErrorKind::Recursion(frames) => {
+                let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
+                write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
+            }
+            LookupErrorKind::DigMismatch { class, segment, key } => {
+                write!(
+                    f,
+                    "Data Provider type mismatch: Got {class} when a hash-like object was expected to access value using '{segment}' from key '{key}'"
+                )
+            }
+            LookupErrorKind::Merge(error) => error.fmt(f),
+            LookupErrorKind::Options(error) => error.fmt(f),
+            LookupErrorKind::UnknownMethod(name) => write!(f, "Unknown interpolation method '{name}'"),
+            LookupErrorKind::AliasNotWhole => {
+                f.write_str("'alias' interpolation is only permitted if the expression is equal to the entire string")
+            }
+            LookupErrorKind::UndefinedVariable(name) => write!(f, "Undefined variable '{name}'; "),
+            LookupErrorKind::File { message, .. } => f.write_str(message),
+            LookupErrorKind::IllegalValue { key, path, function } => {
+                write!(
+                    f,
+                    "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
+                )
+            }
+            LookupErrorKind::Config(message) | LookupErrorKind::Crash(message) => f.write_str(message),
+            LookupErrorKind::Exhausted => f.write_str("given up: the lookup needs too many other lookups, or gives too long a text"),
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}
+
+/// The key under which data configures lookups.
+pub const LOOKUP_OPTIONS: &str = "lookup_options";
+
+/// How deep lookups may nest. Ruby's stack ends at some hundreds, too.
+const MAX_DEPTH: usize = 200;
+/// How many lookups one lookup may need, and how long a text it may make.
+const MAX_LOOKUPS: u32 = 200_000;
+const MAX_TEXT: usize = 16 << 20;
+
+/// Digs the subkeys of `key` out of its root value.
+///
+/// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source: semantics 3.3.
+pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
+    let mut current = root.clone();
+    for segment in &key.subkeys {
+        let next = match (&current.data, segment) {
+            (Data::Null, _) => None,
+            (Data::Array(items), Segment::Index(index)) => usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned(),
+            (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
+            (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
+            (Data::Integer(_) | Data::BigInteger(_), _) => {
+                let text = current.to_text();
+                return Err(LookupError::crash(format!("undefined method `include?' for {text}:Integer")));
+            }
+            _ => {
+                let (class, segment) = (current.class_name(), segment.to_string());
+                let kind = LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
+                return Err(LookupError::new(kind, current.origin));
+            }
+        };
+        match next {
+            Some(value) => current = value,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(current))
+}
+
+type Located = Rc<Result<Vec<LocatedLevel>, LookupError>>;
+
+/// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
+pub struct Resolver<'a> {
+    ctx: Context<'a>,
+    located: RefCell<HashMap<(Layer, bool), Located>>,
+    options: RefCell<HashMap<Option<Arc<str>>, Rc<Result<LookupOptions, LookupError>>>>,
+}
+
+/// One request: the lookups in progress, and what is recorded of it.
+#[derive(Default)]
+struct Invocation {
+    stack: Vec<Frame>,
+    steps: Option<Vec<Step>>,
+    unsettled: Vec<Unsettled>,
+    reads: Reads,
+    lookups: u32,
+}
+
+/// What `lookup_options` say about a key.
+struct Choice {
+    merge: Strategy,
+    merge_source: MergeSource,
+    convert_to: Option<ConvertTo>,
+}
+
+impl<'a> Resolver<'a> {
+    /// A resolver for this context.
+    pub fn new(ctx: Context<'a>) -> Resolver<'a> {
+        Resolver { ctx, located: RefCell::default(), options: RefCell::default() }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context<'a> {
+        &self.ctx
+    }
+
+    /// The effective value of a key and nothing else: the fast way.
+    ///
+    /// `merge` overrides what `lookup_options` say; `Ok(None)` means that nothing was found.
+    pub fn value(&self, key: &str, merge: Option<&Strategy>) -> Result<Option<Value>, LookupError> {
+        let key = parse_key(key)?;
+        let mut inv = Invocation::default();
+        let choice = self.choose(&mut inv, &key, merge)?;
+        self.find_chosen(&mut inv, &key, &choice, None)
+    }
+
+    /// The effective value of a key with its story.
+    pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
+        let mut inv = Invocation { steps: Some(Vec::new()), ..Invocation::default() };
+        let (choice, value) = match self.choose(&mut inv, key, merge) {
+            Ok(choice) => {
+                let value = self.find_chosen(&mut inv, key, &choice, None);
+                (choice, value)
+            }
+            Err(error) => (Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: None }, Err(error)),
+        };
+        let Invocation { steps, unsettled, reads, .. } = inv;
+        let mut steps = steps.unwrap_or_default();
+        self.add_unreached(key, &mut steps);
+        let Choice { merge, merge_source, convert_to } = choice;
+        Resolution { key: key.clone(), value, merge, merge_source, convert_to, steps, unsettled, reads }
+    }
+
+    /// Every level of the layers that may hold `key`, located in the scope; the layers in order of priority.
+    pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
+        let mut all = Vec::new();
+        for layer in layers_of(key) {
+            let located = self.located(&layer, false);
+            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.clone()));
+        }
+        Ok(all)
+    }
+
+    fn choose(&self, inv: &mut Invocation, key: &LookupKey, merge: Option<&Strategy>) -> Result<Choice, LookupError> {
+        let mut choice = Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: None };
+        if is_reserved(key) {
+            return Ok(choice);
+        }
+        let Segment::Name(root) = &key.root else {
+            return Err(LookupError::crash(format!("undefined method `index' for {}:Integer", key.root)));
+        };
+        let options = self.options(inv, key.module())?;
+        if let Some(entry) = Result::as_ref(&options).map_err(Clone::clone)?.entry(root) {
+            choice.convert_to = entry.convert_to();
+            if merge.is_none()
+                && let Some(strategy) = entry.merge()?
+            {
+                choice.merge = strategy;
+                choice.merge_source = MergeSource::Options(entry);
+            } else if merge.is_some() {
+                entry.merge()?;
+            }
+        }
+        if let Some(strategy) = merge {
+            choice.merge = strategy.clone();
+            choice.merge_source = MergeSource::Argument;
+        }
+        Ok(choice)
+    }
+
+    /// A nested lookup: what a token in `asked_by` asks for.
+    fn find(&self, inv: &mut Invocation, key: &LookupKey, asked_by: Option<Span>) -> Result<Option<Value>, LookupError> {
+        inv.lookups += 1;
+        if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
+            return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
+        }
+        let choice = self.choose(inv, key, None)?;
+        let recording = inv.steps.take();
+        let found = self.find_chosen(inv, key, &choice, asked_by);
+        inv.steps = recording;
+        found
+    }
+
+    fn find_chosen(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        choice: &Choice,
+        asked_by: Option<Span>,
+    ) -> Result<Option<Value>, LookupError> {
+        if is_reserved(key) {
+            return Ok(None);
+        }
+        let root = key.root_text();
+        let frame = Frame { text: key.text.to_string(), asked_by };
+        let layers = layers_of(key);
+        // The layers are always three to Puppet, whether or not a module is asked.
+        let found = fold::<LookupError>(&choice.merge, 3, &mut |n| match layers.get(n) {
+            Some(layer) => self.search_layer(inv, layer, &root, &frame, &choice.merge),
+            None => Ok(None),
+        })?;
+        let mut value = match found {
+            Some(value) => dig(&value, key)?,
+            None => None,
+        };
+        if value.is_none()
+            && let Some(found) = self.search_default_hierarchy(inv, key, &root, &frame)?
+        {
+            value = dig(&found, key)?;
+        }
+        Ok(value.map(|value| convert(value, choice.convert_to.as_ref())))
+    }
+
+    fn search_layer(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        root: &str,
+        frame: &Frame,
+        merge: &Strategy,
+    ) -> Result<Option<Value>, LookupError> {
+        let located = self.located(layer, false);
+        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+        enter(inv, frame.clone(), |inv| self.search_levels(inv, layer, levels, root, merge))
+    }
+
+    fn search_levels(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        levels: &[LocatedLevel],
+        root: &str,
+        merge: &Strategy,
+    ) -> Result<Option<Value>, LookupError> {
+        fold::<LookupError>(merge, levels.len(), &mut |n| {
+            let located = &levels[n];
+            // A glob that names nothing is no location to Puppet; it is one to the story.
+            let (real, empty): (Vec<&Location>, Vec<&Location>) =
+                located.locations.iter().partition(|location| !matches!(location.place, Place::NoMatch { .. }));
+            for location in empty {
+                self.search_location(inv, layer, located, location, root)?;
+            }
+            fold::<LookupError>(merge, real.len(), &mut |n| self.search_location(inv, layer, located, real[n], root))
+        })
+    }
+
+    fn search_location(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        location: &Location,
+        root: &str,
+    ) -> Result<Option<Value>, LookupError> {
+        let result = self.ask(inv, layer, located, location, root);
+        let outcome = match &result {
+            Ok(outcome) => outcome.clone(),
+            Err(_) => match &location.place {
+                Place::File { path, .. } => Outcome::Failed(path.clone()),
+                _ => Outcome::Opaque(located.level.backend.clone()),
+            },
+        };
+        if let Some(steps) = &mut inv.steps {
+            steps.push(Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome });
+        }
+        Ok(match result? {
+            Outcome::Found { value, .. } => Some(value),
+            _ => None,
+        })
+    }
+
+    fn ask(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        location: &Location,
+        root: &str,
+    ) -> Result<Outcome, LookupError> {
+        let level = &located.level;
+        let path = match &location.place {
+            Place::File { path, exists: true } => path,
+            Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),
+            Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
+            Place::Undetermined(undetermined) => {
+                let candidates: Vec<Unsettled> = match level.backend.reader() {
+                    Some(reader) => undetermined.candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect(),
+                    None => Vec::new(),
+                };
+                if root != LOOKUP_OPTIONS {
+                    inv.unsettled.extend(candidates.iter().cloned());
+                }
+                return Ok(Outcome::Undetermined { variables: undetermined.variables.clone(), candidates });
+            }
+            Place::Uri(_) | Place::Nowhere => {
+                inv.reads.opaque.insert(level.backend.name.to_string());
+                return Ok(Outcome::Opaque(level.backend.clone()));
+            }
+        };
+        let Some(reader) = level.backend.reader() else {
+            inv.reads.opaque.insert(level.backend.name.to_string());
+            return Ok(Outcome::Opaque(level.backend.clone()));
+        };
+        let Some(data) = self.ctx.sources.data(path, reader) else { return Ok(Outcome::NoSuchFile(path.to_string())) };
+        self.check_file(path, reader, &data)?;
+        let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
+        if !member.value.is_legal() && !self.ctx.tolerant {
+            let kind = LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), function: level.backend.name.clone() };
+            return Err(LookupError::new(kind, member.value.origin));
+        }
+        let value = self.interpolate(inv, &member.value)?;
+        Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
+    }
+
+    fn defines(&self, candidate: &super::hierarchy::CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+        let data = self.ctx.sources.data(&candidate.path, reader)?;
+        let member = data.roots.get(root)?;
+        Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
+    }
+
+    /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
+    fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
+        if self.ctx.tolerant {
+            return Ok(());
+        }
+        let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
+        if let Some(message) = &data.refused {
+            return error(format!("Unable to parse ({path}): {message}"));
+        }
+        for problem in &data.problems {
+            let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
+            if reader == Reader::Json {
+                return error(format!(
+                    "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
+                ));
+            }
+            if !empty && self.ctx.profile.version >= 8 {
+                return error(format!("{path}: file does not contain a valid yaml hash"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The root key's entry in a file. In a module, keys outside its namespace do not count; semantics 2.3.
+    fn member<'d>(&self, data: &'d DataFile, layer: &Layer, level: &Level, root: &str) -> Result<Option<&'d Member>, LookupError> {
+        if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
+            if !self.ctx.tolerant
+                && let Some(key) = data.roots.keys().find(|key| key.as_str().is_none())
+            {
+                let class = Value::new(key.0.clone(), None).class_name();
+                return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
+            }
+            let qualified = root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"));
+            if root != LOOKUP_OPTIONS && !qualified {
+                return Ok(None);
+            }
+        }
+        Ok(data.roots.get(root))
+    }
+
+    fn search_default_hierarchy(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        root: &str,
+        frame: &Frame,
+    ) -> Result<Option<Value>, LookupError> {
+        let Some(module) = key.module() else { return Ok(None) };
+        let layer = Layer::Module(module.into());
+        let located = self.located(&layer, true);
+        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+        if levels.is_empty() {
+            return Ok(None);
+        }
+        let recording = inv.steps.take();
+        let options_frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
+        let options = enter(inv, options_frame, |inv| self.search_levels(inv, &layer, levels, LOOKUP_OPTIONS, &Strategy::Hash));
+        inv.steps = recording;
+        let options = options?;
+        if let Some(options) = &options {
+            check_module_options(options, &module.into())?;
+        }
+        // Only what the default hierarchy itself says about merging counts in it.
+        let merge = match LookupOptions::new(options)?.entry(root) {
+            Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
+            None => Strategy::First,
+        };
+        enter(inv, frame.clone(), |inv| self.search_levels(inv, &layer, levels, root, &merge))
+    }
+
+    fn located(&self, layer: &Layer, default_hierarchy: bool) -> Located {
+        let key = (layer.clone(), default_hierarchy);
+        if let Some(known) = self.located.borrow().get(&key) {
+            return known.clone();
+        }
+        let located = Rc::new(self.locate(layer, default_hierarchy));
+        self.located.borrow_mut().insert(key, located.clone());
+        located
+    }
+
+    fn locate(&self, layer: &Layer, default_hierarchy: bool) -> Result<Vec<LocatedLevel>, LookupError> {
+        let config = match layer {
+            Layer::Global => self.ctx.global.clone(),
+            Layer::Environment => self.ctx.environment.clone(),
+            Layer::Module(name) => match self.ctx.sources.module(name) {
+                ModuleLayer::Config(config) => Some(config),
+                ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
+            },
+        };
+        let Some(config) = config else { return Ok(Vec::new()) };
+        if let Some(problem) = config.fatal()
+            && !self.ctx.tolerant
+        {
+            // Puppet 7 passes over an old config where it may not stand.
+            let ignored = problem.kind == ConfigProblemKind::Version && problem.message.contains("version 3 cannot");
+            if ignored && self.ctx.profile.version < 8 {
+                return Ok(Vec::new());
+            }
+            return Err(LookupError::config(format!("{} (file: {})", problem.message, config.path)).or_at(Some(problem.span)));
+        }
+        let levels = if default_hierarchy { &config.default_hierarchy } else { &config.hierarchy };
+        locate(&config, levels, self.ctx.scope, self.ctx.sources)
+    }
+
+    /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
+    fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Rc<Result<LookupOptions, LookupError>>, LookupError> {
+        let module: Option<Arc<str>> = module.map(Into::into);
+        if let Some(known) = self.options.borrow().get(&module) {
+            return Ok(known.clone());
+        }
+        if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
+            return Err(LookupError::new(LookupErrorKind::Recursion(inv.stack[first..].to_vec()), None));
+        }
+        let mut fresh = Invocation::default();
+        let assembled = self.assemble_options(&mut fresh, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
+        let assembled = Rc::new(assembled);
+        self.options.borrow_mut().insert(module, assembled.clone());
+        Ok(assembled)
+    }
+
+    fn assemble_options(&self, inv: &mut Invocation, module: Option<&Arc<str>>) -> Result<Option<Value>, LookupError> {
+        let frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
+        let mut layers = vec![Layer::Global, Layer::Environment];
+        layers.extend(module.map(|module| Layer::Module(module.clone())));
+        let mut values = Vec::new();
+        for layer in &layers {
+            let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
+            if let (Layer::Module(module), Some(value)) = (layer, &value) {
+                check_module_options(value, module)?;
+            }
+            values.push(value);
+        }
+        fold::<LookupError>(&Strategy::Hash, values.len(), &mut |n| Ok(values[n].take()))
+    }
+
+    /// Adds what the story leaves out: the locations below the one that answered.
+    fn add_unreached(&self, key: &LookupKey, steps: &mut Vec<Step>) {
+        let Ok(layers) = self.levels(key) else { return };
+        let root = key.root_text();
+        let all = layers.iter().flat_map(|(layer, levels)| {
+            levels.iter().flat_map(move |located| located.locations.iter().map(move |location| (layer, located, location)))
+        });
+        let unreached: Vec<Step> = all
+            .skip(steps.len())
+            .map(|(layer, located, location)| {
+                let path = match &location.place {
+                    Place::File { path, exists: true } => Some(path.clone()),
+                    _ => None,
+                };
+                let data = path.as_ref().zip(located.level.backend.reader()).and_then(|(path, reader)| self.ctx.sources.data(path, reader));
+                let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
+                let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
+                let outcome = Outcome::NotReached { path, shadowed };
+                Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome }
+            })
+            .collect();
+        steps.extend(unreached);
+    }
+
+    /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
+    fn interpolate(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
+        if !value.is_live() {
+            return Ok(value.clone());
+        }
+        match &value.data {
+            Data::String(text) => self.interpolate_string(inv, text, value.origin),
+            Data::Array(items) => {
+                let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
+                Ok(Value::array(items?, value.origin))
+            }
+            Data::Hash(hash) => {
+                let mut out = Hash::with_capacity(hash.len());
+                for (key, member) in hash.iter() {
+                    let key = match &key.0 {
+                        Data::String(text) if text.contains("%{") => Key(self.interpolate_string(inv, text, member.key_origin)?.data),
+                        _ => key.clone(),
+                    };
+                    let value = self.interpolate(inv, &member.value)?;
+                    out.insert(key, Member { key_origin: member.key_origin, value });
+                }
+                Ok(Value::hash(out, value.origin))
+            }
+            _ => Ok(value.clone()),
+        }
+    }
+
+    fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        for token in tokens(text) {
+            let range = token.range.as_usize();
+            out.push_str(&text[from..range.start]);
+            from = range.end;
+            let (value, name) = match &token.kind {
+                TokenKind::Empty => continue,
+                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin)),
+                TokenKind::Variable { key, .. } => (self.variable(inv, key, origin)?, format!("scope:{}", key.text)),
+                TokenKind::Call { method, argument, .. } => {
+                    let Some(function) = Method::from_name(method) else {
+                        return Err(LookupError::new(LookupErrorKind::UnknownMethod(method.clone()), origin));
+                    };
+                    let key = LookupKey::parse(argument);
+                    let syntax = || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
+                    match function {
+                        Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
+                        Method::Scope => {
+                            let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
+                            (self.variable(inv, &key, origin)?, argument.clone())
+                        }
+                        Method::Alias if range != (0..text.len()) => {
+                            return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
+                        }
+                        Method::Alias => {
+                            inv.reads.keys.insert(argument.clone());
+                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
+                            return Ok(found.unwrap_or_else(|| Value::string("", None)).with_origin(origin));
+                        }
+                        Method::Lookup => {
+                            inv.reads.keys.insert(argument.clone());
+                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
+                            (Some(found.unwrap_or_else(|| Value::string("", None))), argument.clone())
+                        }
+                    }
+                }
+            };
+            match value {
+                // What is known of a token without a value is its text.
+                None => out.push_str(&text[range]),
+                Some(value) if value.is_live() => {
+                    let frame = Frame { text: name, asked_by: origin };
+                    let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
+                    out.push_str(&again.to_text());
+                }
+                Some(value) => {
+                    let frame = Frame { text: name, asked_by: origin };
+                    // The check is made even when nothing is left to replace.
+                    enter(inv, frame, |_| Ok(()))?;
+                    out.push_str(&value.to_text());
+                }
+            }
+            if out.len() > MAX_TEXT {
+                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
+            }
+        }
+        out.push_str(&text[from..]);
+        Ok(Value::string(&out, origin).settled())
+    }
+
+    /// The value of a variable; `None` when it is unknown.
+    fn variable(&self, inv: &mut Invocation, key: &LookupKey, origin: Option<Span>) -> Result<Option<Value>, LookupError> {
+        let name = variable_name(&key.text);
+        inv.reads.variables.insert(name.clone());
+        let root = key.root_text();
+        let found = dig_variable(self.ctx.scope.get(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        match found {
+            Variable::Known(value) => Ok(Some(value)),
+            Variable::Unknown => {
+                inv.reads.unknown.insert(name);
+                Ok(None)
+            }
+            Variable::Undefined if self.ctx.profile.strict == Strict::Error => {
+                Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), origin))
+            }
+            Variable::Undefined => Ok(Some(Value::null(None))),
+        }
+    }
+}
+
+/// The layers that are asked for a key, highest priority first.
+pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
+    let mut layers = vec![Layer::Global, Layer::Environment];
+    layers.extend(key.module().map(|module| Layer::Module(module.into())));
+    layers
+}
+
+fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
+    LookupKey::parse(key).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
+}
+
+fn is_reserved(key: &LookupKey) -> bool {
+    &*key.text == LOOKUP_OPTIONS || key.text.strip_prefix(LOOKUP_OPTIONS).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Runs `inner` with `frame` among the lookups in progress; an error when it is there already.
+fn enter<T>(inv: &mut Invocation, frame: Frame, inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>) -> Result<T, LookupError> {
+    if inv.stack.iter().any(|known| known.text == frame.text) {
+        let mut frames = inv.stack.clone();
+        let span = frame.asked_by;
+        frames.push(frame);
+        // Puppet names each key once; the frame that closes the circle is kept by its place only.
+        let closing = frames.pop();
+        let mut error = LookupError::new(LookupErrorKind::Recursion(frames), span);
+        error.span = closing.and_then(|frame| frame.asked_by);
+        return Err(error);
+    }
+    inv.stack.push(frame);
+    let result = inner(inv);
+    inv.stack.pop();
+    result
+}
+
+/// Applies a conversion. Only `Sensitive` changes anything yet; the others are noted in the [`Resolution`].
+fn convert(value: Value, convert_to: Option<&ConvertTo>) -> Value {
+    match convert_to {
+        Some(convert_to) if convert_to.type_text == "Sensitive" => {
+            let origin = value.origin;
+            Value::new(Data::Sensitive(Arc::new(value)), origin)
+        }
+        _ => value,
+    }
+}

@@ -1,0 +1,190 @@
+//! `lookup_options`: which entry serves a key, and what entries may hold.
+//!
+//! How the entries of many files become one hash is a lookup like any other (a hash merge) and done by [`lookup`](super::lookup).
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::merge::{Strategy, StrategyError, parse_strategy};
+use super::ruby_regex::{RegexError, RubyRegex};
+use super::value::{Data, Hash, Value};
+use crate::text::Span;
+
+/// The assembled options of one layer stack, ready to be asked.
+#[derive(Debug, Default)]
+pub struct LookupOptions {
+    entries: Hash,
+    patterns: Vec<(RubyRegex, usize)>,
+}
+
+/// The entry that serves a key.
+#[derive(Clone, Debug)]
+pub struct OptionsEntry {
+    /// Its key, literal or a pattern.
+    pub key: Arc<str>,
+    /// Where the key is written.
+    pub span: Option<Span>,
+    /// Whether it is a pattern.
+    pub pattern: bool,
+    /// What it says.
+    pub value: Value,
+}
+
+/// A conversion asked for by an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvertTo {
+    /// The type as written, such as `Sensitive` or `Array[String]`.
+    pub type_text: String,
+    /// Further arguments of the type's constructor.
+    pub arguments: Vec<Value>,
+    /// Where it is written.
+    pub span: Option<Span>,
+}
+
+/// Why options make lookups fail.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionsError {
+    /// The value of `lookup_options` is no hash.
+    NotAHash(Option<Span>),
+    /// A key of an entry is no string.
+    BadKey {
+        /// The key as Ruby shows it.
+        key: String,
+        /// Its type.
+        class: &'static str,
+        /// Its place.
+        span: Option<Span>,
+    },
+    /// A pattern is no regular expression.
+    BadRegex(RegexError, Option<Span>),
+    /// An entry of a module's data is not about that module.
+    ForeignKey {
+        /// The module.
+        module: Arc<str>,
+        /// Whether it is a pattern.
+        pattern: bool,
+        /// Its place.
+        span: Option<Span>,
+    },
+    /// An entry is no hash where one is needed.
+    BadEntry(&'static str, Option<Span>),
+    /// Its `merge` is none.
+    Strategy(StrategyError),
+}
+
+impl OptionsError {
+    /// The place of the offending part.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            OptionsError::NotAHash(span) | OptionsError::BadRegex(_, span) | OptionsError::BadEntry(_, span) => *span,
+            OptionsError::BadKey { span, .. } | OptionsError::ForeignKey { span, .. } => *span,
+            OptionsError::Strategy(error) => error.span(),
+        }
+    }
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionsError::NotAHash(_) => f.write_str("value of lookup_options must be a hash"),
+            OptionsError::BadKey { key, class, .. } => write!(f, "undefined method `start_with?' for {key}:{class}"),
+            OptionsError::BadRegex(error, _) => error.fmt(f),
+            OptionsError::ForeignKey { module, pattern: false, .. } => {
+                write!(f, "all lookup_options keys must start with module name '{module}'")
+            }
+            OptionsError::ForeignKey { module, pattern: true, .. } => {
+                write!(f, "all lookup_options patterns must match a key starting with module name '{module}'")
+            }
+            OptionsError::BadEntry(message, _) => f.write_str(message),
+            OptionsError::Strategy(error) => error.fmt(f),
+        }
+    }
+}
+
+impl LookupOptions {
+    /// Compiles assembled options. Source: semantics 7.1 and 7.2.
+    pub fn new(assembled: Option<Value>) -> Result<LookupOptions, OptionsError> {
+        let Some(value) = assembled else { return Ok(LookupOptions::default()) };
+        let entries = match value.data {
+            Data::Hash(hash) => Arc::unwrap_or_clone(hash),
+            Data::Null => return Ok(LookupOptions::default()),
+            _ => return Err(OptionsError::NotAHash(value.origin)),
+        };
+        let mut patterns = Vec::new();
+        for (index, (key, member)) in entries.iter().enumerate() {
+            let Some(text) = key.as_str() else {
+                let class = Value::new(key.0.clone(), None).class_name();
+                return Err(OptionsError::BadKey { key: key.to_text().into_owned(), class, span: member.key_origin });
+            };
+            if text.starts_with('^') {
+                let regex = RubyRegex::new(text).map_err(|error| OptionsError::BadRegex(error, member.key_origin))?;
+                patterns.push((regex, index));
+            }
+        }
+        Ok(LookupOptions { entries, patterns })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entry for a root key: the literal one unless it is `null`, else the first pattern that matches.
+    pub fn entry(&self, root: &str) -> Option<OptionsEntry> {
+        let literal = if root.starts_with('^') { None } else { self.entries.get_full(root) };
+        if let Some((index, _, member)) = literal
+            && !matches!(member.value.data, Data::Null)
+        {
+            return Some(self.entry_at(index, false));
+        }
+        let (_, index) = self.patterns.iter().find(|(regex, _)| regex.is_match(root) == Some(true))?;
+        Some(self.entry_at(*index, true))
+    }
+
+    fn entry_at(&self, index: usize, pattern: bool) -> OptionsEntry {
+        let (key, member) = self.entries.get_index(index).expect("an index of this hash");
+        OptionsEntry { key: key.to_text().as_ref().into(), span: member.key_origin, pattern, value: member.value.clone() }
+    }
+}
+
+impl OptionsEntry {
+    /// The strategy that the entry asks for; `None` when it leaves that open.
+    pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
+        match &self.value.data {
+            Data::Hash(hash) => match hash.get("merge") {
+                Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
+                None => Ok(None),
+            },
+            Data::String(_) | Data::Null => Ok(None),
+            Data::Array(_) | Data::Integer(_) => {
+                Err(OptionsError::BadEntry("no implicit conversion of String into Integer", self.value.origin))
+            }
+            _ => Err(OptionsError::BadEntry("undefined method `[]' for the entry", self.value.origin)),
+        }
+    }
+
+    /// The conversion that the entry asks for.
+    pub fn convert_to(&self) -> Option<ConvertTo> {
+        let value = self.value.get("convert_to")?;
+        let (type_text, arguments) = match &value.data {
+            Data::String(text) => (text.to_string(), Vec::new()),
+            Data::Array(items) => (items.first()?.to_text().into_owned(), items[1..].to_vec()),
+            _ => return None,
+        };
+        Some(ConvertTo { type_text, arguments, span: value.origin })
+    }
+}
+
+/// Checks that a module's own options are about the module's keys. Source: semantics 7.4.
+pub fn check_module_options(options: &Value, module: &Arc<str>) -> Result<(), OptionsError> {
+    let Some(hash) = options.as_hash() else { return Ok(()) };
+    let (prefix, pattern_prefix) = (format!("{module}::"), format!("^{module}::"));
+    for (key, member) in hash {
+        let Some(text) = key.as_str() else { continue };
+        let pattern = text.starts_with('^');
+        if !text.starts_with(if pattern { &pattern_prefix } else { &prefix }) {
+            return Err(OptionsError::ForeignKey { module: module.clone(), pattern, span: member.key_origin });
+        }
+    }
+    Ok(())
+}

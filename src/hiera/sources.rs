@@ -1,0 +1,40 @@
+//! What the resolver asks of the world: parsed data by path, and names of files. It cannot read a file even by mistake.
+
+use std::sync::Arc;
+
+use super::config::{HieraConfig, Reader};
+use super::data::DataFile;
+use crate::text::FilePath;
+
+/// The files of one moment, as the resolver sees them.
+pub trait Sources {
+    /// The data of the file at `path`, read by `reader`; `None` when there is no such file.
+    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>>;
+
+    /// Whether there is a file (or a folder) at `path`.
+    fn exists(&self, path: &FilePath) -> bool;
+
+    /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
+    fn glob(&self, pattern: &str) -> Vec<FilePath>;
+
+    /// The known files whose path starts with this text, in the order of their paths.
+    fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
+
+    /// The `hiera.yaml` of a module of the environment.
+    fn module(&self, name: &str) -> ModuleLayer;
+
+    /// Where a datadir written in a `hiera.yaml` below `base` lies on this machine: itself, or what path mapping makes of it.
+    /// The answer is relative to `base` unless it is absolute; tokens stay as they are.
+    fn map_datadir(&self, datadir: &str, base: &FilePath) -> String;
+}
+
+/// What there is of a module.
+#[derive(Clone, Debug)]
+pub enum ModuleLayer {
+    /// No module of that name on the module path.
+    NotFound,
+    /// The module has no `hiera.yaml`, so no data of its own.
+    WithoutConfig,
+    /// Its config.
+    Config(Arc<HieraConfig>),
+}

@@ -1,5 +1,6 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
+pub mod merge;
 pub mod value;
 
 pub use value::{Data, Hash, Key, Member, Value};

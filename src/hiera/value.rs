@@ -182,11 +182,7 @@ impl Value {
             Data::Symbol(_) => "Runtime[ruby, 'Symbol']",
             Data::Array(items) if items.is_empty() => "Array",
             Data::Array(_) => "Tuple",
-            Data::Hash(hash)
-                if !hash.is_empty() && hash.keys().all(|key| matches!(&key.0, Data::String(text) if !text.is_empty())) =>
-            {
-                "Struct"
-            }
+            Data::Hash(hash) if !hash.is_empty() && hash.keys().all(|key| matches!(&key.0, Data::String(text) if !text.is_empty())) => "Struct",
             Data::Hash(_) => "Hash",
             Data::Sensitive(_) => "Sensitive",
         }
@@ -220,9 +216,7 @@ impl PartialEq for Data {
             (Data::Bool(a), Data::Bool(b)) => a == b,
             (Data::Integer(a), Data::Integer(b)) => a == b,
             (Data::Float(a), Data::Float(b)) => a == b,
-            (Data::BigInteger(a), Data::BigInteger(b))
-            | (Data::String(a), Data::String(b))
-            | (Data::Symbol(a), Data::Symbol(b)) => a == b,
+            (Data::BigInteger(a), Data::BigInteger(b)) | (Data::String(a), Data::String(b)) | (Data::Symbol(a), Data::Symbol(b)) => a == b,
             (Data::Binary(a), Data::Binary(b)) => a == b,
             (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(a, b) || a == b,
             (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(a, b) || a == b,

@@ -41,6 +41,13 @@ pub(super) enum Knockout {
     Regex(Box<Regex>),
 }
 
+/// A string that knocks out.
+struct Marker {
+    text: Arc<str>,
+    /// What it knocks out, beside itself.
+    target: Arc<str>,
+}
+
 impl<'m> DeepMerge<'m> {
     pub(super) fn new(
         options: &'m DeepOptions,
@@ -231,8 +238,8 @@ impl<'m> DeepMerge<'m> {
         let mut knocked_out: HashSet<Arc<str>> = HashSet::new();
         let mut kept = Vec::with_capacity(higher.len());
         for item in higher.drain(..) {
-            match self.target_of(&item)? {
-                Some((marker, target)) => knocked_out.extend([marker, target]),
+            match self.marker(&item)? {
+                Some(marker) => knocked_out.extend([marker.text, marker.target]),
                 None => kept.push(item),
             }
         }
@@ -247,9 +254,9 @@ impl<'m> DeepMerge<'m> {
     fn knock_out_shared(&self, items: &mut Vec<Value>) -> Result<(), MergeError> {
         let (mut read, mut write) = (0, 0);
         while read < items.len() {
-            match self.target_of(&items[read])? {
-                Some((marker, target)) => {
-                    items.retain(|item| item.as_str().is_none_or(|text| *text != *marker && *text != *target));
+            match self.marker(&items[read])? {
+                Some(marker) => {
+                    items.retain(|item| item.as_str().is_none_or(|text| *text != *marker.text && *text != *marker.target));
                 }
                 None => {
                     items[write] = items[read].clone();
@@ -281,15 +288,15 @@ impl<'m> DeepMerge<'m> {
 
     /// A scalar that takes the place of something else: a marker leaves an empty string.
     fn blanked(&self, scalar: Value) -> Result<Value, MergeError> {
-        let marked = self.options.knockout_prefix.is_some() && self.target_of(&scalar)?.is_some();
+        let marked = self.options.knockout_prefix.is_some() && self.marker(&scalar)?.is_some();
         Ok(if marked { Value::string("", scalar.origin) } else { scalar })
     }
 
-    /// The text of a marker and the text that it knocks out; `None` when the value is no marker.
-    fn target_of(&self, value: &Value) -> Result<Option<(Arc<str>, Arc<str>)>, MergeError> {
+    /// The marker that a value is, if it is one.
+    fn marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
         let Data::String(text) = &value.data else { return Ok(None) };
         let target = self.knockout()?.strip(text);
-        Ok(target.map(|target| (text.clone(), target.into())))
+        Ok(target.map(|target| Marker { text: text.clone(), target: target.into() }))
     }
 
     fn holds_bare_prefix(&self, items: &[Value]) -> bool {
@@ -310,7 +317,7 @@ impl<'m> DeepMerge<'m> {
     fn unpacked(&self, items: Vec<Value>) -> Vec<Value> {
         let Some(separator) = self.options.unpack_arrays.as_deref() else { return items };
         let mut texts = Vec::new();
-        join_texts(&items, separator, &mut texts);
+        join_texts(&items, &mut texts);
         let origins = items.iter().map(|item| item.origin);
         let joined = texts.join(separator);
         let mut parts: Vec<&str> = match separator {
@@ -385,11 +392,11 @@ fn pushed(list: Arc<Vec<Value>>, more: impl Iterator<Item = Value>, origin: Opti
     Value::array(list, origin)
 }
 
-fn join_texts(items: &[Value], separator: &str, into: &mut Vec<String>) {
+fn join_texts(items: &[Value], into: &mut Vec<String>) {
     for item in items {
         match &item.data {
             Data::Array(nested) if nested.is_empty() => into.push(String::new()),
-            Data::Array(nested) => join_texts(nested, separator, into),
+            Data::Array(nested) => join_texts(nested, into),
             _ => into.push(item.to_text().into_owned()),
         }
     }

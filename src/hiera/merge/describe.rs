@@ -1,6 +1,6 @@
 //! What `unique` and `hash` take, and Puppet's account of why they do not take a value.
 
-use crate::hiera::value::{Data, Hash, Value, float_text};
+use crate::hiera::value::{Data, Hash, Value, float_text, inspect};
 use crate::text::Span;
 
 use super::{Element, MergeError, Mismatch};
@@ -180,44 +180,50 @@ enum Type {
     Strings(Vec<String>),
     Optional(Box<Type>),
     Variant(Vec<Type>),
-    Other(String),
+    /// Any other: its text, and all that tells it from others whose text is the same, as strings have their values in their types.
+    Other(String, String),
 }
 
 fn type_of(data: &Data) -> Type {
+    let other = |text: String| {
+        let mut exact = String::new();
+        inspect(data, &mut exact);
+        Type::Other(text, exact)
+    };
     match data {
         Data::Null => Type::Undef,
-        Data::Bool(value) => Type::Other(format!("Boolean[{value}]")),
+        Data::Bool(value) => other(format!("Boolean[{value}]")),
         Data::Integer(value) => Type::Integer(i128::from(*value), i128::from(*value)),
         Data::BigInteger(digits) => match digits.parse() {
             Ok(value) => Type::Integer(value, value),
-            Err(_) => Type::Other(format!("Integer[{digits}, {digits}]")),
+            Err(_) => other(format!("Integer[{digits}, {digits}]")),
         },
         Data::Float(value) => Type::Float(*value, *value),
         Data::String(text) => Type::Strings(vec![text.to_string()]),
         Data::Binary(bytes) => Type::Strings(vec![String::from_utf8_lossy(bytes).into_owned()]),
-        Data::Symbol(name) if &**name == "default" => Type::Other("Default".into()),
-        Data::Symbol(_) => Type::Other("Runtime[ruby, 'Symbol']".into()),
-        Data::Array(items) if items.is_empty() => Type::Other("Array[0, 0]".into()),
+        Data::Symbol(name) if &**name == "default" => other("Default".into()),
+        Data::Symbol(_) => other("Runtime[ruby, 'Symbol']".into()),
+        Data::Array(items) if items.is_empty() => other("Array[0, 0]".into()),
         Data::Array(items) => {
             let items: Vec<String> = items.iter().map(|item| type_of(&item.data).text()).collect();
-            Type::Other(format!("Tuple[{}]", items.join(", ")))
+            other(format!("Tuple[{}]", items.join(", ")))
         }
-        Data::Hash(hash) if hash.is_empty() => Type::Other("Hash[0, 0]".into()),
+        Data::Hash(hash) if hash.is_empty() => other("Hash[0, 0]".into()),
         Data::Hash(hash) if is_struct(hash) => {
             let members: Vec<String> = hash.iter().map(|(key, member)| struct_member(&key.to_text(), &member.value)).collect();
-            Type::Other(format!("Struct[{{{}}}]", members.join(", ")))
+            other(format!("Struct[{{{}}}]", members.join(", ")))
         }
         Data::Hash(hash) => {
             let text = hash_type(hash);
             let size = hash.len();
-            Type::Other(format!("{}, {size}, {size}]", &text[..text.len() - 1]))
+            other(format!("{}, {size}, {size}]", &text[..text.len() - 1]))
         }
-        Data::Sensitive(inner) => Type::Other(format!("Sensitive[{}]", general_name(&inner.data))),
+        Data::Sensitive(inner) => other(format!("Sensitive[{}]", general_name(&inner.data))),
     }
 }
 
 fn struct_member(key: &str, value: &Value) -> String {
-    let key = format!("'{}'", key.replace('\\', "\\\\").replace('\'', "\\'"));
+    let key = quoted(key);
     let value_type = type_of(&value.data);
     if value_type == Type::Undef { format!("NotUndef[{key}] => Undef") } else { format!("{key} => {}", value_type.text()) }
 }
@@ -306,6 +312,7 @@ impl Type {
         match self {
             Type::Undef => "Undef".into(),
             Type::Integer(from, to) => format!("Integer[{from}, {to}]"),
+            Type::Float(from, to) if *to == f64::INFINITY => format!("Float[{}]", float_text(*from)),
             Type::Float(from, to) => format!("Float[{}, {}]", float_text(*from), float_text(*to)),
             Type::Strings(texts) if texts.len() == 1 => "String".into(),
             Type::Strings(texts) => format!("Enum[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")),
@@ -314,11 +321,29 @@ impl Type {
                 inner => format!("Optional[{}]", inner.text()),
             },
             Type::Variant(types) => format!("Variant[{}]", types.iter().map(Type::text).collect::<Vec<_>>().join(", ")),
-            Type::Other(text) => text.clone(),
+            Type::Other(text, _) => text.clone(),
         }
     }
 }
 
+/// A string as Puppet's language writes it.
 fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+    if text.contains(|c: char| c < ' ') {
+        let mut out = String::from("\"");
+        for c in text.chars() {
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '\r' => out.push_str("\\r"),
+                '"' | '\\' | '$' => out.extend(['\\', c]),
+                c if c < ' ' => out.push_str(&format!("\\u{{{:X}}}", c as u32)),
+                c => out.push(c),
+            }
+        }
+        out.push('"');
+        return out;
+    }
+    // A backslash stands for itself but before the closing quote.
+    let open_end = text.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1;
+    format!("'{}{}'", text.replace('\'', "\\'"), if open_end { "\\" } else { "" })
 }

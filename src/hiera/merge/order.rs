@@ -62,9 +62,8 @@ pub(super) fn sort(mut items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
     if items.len() < 2 {
         return Ok(items);
     }
-    let right = sort(items.split_off(items.len() / 2))?;
-    let left = sort(items)?;
-    merge_halves(left, right)
+    let right = items.split_off(items.len() / 2);
+    merge_halves(sort(items)?, sort(right)?)
 }
 
 fn merge_halves(left: Vec<Value>, right: Vec<Value>) -> Result<Vec<Value>, MergeError> {

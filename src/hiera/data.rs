@@ -79,6 +79,8 @@ pub enum ProblemKind {
         /// What it was reading.
         context: Option<String>,
     },
+    /// The file could not be read at all: its reason.
+    Unreadable(String),
     /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown aliases, odd tags.
     Unloadable(String),
     /// A key stands twice in one hash; the last one wins. `related` is the first.

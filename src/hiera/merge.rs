@@ -1,0 +1,262 @@
+//! Merge strategies: how the values that several locations, levels or layers hold for one key become one value.
+//!
+//! Knows values and nothing of files or lookups. Every rule here is what Puppet 7.23 with deep_merge 1.1.1 does, defects included;
+//! `tests/merge_oracle.rs` compares both on random values.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::text::Span;
+
+use super::value::{Data, Hash, Member, Value};
+
+mod deep;
+mod describe;
+mod order;
+mod strategy;
+
+pub use deep::deep;
+pub use strategy::{DeepOptions, OptionMismatch, Strategy, StrategyError, parse_strategy};
+
+/// Why two values could not be merged. `Display` gives Puppet's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MergeError {
+    /// A value has a type that `unique` or `hash` does not take.
+    WrongType {
+        /// Which of the two: the memo of all higher values, or the value that was to be merged into it.
+        element: Element,
+        /// What is wrong, never empty.
+        mismatches: Vec<Mismatch>,
+    },
+    /// `knockout_prefix` is no regular expression; found out only when a string has to be compared with it.
+    BadKnockout {
+        /// What Ruby's regular expressions say of it.
+        message: String,
+    },
+    /// `knockout_prefix` is the empty string.
+    EmptyKnockout,
+    /// `knockout_prefix` together with `preserve_unmergeables`, which only the unconstrained strategies take.
+    KnockoutPreserves,
+    /// `sort_merged_arrays` met two values that have no order.
+    NotComparable {
+        /// Ruby's class of the left one.
+        left: &'static str,
+        /// The right one as Ruby's message names it: its class, or itself where it is a number, a boolean or null.
+        right: String,
+        /// Where the left one was written.
+        left_origin: Option<Span>,
+        /// Where the right one was written.
+        right_origin: Option<Span>,
+    },
+}
+
+/// One of the two values of a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// The one of higher priority.
+    First,
+    /// The one of lower priority.
+    Second,
+}
+
+/// A part of a value that has not the type it should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// How to get to the part in Puppet's words (`entry 'a' variant 1 index 0`); empty for the value itself.
+    pub path: String,
+    /// What was expected, beginning with `a value of type` or an article.
+    pub expected: &'static str,
+    /// The type that it has, in Puppet's language.
+    pub got: String,
+    /// Where the part was written.
+    pub origin: Option<Span>,
+}
+
+impl MergeError {
+    /// Where the offending part was written; `None` when it is an option of the strategy, or no file holds it.
+    pub fn origin(&self) -> Option<Span> {
+        match self {
+            MergeError::WrongType { mismatches, .. } => mismatches.iter().find_map(|mismatch| mismatch.origin),
+            MergeError::NotComparable { left_origin, right_origin, .. } => left_origin.or(*right_origin),
+            MergeError::BadKnockout { .. } | MergeError::EmptyKnockout | MergeError::KnockoutPreserves => None,
+        }
+    }
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::WrongType { element, mismatches } => {
+                let lines: Vec<String> = mismatches.iter().map(|mismatch| mismatch.message(*element)).collect();
+                f.write_str(&describe::report(&lines))
+            }
+            MergeError::BadKnockout { message } => f.write_str(message),
+            MergeError::EmptyKnockout => f.write_str("knockout_prefix cannot be an empty string in deep_merge!"),
+            MergeError::KnockoutPreserves => {
+                f.write_str("overwrite_unmergeable must be true if knockout_prefix is specified in deep_merge!")
+            }
+            MergeError::NotComparable { left, right, .. } => write!(f, "comparison of {left} with {right} failed"),
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+impl Mismatch {
+    fn message(&self, element: Element) -> String {
+        let element = match element {
+            Element::First => "first",
+            Element::Second => "second",
+        };
+        let space = if self.path.is_empty() { "" } else { " " };
+        format!(
+            "The {element} element of the merge has wrong type,{space}{} expects {}, got {}",
+            self.path, self.expected, self.got
+        )
+    }
+}
+
+/// Finds the value that `variants` places have together. The places are locations of a level, levels of a layer, or layers:
+/// all three are folded alike, each with the results of the one below.
+///
+/// `next` is asked for the place of a number, highest priority first, and answers `None` when nothing is found there. The
+/// strategies `first` and `default` ask no further once they have a value, even `null`; all others ask for every place.
+/// The *number* of places decides what happens to a lone value: with `unique`, the only place's list loses duplicates, while
+/// the only value of several places is flattened and keeps them.
+///
+/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails.
+/// Source: `MergeStrategy#lookup` of Puppet 7.23.
+pub fn fold<E: From<MergeError>>(
+    strategy: &Strategy,
+    variants: usize,
+    next: &mut dyn FnMut(usize) -> Result<Option<Value>, E>,
+) -> Result<Option<Value>, E> {
+    if strategy.stops_at_first() {
+        return (0..variants).find_map(|n| next(n).transpose()).transpose();
+    }
+    if variants == 1 {
+        return Ok(next(0)?.map(|value| single(strategy, value)));
+    }
+    let merger = Merger::new(strategy);
+    let mut memo = None;
+    for n in 0..variants {
+        let Some(value) = next(n)? else { continue };
+        memo = Some(match memo {
+            None => convert(strategy, value),
+            Some(higher) => merger.merge(higher, value)?,
+        });
+    }
+    Ok(memo)
+}
+
+/// Merges two values with any strategy, as one step of [`fold`] does; `first` and `default` take the higher one.
+///
+/// Errors: see [`MergeError`].
+pub fn merge(strategy: &Strategy, higher: Value, lower: Value) -> Result<Value, MergeError> {
+    Merger::new(strategy).merge(higher, lower)
+}
+
+/// Takes the higher value, whatever it is; `null` and `false` are values too.
+pub fn first(higher: Value, _lower: Value) -> Value {
+    higher
+}
+
+/// Merges two values with strategy `unique`: lists without their nesting, `higher` first, every element once.
+///
+/// A scalar counts as a list of it. Equal is what Ruby's `eql?` calls so: `1`, `1.0` and `"1"` are three elements. Of equal
+/// elements the first stays, with its origin; the list has the origin of `higher`.
+/// Errors: [`MergeError::WrongType`] for `null`, a hash, or a list holding what is no data (a hash with keys that are not strings).
+/// Source: `UniqueMergeStrategy` of Puppet 7.23.
+pub fn unique(higher: Value, lower: Value) -> Result<Value, MergeError> {
+    describe::check_unique(Element::First, &higher)?;
+    describe::check_unique(Element::Second, &lower)?;
+    let origin = higher.origin;
+    let mut items = Vec::new();
+    flatten(&higher, &mut items);
+    flatten(&lower, &mut items);
+    Ok(Value::array(order::without_duplicates(items), origin))
+}
+
+/// Merges two hashes with strategy `hash`: `higher` wins for keys both have. Not recursive; see [`deep`].
+///
+/// Order: the keys of `lower`, then those only `higher` has, as Ruby's `lower.merge(higher)` leaves them. Members keep their
+/// origins, the hash has the origin of `higher`.
+/// Errors: [`MergeError::WrongType`] when one is no hash of data with string keys, at any depth.
+/// Source: `HashMergeStrategy` of Puppet 7.23.
+pub fn hash(higher: Value, lower: Value) -> Result<Value, MergeError> {
+    describe::check_hash(Element::First, &higher)?;
+    describe::check_hash(Element::Second, &lower)?;
+    let origin = higher.origin;
+    let mut merged = into_hash(lower);
+    merged.extend(into_hash(higher));
+    Ok(Value::hash(merged, origin))
+}
+
+/// What a strategy does to the value of the only place there is.
+fn single(strategy: &Strategy, value: Value) -> Value {
+    match (strategy, value.data) {
+        (Strategy::Unique, Data::Array(items)) => {
+            Value::array(order::without_duplicates(Arc::unwrap_or_clone(items)), value.origin)
+        }
+        (_, data) => Value::new(data, value.origin),
+    }
+}
+
+/// What a strategy does to the first value of several places.
+fn convert(strategy: &Strategy, value: Value) -> Value {
+    match strategy {
+        Strategy::Unique => {
+            let mut items = Vec::new();
+            flatten(&value, &mut items);
+            Value::array(items, value.origin)
+        }
+        _ => value,
+    }
+}
+
+fn flatten(value: &Value, into: &mut Vec<Value>) {
+    match &value.data {
+        Data::Array(items) => items.iter().for_each(|item| flatten(item, into)),
+        _ => into.push(value.clone()),
+    }
+}
+
+fn into_hash(value: Value) -> Hash {
+    match value.data {
+        Data::Hash(hash) => Arc::unwrap_or_clone(hash),
+        _ => Hash::new(),
+    }
+}
+
+/// A strategy in use; keeps what is costly to make from one merge to the next.
+struct Merger<'s> {
+    strategy: &'s Strategy,
+    knockout: OnceCell<Result<deep::Knockout, MergeError>>,
+}
+
+impl<'s> Merger<'s> {
+    fn new(strategy: &'s Strategy) -> Merger<'s> {
+        Merger { strategy, knockout: OnceCell::new() }
+    }
+
+    fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
+        match self.strategy {
+            Strategy::First | Strategy::Default => Ok(first(higher, lower)),
+            Strategy::Unique => unique(higher, lower),
+            Strategy::Hash => hash(higher, lower),
+            Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) => {
+                deep::DeepMerge::new(options, &self.knockout)?.merge(higher, lower)
+            }
+            Strategy::ReverseDeep(options) => deep::DeepMerge::new(options, &self.knockout)?.merge(lower, higher),
+        }
+    }
+}
+
+/// The member that a key has once `value` is put under it; `key_origin` is where the winning key was written.
+fn member(key_origin: Option<Span>, value: Value) -> Member {
+    Member { key_origin, value }
+}
+
+#[cfg(test)]
+mod tests;

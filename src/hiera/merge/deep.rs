@@ -1,0 +1,403 @@
+//! Strategy `deep`: the algorithm of the deep_merge gem, including what comes of merging an object with itself.
+//!
+//! Ruby merges *into* the lower value and changes the higher one while it reads it. Most of that cannot be seen, but a value
+//! that the lower side lacks is merged with a shallow copy of itself, so that its parts are merged with themselves as one shared
+//! object. [`DeepMerge::merge`], [`merge_with_copy`](DeepMerge::merge_with_copy) and
+//! [`merge_with_itself`](DeepMerge::merge_with_itself) are the three cases that exist.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use onig::{Regex, RegexOptions, Syntax};
+
+use super::strategy::DeepOptions;
+use super::{MergeError, member, order};
+use crate::hiera::value::{Data, Hash, Value};
+
+/// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed by what only `higher` has,
+/// anything else as `higher`. For `reverse_deep`, swap the two.
+///
+/// A `null` and an empty hash in `higher` never hide what `lower` has. Knockouts act on lists and strings of `lower` only.
+/// Every part keeps its origin; a merged hash or list has that of `higher`, and a string blanked by a knockout that of its marker.
+/// Errors: the knockout prefix is empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
+/// Source: `DeepMerge.deep_merge!` of deep_merge 1.1.1 as Puppet's `DeepMergeStrategy` calls it.
+pub fn deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
+    let knockout = OnceCell::new();
+    DeepMerge::new(options, &knockout)?.merge(higher, lower)
+}
+
+/// A deep merge in progress.
+pub(super) struct DeepMerge<'m> {
+    options: &'m DeepOptions,
+    knockout: &'m OnceCell<Result<Knockout, MergeError>>,
+}
+
+/// A compiled knockout prefix.
+pub(super) enum Knockout {
+    /// A prefix that means itself as a regular expression, as nearly all do.
+    Literal(Box<str>),
+    /// Any other.
+    Regex(Box<Regex>),
+}
+
+/// A string that knocks out.
+struct Marker {
+    text: Arc<str>,
+    /// What it knocks out, beside itself.
+    target: Arc<str>,
+}
+
+impl<'m> DeepMerge<'m> {
+    pub(super) fn new(
+        options: &'m DeepOptions,
+        knockout: &'m OnceCell<Result<Knockout, MergeError>>,
+    ) -> Result<DeepMerge<'m>, MergeError> {
+        match &options.knockout_prefix {
+            Some(prefix) if prefix.is_empty() => Err(MergeError::EmptyKnockout),
+            Some(_) if options.preserve_unmergeables => Err(MergeError::KnockoutPreserves),
+            _ => Ok(DeepMerge { options, knockout }),
+        }
+    }
+
+    /// Merges two values that share nothing.
+    pub(super) fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
+        if matches!(higher.data, Data::Null) {
+            return Ok(lower);
+        }
+        if is_falsy(&lower) && !self.options.preserve_unmergeables {
+            return Ok(higher);
+        }
+        let (origin, lower_origin) = (higher.origin, lower.origin);
+        match (higher.data, lower.data) {
+            (Data::Hash(higher), lower) if higher.is_empty() => Ok(Value::new(lower, lower_origin)),
+            (Data::Hash(higher), Data::Hash(lower)) => {
+                let merged = self.merge_hashes(Arc::unwrap_or_clone(higher), Arc::unwrap_or_clone(lower))?;
+                Ok(Value::hash(merged, origin))
+            }
+            (Data::Hash(higher), Data::Array(lower)) if self.options.extend_existing_arrays => {
+                let copies = higher.len();
+                let higher = Value::new(Data::Hash(higher), origin);
+                Ok(pushed(lower, std::iter::repeat_n(higher, copies), lower_origin))
+            }
+            (Data::Hash(_), lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
+            (Data::Hash(higher), _) => Ok(Value::hash(self.replacing_hash(Arc::unwrap_or_clone(higher))?, origin)),
+            (Data::Array(items), _) if self.options.overwrite_arrays => Ok(Value::new(Data::Array(items), origin)),
+            (Data::Array(items), Data::Array(lower)) => {
+                let items = self.merge_arrays(Arc::unwrap_or_clone(items), Arc::unwrap_or_clone(lower))?;
+                Ok(Value::array(items, origin))
+            }
+            (Data::Array(_), lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
+            (Data::Array(items), _) => {
+                let mut items = self.unpacked(Arc::unwrap_or_clone(items));
+                if self.holds_bare_prefix(&items) {
+                    items.retain(|item| !self.is_bare_prefix(item));
+                }
+                Ok(Value::array(self.replacing_array(items)?, origin))
+            }
+            (scalar, Data::Array(lower)) if self.options.extend_existing_arrays => {
+                Ok(pushed(lower, std::iter::once(Value::new(scalar, origin)), lower_origin))
+            }
+            (_, lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
+            (scalar, _) => self.blanked(Value::new(scalar, origin)),
+        }
+    }
+
+    /// Merges a value with a shallow copy of itself: what becomes of a member that the lower hash has not, or has as null or false.
+    fn merge_with_copy(&self, value: Value) -> Result<Value, MergeError> {
+        let origin = value.origin;
+        match value.data {
+            Data::Array(items) if !self.options.overwrite_arrays => {
+                let items = self.unpacked(Arc::unwrap_or_clone(items));
+                let mut higher = items.clone();
+                let mut lower = items;
+                self.knock_out(&mut higher, &mut lower)?;
+                // Once only hashes are left nothing was knocked out but by a bare prefix, so they still stand side by side.
+                let merged = if self.merges_hashes(&higher, &lower) {
+                    if lower.is_empty() { higher } else { self.merge_each_with_itself(lower)? }
+                } else {
+                    union(lower, higher)
+                };
+                Ok(Value::array(self.sorted(merged)?, origin))
+            }
+            data => self.merge_with_itself(Value::new(data, origin)),
+        }
+    }
+
+    /// Merges a value with itself as one shared object: what becomes of the parts of a value that was merged with a shallow copy.
+    fn merge_with_itself(&self, value: Value) -> Result<Value, MergeError> {
+        let origin = value.origin;
+        match value.data {
+            Data::Hash(hash) => {
+                let mut hash = Arc::unwrap_or_clone(hash);
+                for member in hash.values_mut() {
+                    self.update_with_itself(&mut member.value)?;
+                }
+                Ok(Value::hash(hash, origin))
+            }
+            Data::Array(items) if self.options.overwrite_arrays => Ok(Value::new(Data::Array(items), origin)),
+            // Joining and splitting makes two lists of the one.
+            Data::Array(items) if self.options.unpack_arrays.is_some() => {
+                self.merge_with_copy(Value::new(Data::Array(items), origin))
+            }
+            Data::Array(items) => {
+                let mut items = Arc::unwrap_or_clone(items);
+                if self.holds_bare_prefix(&items) {
+                    items.clear();
+                }
+                if self.options.knockout_prefix.is_some() {
+                    self.knock_out_shared(&mut items)?;
+                }
+                let merged = if self.merges_hashes(&items, &items) {
+                    self.merge_each_with_itself(items)?
+                } else {
+                    order::without_duplicates(items)
+                };
+                Ok(Value::array(self.sorted(merged)?, origin))
+            }
+            Data::Null | Data::Bool(false) => Ok(Value::new(value.data, origin)),
+            _ if self.options.preserve_unmergeables => Ok(Value::new(value.data, origin)),
+            data => self.blanked(Value::new(data, origin)),
+        }
+    }
+
+    fn merge_hashes(&self, higher: Hash, mut lower: Hash) -> Result<Hash, MergeError> {
+        for (key, new) in higher {
+            match lower.get_mut(&key) {
+                Some(old) if !is_falsy(&old.value) => {
+                    if !changes_nothing(&new.value) {
+                        old.key_origin = new.key_origin;
+                    }
+                    let lower_value = std::mem::replace(&mut old.value, Value::null(None));
+                    old.value = self.merge(new.value, lower_value)?;
+                }
+                _ => {
+                    let value = self.merge_with_copy(new.value)?;
+                    lower.insert(key, member(new.key_origin, value));
+                }
+            }
+        }
+        Ok(lower)
+    }
+
+    // Ruby makes the higher hash the target at its first entry and goes on: all further entries meet themselves in it.
+    fn replacing_hash(&self, mut higher: Hash) -> Result<Hash, MergeError> {
+        for member in higher.values_mut().skip(1) {
+            self.update_with_itself(&mut member.value)?;
+        }
+        Ok(higher)
+    }
+
+    fn update_with_itself(&self, value: &mut Value) -> Result<(), MergeError> {
+        if !is_falsy(value) {
+            let old = std::mem::replace(value, Value::null(None));
+            *value = self.merge_with_itself(old)?;
+        }
+        Ok(())
+    }
+
+    fn merge_arrays(&self, higher: Vec<Value>, lower: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+        let (mut higher, mut lower) = (self.unpacked(higher), self.unpacked(lower));
+        self.knock_out(&mut higher, &mut lower)?;
+        if !self.merges_hashes(&higher, &lower) {
+            return self.sorted(union(lower, higher));
+        }
+        let mut merged = Vec::with_capacity(higher.len().max(lower.len()));
+        let mut higher = higher.into_iter();
+        for lower in lower {
+            merged.push(match higher.next() {
+                Some(higher) => self.merge(higher, lower)?,
+                None => lower,
+            });
+        }
+        merged.extend(higher);
+        self.sorted(merged)
+    }
+
+    fn merges_hashes(&self, higher: &[Value], lower: &[Value]) -> bool {
+        self.options.merge_hash_arrays && higher.iter().chain(lower).all(|item| matches!(item.data, Data::Hash(_)))
+    }
+
+    fn merge_each_with_itself(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+        items.into_iter().map(|item| self.merge_with_itself(item)).collect()
+    }
+
+    fn sorted(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+        if self.options.sort_merged_arrays { order::sort(items) } else { Ok(items) }
+    }
+
+    /// Lets the markers of `higher` act on `lower` and removes them, where both are lists of their own.
+    fn knock_out(&self, higher: &mut Vec<Value>, lower: &mut Vec<Value>) -> Result<(), MergeError> {
+        if self.options.knockout_prefix.is_none() {
+            return Ok(());
+        }
+        if self.holds_bare_prefix(higher) {
+            lower.clear();
+            higher.retain(|item| !self.is_bare_prefix(item));
+        }
+        let mut knocked_out: HashSet<Arc<str>> = HashSet::new();
+        let mut kept = Vec::with_capacity(higher.len());
+        for item in higher.drain(..) {
+            match self.marker(&item)? {
+                Some(marker) => knocked_out.extend([marker.text, marker.target]),
+                None => kept.push(item),
+            }
+        }
+        *higher = kept;
+        if !knocked_out.is_empty() {
+            lower.retain(|item| item.as_str().is_none_or(|text| !knocked_out.contains(text)));
+        }
+        Ok(())
+    }
+
+    /// The same where both lists are one: elements vanish while Ruby's `delete_if` walks over them, and others with them.
+    fn knock_out_shared(&self, items: &mut Vec<Value>) -> Result<(), MergeError> {
+        let (mut read, mut write) = (0, 0);
+        while read < items.len() {
+            match self.marker(&items[read])? {
+                Some(marker) => {
+                    items.retain(|item| item.as_str().is_none_or(|text| *text != *marker.text && *text != *marker.target));
+                }
+                None => {
+                    items[write] = items[read].clone();
+                    write += 1;
+                }
+            }
+            read += 1;
+        }
+        if write < items.len() && write < read {
+            items.drain(write..read.min(items.len()));
+        }
+        Ok(())
+    }
+
+    /// What is left of a list that takes the place of something else: all that is no marker.
+    fn replacing_array(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+        if self.options.knockout_prefix.is_none() {
+            return Ok(items);
+        }
+        let mut kept = Vec::with_capacity(items.len());
+        for item in items {
+            match item.as_str() {
+                Some(text) if self.knockout()?.is_match(text) => {}
+                _ => kept.push(item),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// A scalar that takes the place of something else: a marker leaves an empty string.
+    fn blanked(&self, scalar: Value) -> Result<Value, MergeError> {
+        let marked = self.options.knockout_prefix.is_some() && self.marker(&scalar)?.is_some();
+        Ok(if marked { Value::string("", scalar.origin) } else { scalar })
+    }
+
+    /// The marker that a value is, if it is one.
+    fn marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
+        let Data::String(text) = &value.data else { return Ok(None) };
+        let target = self.knockout()?.strip(text);
+        Ok(target.map(|target| Marker { text: text.clone(), target: target.into() }))
+    }
+
+    fn holds_bare_prefix(&self, items: &[Value]) -> bool {
+        self.options.knockout_prefix.is_some() && items.iter().any(|item| self.is_bare_prefix(item))
+    }
+
+    fn is_bare_prefix(&self, value: &Value) -> bool {
+        value.as_str().is_some_and(|text| self.options.knockout_prefix.as_deref() == Some(text))
+    }
+
+    // Ruby compiles the expression when a string first meets it; until then a bad prefix does no harm.
+    fn knockout(&self) -> Result<&Knockout, MergeError> {
+        let prefix = self.options.knockout_prefix.as_deref().unwrap_or_default();
+        self.knockout.get_or_init(|| Knockout::new(prefix)).as_ref().map_err(MergeError::clone)
+    }
+
+    /// The list joined and split again, where option `unpack_arrays` asks for it.
+    fn unpacked(&self, items: Vec<Value>) -> Vec<Value> {
+        let Some(separator) = self.options.unpack_arrays.as_deref() else { return items };
+        let mut texts = Vec::new();
+        join_texts(&items, &mut texts);
+        let origins = items.iter().map(|item| item.origin);
+        let joined = texts.join(separator);
+        let mut parts: Vec<&str> = match separator {
+            " " => joined.split_ascii_whitespace().collect(),
+            "" => joined.char_indices().map(|(at, c)| &joined[at..at + c.len_utf8()]).collect(),
+            separator => joined.split(separator).collect(),
+        };
+        while parts.last().is_some_and(|part| part.is_empty()) {
+            parts.pop();
+        }
+        let origin = if items.len() == parts.len() { None } else { items.first().and_then(|item| item.origin) };
+        let origins = origins.chain(std::iter::repeat(origin));
+        parts.into_iter().zip(origins).map(|(part, own)| Value::string(part, origin.or(own))).collect()
+    }
+}
+
+impl Knockout {
+    fn new(prefix: &str) -> Result<Knockout, MergeError> {
+        if !prefix.contains(['.', '*', '?', '+', '^', '$', '|', '\\', '(', ')', '[', ']', '{', '}', '\n']) {
+            return Ok(Knockout::Literal(prefix.into()));
+        }
+        if prefix.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1 {
+            return Err(MergeError::BadKnockout { message: "too short escape sequence".into() });
+        }
+        match Regex::with_options(&format!("^{prefix}"), RegexOptions::REGEX_OPTION_NONE, Syntax::ruby()) {
+            Ok(regex) => Ok(Knockout::Regex(Box::new(regex))),
+            Err(error) => Err(MergeError::BadKnockout { message: format!("{}: /^{prefix}/", error.description()) }),
+        }
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        match self {
+            Knockout::Literal(prefix) => text.split('\n').any(|line| line.starts_with(&**prefix)),
+            Knockout::Regex(regex) => regex.find(text).is_some(),
+        }
+    }
+
+    /// The text without the prefix at the start of each line; `None` when that is the text itself.
+    fn strip(&self, text: &str) -> Option<String> {
+        if !self.is_match(text) {
+            return None;
+        }
+        match self {
+            Knockout::Literal(prefix) => {
+                let lines: Vec<&str> = text.split('\n').map(|line| line.strip_prefix(&**prefix).unwrap_or(line)).collect();
+                Some(lines.join("\n"))
+            }
+            Knockout::Regex(regex) => Some(regex.replace_all(text, "")).filter(|stripped| stripped != text),
+        }
+    }
+}
+
+/// What counts as absent in Ruby.
+fn is_falsy(value: &Value) -> bool {
+    matches!(value.data, Data::Null | Data::Bool(false))
+}
+
+/// Whether merging this value over any other leaves the other as it is.
+fn changes_nothing(value: &Value) -> bool {
+    matches!(value.data, Data::Null) || value.as_hash().is_some_and(Hash::is_empty)
+}
+
+fn union(lower: Vec<Value>, higher: Vec<Value>) -> Vec<Value> {
+    let mut all = lower;
+    all.extend(higher);
+    order::without_duplicates(all)
+}
+
+fn pushed(list: Arc<Vec<Value>>, more: impl Iterator<Item = Value>, origin: Option<crate::text::Span>) -> Value {
+    let mut list = Arc::unwrap_or_clone(list);
+    list.extend(more);
+    Value::array(list, origin)
+}
+
+fn join_texts(items: &[Value], into: &mut Vec<String>) {
+    for item in items {
+        match &item.data {
+            Data::Array(nested) if nested.is_empty() => into.push(String::new()),
+            Data::Array(nested) => join_texts(nested, into),
+            _ => into.push(item.to_text().into_owned()),
+        }
+    }
+}

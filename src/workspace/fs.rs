@@ -1,0 +1,258 @@
+//! The disk, behind a trait of three methods; the only user of `std::fs`.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use crate::text::FilePath;
+
+/// What can be asked of a disk.
+pub trait FileSystem: Send + Sync {
+    /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read counts as empty.
+    fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk;
+
+    /// The bytes of a file; files longer than `max_size` are not read.
+    fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// What is at a path; `None` when nothing is.
+    fn entry(&self, path: &FilePath) -> Option<Entry>;
+}
+
+/// How far a walk goes.
+#[derive(Clone, Debug)]
+pub struct WalkLimits {
+    /// Names of folders that are passed over.
+    pub skipped_folders: Vec<String>,
+    /// The folders that links may lead into; a link that leads elsewhere counts as missing.
+    pub trusted: Vec<FilePath>,
+    /// The most files and folders to list.
+    pub max_entries: usize,
+}
+
+/// What lies below a folder.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {
+    /// Files and folders, by path.
+    pub entries: BTreeMap<FilePath, Entry>,
+    /// Whether there was more than the limits allow.
+    pub cut_short: bool,
+}
+
+/// A file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file as it was when listed.
+    File(Stamp),
+    /// A folder.
+    Folder {
+        /// Whether it was reached through a link.
+        linked: bool,
+    },
+}
+
+/// What tells one version of a file on disk from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it was last changed, if the disk says so.
+    pub modified: Option<SystemTime>,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// It is longer than allowed: its length in bytes.
+    TooLarge(u64),
+    /// It is a folder.
+    IsFolder,
+    /// The operating system's words.
+    Other(String),
+}
+
+/// The real disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsFs;
+
+impl FileSystem for OsFs {
+    fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
+        let mut walking = Walking { limits, out: Walk::default(), seen: HashSet::new(), trusted: Vec::new() };
+        walking.trusted = limits.trusted.iter().chain([root]).filter_map(|path| std::fs::canonicalize(path.as_str()).ok()).collect();
+        walking.add(root, Path::new(root.as_str()), 0, false);
+        walking.out
+    }
+
+    fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
+        let metadata = std::fs::metadata(path.as_str()).map_err(|error| ReadError::Other(error.to_string()))?;
+        if metadata.is_dir() {
+            return Err(ReadError::IsFolder);
+        }
+        if !metadata.is_file() {
+            return Err(ReadError::Other("it is no regular file".into())); // a pipe would never end
+        }
+        if metadata.len() > max_size {
+            return Err(ReadError::TooLarge(metadata.len()));
+        }
+        std::fs::read(path.as_str()).map_err(|error| ReadError::Other(error.to_string()))
+    }
+
+    fn entry(&self, path: &FilePath) -> Option<Entry> {
+        let metadata = std::fs::metadata(path.as_str()).ok()?;
+        Some(entry_of(&metadata, false))
+    }
+}
+
+fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
+    if metadata.is_dir() { Entry::Folder { linked } } else { Entry::File(Stamp { modified: metadata.modified().ok(), size: metadata.len() }) }
+}
+
+struct Walking<'a> {
+    limits: &'a WalkLimits,
+    out: Walk,
+    /// Folders on disk that were listed: a link back to one of them would be for ever.
+    seen: HashSet<PathBuf>,
+    trusted: Vec<PathBuf>,
+}
+
+/// Deeper folders are a loop that escaped notice, or nobody's data.
+const MAX_DEPTH: usize = 64;
+
+impl Walking<'_> {
+    fn add(&mut self, path: &FilePath, os_path: &Path, depth: usize, linked: bool) {
+        if self.out.entries.len() >= self.limits.max_entries {
+            self.out.cut_short = true;
+            return;
+        }
+        let Ok(metadata) = std::fs::metadata(os_path) else { return };
+        self.out.entries.insert(path.clone(), entry_of(&metadata, linked));
+        if !metadata.is_dir() || depth > MAX_DEPTH {
+            return;
+        }
+        if linked || depth == 0 {
+            let Ok(real) = std::fs::canonicalize(os_path) else { return };
+            if !self.seen.insert(real) {
+                return;
+            }
+        }
+        let Ok(listing) = std::fs::read_dir(os_path) else { return };
+        let mut children: Vec<std::fs::DirEntry> = listing.flatten().collect();
+        children.sort_by_key(std::fs::DirEntry::file_name);
+        for child in children {
+            let name = child.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let Ok(kind) = child.file_type() else { continue };
+            if kind.is_dir() && self.limits.skipped_folders.iter().any(|skipped| skipped == name) {
+                continue;
+            }
+            let child_path = path.join(name);
+            let link = kind.is_symlink();
+            if link && !self.leads_into_trusted(&child.path(), os_path) {
+                continue;
+            }
+            self.add(&child_path, &child.path(), depth + 1, linked || link);
+        }
+    }
+
+    /// Whether a link may be followed: to a file or folder within the trusted ones, and not to a folder that holds the link.
+    fn leads_into_trusted(&self, link: &Path, folder: &Path) -> bool {
+        let Ok(real) = std::fs::canonicalize(link) else { return false };
+        let loops = std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(&real));
+        !loops && self.trusted.iter().any(|trusted| real.starts_with(trusted))
+    }
+}
+
+/// The path of the current folder; `None` when it is gone or no text.
+pub fn current_dir() -> Option<FilePath> {
+    std::env::current_dir().ok()?.to_str().map(FilePath::new)
+}
+
+/// Files in memory, for tests and for what needs no disk.
+#[derive(Debug, Default)]
+pub struct MemoryFs {
+    files: Mutex<BTreeMap<FilePath, Vec<u8>>>,
+}
+
+impl MemoryFs {
+    /// No files.
+    pub fn new() -> MemoryFs {
+        MemoryFs::default()
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, content: impl Into<Vec<u8>>) {
+        self.files.lock().expect("no holder panics").insert(FilePath::new(path), content.into());
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: &str) {
+        self.files.lock().expect("no holder panics").remove(&FilePath::new(path));
+    }
+}
+
+impl FileSystem for MemoryFs {
+    fn walk(&self, root: &FilePath, _: &WalkLimits) -> Walk {
+        let files = self.files.lock().expect("no holder panics");
+        let mut walk = Walk::default();
+        let mut folders = BTreeSet::new();
+        for (path, content) in files.iter().filter(|(path, _)| path.is_within(root)) {
+            walk.entries.insert(path.clone(), Entry::File(memory_stamp(content)));
+            folders.extend(path.ancestors().take_while(|folder| folder.is_within(root)));
+        }
+        walk.entries.extend(folders.into_iter().map(|folder| (folder, Entry::Folder { linked: false })));
+        walk
+    }
+
+    fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
+        match self.files.lock().expect("no holder panics").get(path) {
+            Some(content) if content.len() as u64 > max_size => Err(ReadError::TooLarge(content.len() as u64)),
+            Some(content) => Ok(content.clone()),
+            None => Err(ReadError::Other("no such file".into())),
+        }
+    }
+
+    fn entry(&self, path: &FilePath) -> Option<Entry> {
+        let files = self.files.lock().expect("no holder panics");
+        if let Some(content) = files.get(path) {
+            return Some(Entry::File(memory_stamp(content)));
+        }
+        files.keys().any(|file| file.is_within(path)).then_some(Entry::Folder { linked: false })
+    }
+}
+
+// There is no clock in memory: the content itself tells versions apart.
+fn memory_stamp(content: &[u8]) -> Stamp {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    let modified = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_millis(hasher.finish() >> 20));
+    Stamp { modified, size: content.len() as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_within_the_root_only_and_never_for_ever() {
+        use std::os::unix::fs::symlink;
+        let root = std::env::temp_dir().join(format!("hiera-ls-walk-{}", std::process::id()));
+        let outside = root.join("outside");
+        let inside = root.join("repo");
+        std::fs::create_dir_all(inside.join("data")).unwrap();
+        std::fs::create_dir_all(&outside).unwrap();
+        std::fs::write(outside.join("secret.yaml"), "a: 1").unwrap();
+        std::fs::write(inside.join("data/common.yaml"), "a: 1").unwrap();
+        symlink(&inside, inside.join("data/loop")).unwrap();
+        symlink(&outside, inside.join("data/out")).unwrap();
+        symlink(inside.join("data"), inside.join("linked")).unwrap();
+        symlink(inside.join("nowhere"), inside.join("dangling.yaml")).unwrap();
+        let path = FilePath::new(inside.to_str().unwrap());
+        let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000 };
+        let walk = OsFs.walk(&path, &limits);
+        let found: Vec<&str> = walk.entries.keys().filter_map(|found| found.relative_to(&path)).collect();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found, ["", "data", "data/common.yaml", "linked", "linked/common.yaml"]);
+    }
+}

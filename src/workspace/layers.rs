@@ -1,0 +1,150 @@
+//! Which `hiera.yaml` governs what: environments, their modules, and the files that their levels can reach.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
+use crate::hiera::hierarchy::pattern_of;
+use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
+use crate::hiera::scope::{PinnedFile, Scope};
+use crate::hiera::sources::Sources;
+use crate::text::FilePath;
+
+/// The layers of a workspace.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// The environments, those with the longest path first, so that the nearest is found first.
+    pub environments: Vec<Arc<Environment>>,
+}
+
+/// An environment: a folder with a `hiera.yaml`, its modules, and the global layer above it.
+#[derive(Debug)]
+pub struct Environment {
+    /// Its folder.
+    pub root: FilePath,
+    /// Its name, as `%{environment}` gives it.
+    pub name: String,
+    /// Its `hiera.yaml`.
+    pub config: Arc<HieraConfig>,
+    /// The global layer's `hiera.yaml`, if the user has named one.
+    pub global: Option<Arc<HieraConfig>>,
+    /// The modules on its module path, by name.
+    pub modules: BTreeMap<String, Module>,
+    /// What its levels can read, those of modules included.
+    pub reach: Vec<Reach>,
+}
+
+/// A module of an environment.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its folder.
+    pub root: FilePath,
+    /// Its `hiera.yaml`, if it has one.
+    pub config: Option<Arc<HieraConfig>>,
+}
+
+/// A location of a level, and the paths that it can name.
+#[derive(Debug)]
+pub struct Reach {
+    /// The layer of the level.
+    pub layer: Layer,
+    /// The level.
+    pub level: Arc<Level>,
+    /// The location, as written.
+    pub template: Template,
+    /// The paths.
+    pub pattern: Pattern,
+}
+
+impl Layout {
+    /// The environments in which some level can read the file at `path`, or whose configuration it is.
+    pub fn governing<'a>(&'a self, path: &'a FilePath) -> impl Iterator<Item = &'a Arc<Environment>> {
+        self.environments.iter().filter(move |environment| environment.governs(path))
+    }
+
+    /// The environment that `path` belongs to: the one that governs it, or else the one whose folder it lies in.
+    pub fn environment_of(&self, path: &FilePath) -> Option<&Arc<Environment>> {
+        let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
+        let mut governing: Vec<_> = self.governing(path).collect();
+        governing.sort_by_key(|environment| !path.is_within(&environment.root));
+        governing.first().copied().or_else(|| self.environments.iter().find(within))
+    }
+}
+
+impl Environment {
+    /// Whether the file is data or configuration of this environment.
+    pub fn governs(&self, path: &FilePath) -> bool {
+        self.configs().any(|(_, config)| config.path == *path) || self.reaches(path)
+    }
+
+    /// Whether some level can read the file.
+    pub fn reaches(&self, path: &FilePath) -> bool {
+        self.reach.iter().any(|reach| reach.pattern.can_name(path.as_str()))
+    }
+
+    /// All its configs with their layers, in order of priority.
+    pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
+        let global = self.global.iter().map(|config| (Layer::Global, config));
+        let modules = self.modules.iter().filter_map(|(name, module)| Some((Layer::Module(name.as_str().into()), module.config.as_ref()?)));
+        global.chain([(Layer::Environment, &self.config)]).chain(modules)
+    }
+
+    /// How a data file is read: by the first level that can reach it.
+    pub fn reader(&self, path: &FilePath) -> Option<Reader> {
+        let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
+        let found = strict.or_else(|| self.reach.iter().find(|reach| reach.pattern.can_name(path.as_str())))?;
+        found.level.backend.reader()
+    }
+
+    /// The layer that a data file belongs to.
+    pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
+        let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
+        strict.or_else(|| self.reach.iter().find(|reach| reach.pattern.can_name(path.as_str()))).map(|reach| &reach.layer)
+    }
+
+    /// Computes what its levels can read.
+    pub fn with_reach(mut self, sources: &dyn Sources) -> Environment {
+        let mut reach = Vec::new();
+        for (layer, config) in self.configs() {
+            for level in config.levels() {
+                let level = Arc::new(level.clone());
+                for template in level.locations.templates() {
+                    let Some(pattern) = pattern_of(config, &level, template, sources) else { continue };
+                    reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
+                }
+            }
+        }
+        self.reach = reach;
+        self
+    }
+
+    /// The ways in which its levels can name a file.
+    pub fn matches<'a>(&'a self, path: &'a FilePath) -> impl Iterator<Item = (&'a Reach, PatternMatch)> {
+        self.reach.iter().filter_map(move |reach| Some((reach, reach.pattern.bind(path.as_str())?)))
+    }
+
+    /// The scope that a file's own path tells of: variables that are the same in all ways to name it are known, all others are not.
+    ///
+    /// A file that some location names without any variable is seen by every node: its path tells nothing.
+    pub fn inferred_scope(&self, path: &FilePath) -> Scope {
+        let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
+        scope.set("environment", self.name.as_str().into());
+        let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();
+        let Some((_, first)) = matches.first() else { return scope };
+        let mut agreed: Bindings = first.bindings().clone();
+        for (_, other) in &matches {
+            agreed.retain(|name, value| other.bindings().get(name) == Some(value));
+        }
+        for (name, value) in &agreed {
+            if name != "environment" {
+                scope.set_path(name, value.as_str().into());
+            }
+        }
+        let settled = |(reach, _): &&(&Reach, PatternMatch)| reach.pattern.variables().iter().all(|name| agreed.contains_key(name));
+        if !matches.iter().any(|found| settled(&found)) {
+            let closest = matches.iter().max_by_key(|(reach, _)| reach.pattern.literal_len());
+            scope.pinned = closest.map(|(reach, _)| PinnedFile { template: reach.template.text.clone(), path: path.clone() });
+        }
+        scope
+    }
+}

@@ -1,0 +1,279 @@
+//! Nodes: facts files and whole scopes, and rules that derive variables from others.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::value::{Data, Hash, Key, Member, Value};
+use crate::text::FilePath;
+
+/// Where nodes come from, as the settings say.
+#[derive(Clone, Debug, Default)]
+pub struct NodesConfig {
+    /// Globs of files with facts or scopes, relative to the workspace folder.
+    pub sources: Vec<String>,
+    /// Rules that compute variables.
+    pub derive: Vec<DeriveRule>,
+    /// The certname of the node whose values are shown unless another is chosen.
+    pub default: Option<String>,
+}
+
+/// A rule that computes variables from one that is known, as sites do in their manifests.
+#[derive(Clone, Debug)]
+pub struct DeriveRule {
+    /// The variable to look at, dotted where a part is meant: `trusted.certname`.
+    pub from: String,
+    /// The pattern; each named group that takes part becomes a variable of that name, each that does not an empty one.
+    pub pattern: Regex,
+}
+
+/// A node whose variables are given.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its certname, or what stands for it.
+    pub name: Arc<str>,
+    /// Its variables; whatever they do not name is undefined.
+    pub scope: Arc<Scope>,
+    /// The file that it comes from.
+    pub source: FilePath,
+}
+
+/// Sets the variables that the rules give and nothing else has set.
+pub fn derive(scope: &mut Scope, rules: &[DeriveRule]) {
+    for rule in rules {
+        let Variable::Known(value) = scope.get_path(&rule.from) else { continue };
+        let text = value.to_text().into_owned();
+        let Some(captures) = rule.pattern.captures(&text) else { continue };
+        for name in rule.pattern.capture_names().flatten() {
+            if matches!(scope.get(name), Variable::Known(_)) {
+                continue;
+            }
+            scope.set(name, captures.name(name).map_or("", |found| found.as_str()).into());
+        }
+    }
+}
+
+/// Reads the nodes of a source file.
+///
+/// Understood are hashes of facts (`facter --json`, `facter --yaml`), what `puppet facts` prints (`name` and `values`), whole scopes
+/// (with a member `facts`), lists of these, and JSON lines. Errors: why the file is none of them.
+pub fn read_nodes(path: &FilePath, text: &str, environment: &str) -> Result<Vec<Node>, String> {
+    let values = read_values(path, text)?;
+    let stem = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
+    let single = values.len() == 1;
+    let node = |(index, value): (usize, Value)| {
+        let hash = value.as_hash().ok_or_else(|| format!("item {} is no hash of facts", index + 1))?;
+        let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
+        let (name, scope) = scope_of(hash, None, &fallback, environment);
+        Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone() })
+    };
+    values.into_iter().enumerate().map(node).collect()
+}
+
+/// The hashes in a file of facts or scopes: JSON lines by the extension `jsonl`, else JSON or YAML, a list giving several.
+pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
+    if matches!(path.extension(), Some("jsonl" | "ndjson")) {
+        let line = |(number, line): (usize, &str)| {
+            let parsed: Result<serde_json::Value, _> = serde_json::from_str(line);
+            parsed.map(|value| from_json(&value)).map_err(|error| format!("line {}: {error}", number + 1))
+        };
+        return text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(line).collect();
+    }
+    let value = match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(value) => from_json(&value),
+        Err(_) => from_yaml(&serde_yaml::from_str::<serde_yaml::Value>(text).map_err(|error| error.to_string())?),
+    };
+    Ok(match &value.data {
+        Data::Array(items) => items.to_vec(),
+        _ => vec![value],
+    })
+}
+
+/// The scope of a hash of facts, of `puppet facts` output, or of a whole scope, and the node's name.
+///
+/// `certname` is what the user says that it is called; otherwise the data say so, and `fallback` if they do not.
+pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment: &str) -> (String, Scope) {
+    let text_at = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    if let Some(facts) = hash.get("facts").map(|member| &member.value).filter(|value| value.as_hash().is_some()) {
+        let member = |hash: Option<&Value>, name: &str| hash.and_then(|value| value.get(name)).and_then(Value::as_str).map(str::to_owned);
+        let trusted = hash.get("trusted").map(|member| &member.value);
+        let name = certname.map(str::to_owned).or_else(|| member(trusted, "certname")).or_else(|| member(Some(facts), "clientcert"));
+        let name = name.unwrap_or_else(|| fallback.to_owned());
+        return (name.clone(), literal_scope(hash, &name, environment));
+    }
+    let (facts, given) = match (hash.get("values").and_then(|member| member.value.as_hash()), hash.get("name")) {
+        (Some(values), Some(name)) => (values, text_at(Some(&name.value))),
+        _ => (hash, None),
+    };
+    let fact = |name: &str| text_at(facts.get(name).map(|member| &member.value));
+    let networking = || text_at(facts.get("networking").and_then(|member| member.value.get("fqdn")));
+    let name = certname.map(str::to_owned).or_else(|| fact("clientcert")).or(given).or_else(|| fact("fqdn")).or_else(networking);
+    let name = name.unwrap_or_else(|| fallback.to_owned());
+    (name.clone(), facts_scope(facts, &name, environment))
+}
+
+/// A scope whose variables are exactly these, but for `environment`, which every scope has.
+pub fn literal_scope(hash: &Hash, name: &str, environment: &str) -> Scope {
+    let variables = hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));
+    let mut scope = Scope::closed(name, variables);
+    let facts = match scope.get("facts") {
+        Variable::Known(facts) => facts,
+        _ => Value::hash(Hash::new(), None),
+    };
+    let clientcert = facts.get("clientcert").and_then(Value::as_str).map(str::to_owned);
+    complete(&mut scope, clientcert.as_deref(), environment);
+    scope
+}
+
+/// The scope that a node with these facts has before any manifest is evaluated: `facts`, each fact, `trusted`, `server_facts`, `environment`.
+pub fn facts_scope(facts: &Hash, certname: &str, environment: &str) -> Scope {
+    // A fact without a value is an empty text to Puppet.
+    let text_for_null = |value: &Value| if matches!(value.data, Data::Null) { Value::from("") } else { value.clone() };
+    let variables = facts.iter().map(|(key, member)| (Arc::from(key.to_text()), text_for_null(&member.value)));
+    let mut scope = Scope::closed(certname, variables);
+    scope.set("facts", Value::hash(facts.clone(), None));
+    complete(&mut scope, Some(certname), environment);
+    scope
+}
+
+fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str) {
+    let member = |value: Value| Member { key_origin: None, value };
+    if !matches!(scope.get("trusted"), Variable::Known(_)) {
+        let certname_value = certname.map_or_else(|| Value::null(None), Value::from);
+        let (hostname, domain) = certname.map_or((None, None), |name| match name.split_once('.') {
+            Some((hostname, domain)) => (Some(hostname), Some(domain)),
+            None => (Some(name), None),
+        });
+        let or_null = |text: Option<&str>| text.map_or_else(|| Value::null(None), Value::from);
+        let trusted: Hash = [
+            (Key::string("authenticated"), member("local".into())),
+            (Key::string("certname"), member(certname_value)),
+            (Key::string("extensions"), member(Value::hash(Hash::new(), None))),
+            (Key::string("hostname"), member(or_null(hostname))),
+            (Key::string("domain"), member(or_null(domain))),
+        ]
+        .into_iter()
+        .collect();
+        scope.set("trusted", Value::hash(trusted, None));
+    }
+    for (name, value) in [
+        ("facts", Value::hash(Hash::new(), None)),
+        ("server_facts", Value::hash(Hash::new(), None)),
+        ("environment", environment.into()),
+        ("module_name", Value::null(None)),
+    ] {
+        if !matches!(scope.get(name), Variable::Known(_)) {
+            scope.set(name, value);
+        }
+    }
+}
+
+/// A JSON value as one of Hiera's.
+pub fn from_json(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::null(None),
+        serde_json::Value::Bool(value) => Value::new(Data::Bool(*value), None),
+        serde_json::Value::Number(number) => Value::new(
+            match (number.as_i64(), number.as_f64()) {
+                (Some(value), _) => Data::Integer(value),
+                (None, Some(value)) if number.is_f64() => Data::Float(value),
+                _ => Data::BigInteger(number.to_string().into()),
+            },
+            None,
+        ),
+        serde_json::Value::String(text) => Value::string(text, None),
+        serde_json::Value::Array(items) => Value::array(items.iter().map(from_json).collect(), None),
+        serde_json::Value::Object(members) => {
+            let member = |(key, value): (&String, &serde_json::Value)| (Key::string(key), Member { key_origin: None, value: from_json(value) });
+            Value::hash(members.iter().map(member).collect(), None)
+        }
+    }
+}
+
+/// A YAML value of a facts file as one of Hiera's. Tags are passed over; keys that are not strings become strings, as facts have no other.
+fn from_yaml(value: &serde_yaml::Value) -> Value {
+    match value {
+        serde_yaml::Value::Null => Value::null(None),
+        serde_yaml::Value::Bool(value) => Value::new(Data::Bool(*value), None),
+        serde_yaml::Value::Number(number) => {
+            Value::new(number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap_or(f64::NAN)), Data::Integer), None)
+        }
+        serde_yaml::Value::String(text) => Value::string(text, None),
+        serde_yaml::Value::Sequence(items) => Value::array(items.iter().map(from_yaml).collect(), None),
+        serde_yaml::Value::Mapping(members) => {
+            let key = |key: &serde_yaml::Value| match from_yaml(key) {
+                value if value.as_str().is_some_and(|text| text.starts_with(':')) => Key::string(&value.to_text()[1..]),
+                value => Key::string(&value.to_text()),
+            };
+            let member = |(k, value): (&serde_yaml::Value, &serde_yaml::Value)| (key(k), Member { key_origin: None, value: from_yaml(value) });
+            Value::hash(members.iter().map(member).collect(), None)
+        }
+        serde_yaml::Value::Tagged(tagged) => from_yaml(&tagged.value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(name: &str, text: &str) -> Vec<Node> {
+        read_nodes(&FilePath::new(name), text, "production").unwrap()
+    }
+
+    fn path(node: &Node, path: &str) -> String {
+        match node.scope.get_path(path) {
+            Variable::Known(value) => value.to_text().into_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn facts_as_facter_prints_them() {
+        for (file, text) in [
+            ("web01.json", r#"{"os": {"family": "Debian"}, "networking": {"fqdn": "web01.example.net"}, "gone": null}"#),
+            ("web01.yaml", "os:\n  family: Debian\nnetworking:\n  fqdn: web01.example.net\ngone:\n"),
+        ] {
+            let found = nodes(file, text);
+            assert_eq!(&*found[0].name, "web01.example.net");
+            assert_eq!(path(&found[0], "facts.os.family"), "Debian");
+            assert_eq!(path(&found[0], "os.family"), "Debian");
+            assert_eq!(path(&found[0], "trusted.hostname"), "web01");
+            assert_eq!(path(&found[0], "gone"), "");
+            assert_eq!(path(&found[0], "nope"), "Undefined");
+        }
+    }
+
+    #[test]
+    fn what_puppet_facts_prints_and_whole_scopes() {
+        let found = nodes("x.json", r#"{"name": "db01.example.net", "values": {"kernel": "Linux"}, "timestamp": "now"}"#);
+        assert_eq!((&*found[0].name, path(&found[0], "facts.kernel").as_str()), ("db01.example.net", "Linux"));
+        let scopes = "{\"facts\": {\"kernel\": \"Linux\"}, \"role\": \"web\", \"trusted\": {\"certname\": \"a\"}}\n\n{\"facts\": {}, \"trusted\": {\"certname\": \"b\"}}\n";
+        let found = nodes("fleet.jsonl", scopes);
+        assert_eq!(found.iter().map(|node| &*node.name).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(path(&found[0], "role"), "web");
+        assert_eq!(path(&found[0], "kernel"), "Undefined", "the facts of a whole scope are not spread out");
+    }
+
+    #[test]
+    fn variables_are_derived_from_others() {
+        let rule = DeriveRule {
+            from: "verified_host".into(),
+            pattern: Regex::new(r"^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>\d+)$").unwrap(),
+        };
+        let mut scope = Scope::open("x");
+        scope.set("verified_host", "bgo-compute-vgpu-53".into());
+        derive(&mut scope, std::slice::from_ref(&rule));
+        assert_eq!(["location", "role", "variant", "id"].map(|name| scope.get(name)), ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into())));
+        let mut scope = Scope::open("x");
+        scope.set("verified_host", "bgo-api-01".into());
+        derive(&mut scope, &[rule]);
+        assert_eq!(scope.get("variant"), Variable::Known("".into()), "a group that takes no part is an empty variable");
+    }
+
+    #[test]
+    fn a_file_that_is_none_of_these_says_why() {
+        assert!(read_nodes(&FilePath::new("x.yaml"), "just text", "production").unwrap_err().contains("no hash of facts"));
+        assert!(read_nodes(&FilePath::new("x.jsonl"), "{}\n{", "production").unwrap_err().starts_with("line 2"));
+    }
+}

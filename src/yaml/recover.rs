@@ -32,9 +32,10 @@ pub fn entries(text: &str) -> Vec<TextRange> {
 pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
-    let only_control_characters = error.message == CONTROL;
-    if only_control_characters || (error.span.start as usize) < recovery.body {
-        if !only_control_characters {
+    let control = error.message == CONTROL;
+    if control || (error.span.start as usize) < recovery.body {
+        let known = recovery.problems.iter().any(|problem| problem.span.contains(error.span));
+        if !known {
             recovery.problems.push(error);
         }
         recovery.read_from(recovery.body);
@@ -138,14 +139,28 @@ impl<'t> Recovery<'t> {
         self.comments.append(&mut piece.scanner.comments);
         self.builder = piece.builder;
         let here = TextRange::from_usize(bad..next).touches(error.span.start);
-        match result {
-            Err(own) if !here => self.problems.push(*own),
-            _ => self.problems.push(error),
-        }
+        let mut problem = match result {
+            Err(own) if !here => *own,
+            _ => error,
+        };
+        problem.span = self.visible(problem.span);
+        self.problems.push(problem);
         if !orphan {
             self.add(root);
         }
         next
+    }
+
+    /// The range itself, or the last character before it that is no white space if it is the empty end of a piece.
+    fn visible(&self, span: TextRange) -> TextRange {
+        let (at, len) = (span.start as usize, self.text.len());
+        if !span.is_empty() || at == len {
+            return span;
+        }
+        let before = self.text[..at].trim_end();
+        let start = before.char_indices().next_back().map_or(0, |(at, _)| at);
+        let width = self.text[start..].chars().next().map_or(0, char::len_utf8);
+        TextRange::from_usize(start..start + width)
     }
 
     /// Keeps the entries of a run's root mapping that ended before the error; gives the start of the broken one.

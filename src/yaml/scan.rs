@@ -305,10 +305,11 @@ impl<'t> Scanner<'t> {
 
     /// Tabs are allowed in flow collections and where no key may start, thus not as indentation.
     fn skip_to_token(&mut self) {
-        if self.pos == 0 && self.bytes.starts_with("\u{feff}".as_bytes()) {
-            self.pos += 3;
-        }
         loop {
+            // A byte order mark is skipped at the start of every line, but counts as a column.
+            if self.byte(0) == Some(0xEF) && self.column() == 0 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF") {
+                self.pos += 3;
+            }
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
             while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t')) {
                 self.pos += 1;

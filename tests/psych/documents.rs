@@ -93,37 +93,43 @@ fn place(text: &str, offset: u32) -> (usize, usize) {
     (line, column)
 }
 
-fn event(text: &str, tree: &Tree, id: NodeId, events: &mut Vec<Value>) {
+fn event(source: &str, tree: &Tree, id: NodeId, events: &mut Vec<Value>) {
     let node = tree.node(id);
     let anchor = node.anchor.as_ref().map(|anchor| anchor.name.as_str());
     let tag = node.tag.as_ref().map(|tag| tag.name.as_str());
     match &node.kind {
         NodeKind::Scalar { style, text } => {
-            // libyaml drops the tag `!` of scalars.
-            let tag = tag.filter(|tag| *tag != "!");
-            events.push(json!(["scalar", text, anchor, tag, number(*style)]));
+            let known = number(*style) <= 3 && node.anchor.is_none() && node.tag.is_none() && !node.span.is_empty();
+            let places = known.then(|| both_places(source, node));
+            events.push(json!(["scalar", text, anchor, tag, number(*style), places]));
         }
-        NodeKind::Alias { name, .. } => events.push(json!(["alias", name])),
+        NodeKind::Alias { name, .. } => events.push(json!(["alias", name, both_places(source, node)])),
         NodeKind::Sequence { flow, items } => {
-            events.push(json!(["sequence", anchor, tag, flow]));
-            items.iter().for_each(|item| event(text, tree, *item, events));
+            events.push(json!(["sequence", anchor, tag, flow, start_place(source, node)]));
+            items.iter().for_each(|item| event(source, tree, *item, events));
             events.push(json!(["end"]));
         }
         NodeKind::Mapping { flow, entries } => {
-            events.push(json!(["mapping", anchor, tag, flow]));
+            events.push(json!(["mapping", anchor, tag, flow, start_place(source, node)]));
             for (key, value) in entries {
-                event(text, tree, *key, events);
-                event(text, tree, *value, events);
+                event(source, tree, *key, events);
+                event(source, tree, *value, events);
             }
             events.push(json!(["end"]));
         }
     }
-    let _ = (span_known(node), text);
 }
 
-/// Whether libyaml reports the node's own end: neither a block collection nor an omitted scalar.
-fn span_known(node: &Node) -> bool {
-    !node.span.is_empty()
+/// Where a node starts and ends, as the script reports it.
+fn both_places(source: &str, node: &Node) -> [usize; 4] {
+    let (start, end) = (place(source, node.span.start), place(source, node.span.end));
+    [start.0, start.1, end.0, end.1]
+}
+
+/// Where a collection without anchor and tag starts.
+fn start_place(source: &str, node: &Node) -> Option<[usize; 2]> {
+    let (line, column) = place(source, node.span.start);
+    (node.anchor.is_none() && node.tag.is_none()).then_some([line, column])
 }
 
 fn number(style: ScalarStyle) -> u8 {

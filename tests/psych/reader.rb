@@ -14,24 +14,29 @@ class Recorder < Psych::Handler
     @place = place
   end
 
+  # Where the event's own text stands, if the event begins with it and has any.
+  def place(anchor, tag)
+    @place if anchor.nil? && tag.nil? && @place[0, 2] != @place[2, 2]
+  end
+
   def scalar(value, anchor, tag, _plain, _quoted, style)
-    @events << ['scalar', value, anchor, tag, style, @place]
+    @events << ['scalar', value, anchor, tag, style, style <= 3 ? place(anchor, tag) : nil]
   end
 
   def start_sequence(anchor, tag, _implicit, style)
-    @events << ['sequence', anchor, tag, style == 2, @place]
+    @events << ['sequence', anchor, tag, style == 2, anchor || tag ? nil : @place[0, 2]]
   end
 
   def start_mapping(anchor, tag, _implicit, style)
-    @events << ['mapping', anchor, tag, style == 2, @place]
+    @events << ['mapping', anchor, tag, style == 2, anchor || tag ? nil : @place[0, 2]]
   end
 
   def end_sequence
-    @events << ['end', @place]
+    @events << ['end']
   end
 
   def end_mapping
-    @events << ['end', @place]
+    @events << ['end']
   end
 
   def alias(name)

@@ -1,0 +1,352 @@
+//! What stands of a broken text: every top-level entry that can be read by itself.
+//!
+//! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the next line that looks
+//! like `key:` at the column of the first one. The broken entry keeps its key, and of its value what was read before
+//! the error. Decides nothing about what is accepted: that is [`super::parse`].
+
+use super::parse::{self, Builder, Run};
+use super::scan::TagDirective;
+use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use crate::text::TextRange;
+
+/// At most this many times the length of the text is read before entries are no longer tried beyond their cut.
+const EFFORT: usize = 8;
+
+/// The top-level entries of a text: each from the start of its key's line to the start of the next entry's.
+///
+/// What is before the first entry, and a document that is no block mapping, belongs to none of them.
+pub fn entries(text: &str) -> Vec<TextRange> {
+    let tree = parse::parse(text);
+    let Some(root) = tree.root else { return Vec::new() };
+    if !matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) {
+        return Vec::new();
+    }
+    let end = tree.second_document.map_or(text.len(), |range| range.start as usize);
+    let mut starts: Vec<usize> = tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
+    starts.dedup();
+    let ends = starts.iter().skip(1).copied().chain([end.max(starts.last().copied().unwrap_or(0))]);
+    starts.iter().zip(ends).map(|(start, end)| TextRange::from_usize(*start..end)).collect()
+}
+
+/// The tree of a text whose first attempt `run` ended with `error`.
+pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
+    let mut recovery = Recovery::new(text, run.tags.clone());
+    recovery.control_characters();
+    let control = error.message == CONTROL;
+    if control || (error.span.start as usize) < recovery.body {
+        let known = recovery.problems.iter().any(|problem| problem.span.contains(error.span));
+        if !known {
+            recovery.problems.push(error);
+        }
+        recovery.read_from(recovery.body);
+    } else {
+        let next = recovery.take(run, error);
+        recovery.read_from(next);
+    }
+    recovery.finish()
+}
+
+const CONTROL: &str = "control characters are not allowed";
+
+struct Recovery<'t> {
+    text: &'t str,
+    tags: Vec<TagDirective>,
+    /// Where the content begins, behind directives and a `---` line.
+    body: usize,
+    /// Where the first document ends.
+    end: usize,
+    second_document: Option<TextRange>,
+    /// The indentation of the top-level entries.
+    base: usize,
+    effort: usize,
+    builder: Builder,
+    entries: Vec<(NodeId, NodeId)>,
+    /// What was read where nothing was a mapping.
+    other_root: Option<NodeId>,
+    problems: Vec<SyntaxError>,
+    comments: Vec<TextRange>,
+}
+
+impl<'t> Recovery<'t> {
+    fn new(text: &'t str, tags: Vec<TagDirective>) -> Recovery<'t> {
+        let body = body_start(text);
+        let (end, second_document) = document_end(text, body);
+        let base = lines(text, body, end).find(|line| is_content(line.1)).map_or(0, |line| indent(line.1));
+        Recovery {
+            text,
+            tags,
+            body,
+            end,
+            second_document,
+            base,
+            effort: EFFORT * text.len(),
+            builder: Builder::default(),
+            entries: Vec::new(),
+            other_root: None,
+            problems: Vec::new(),
+            comments: Vec::new(),
+        }
+    }
+
+    /// Every control character is a problem; the tree is read as if they were letters.
+    fn control_characters(&mut self) {
+        let mut at = 0;
+        while let Some(bad) = parse::bad_char(&self.text[..self.end], at) {
+            let error = parse::bad_char_error(self.text, bad);
+            at = error.span.end as usize;
+            match self.problems.last_mut().filter(|last| last.span.end == error.span.start) {
+                Some(last) => last.span.end = error.span.end,
+                None => self.problems.push(error),
+            }
+        }
+    }
+
+    fn read_from(&mut self, mut from: usize) {
+        while from < self.end {
+            let end = if self.effort == 0 { self.next_key(from) } else { self.end };
+            let mut run = self.run(from, end);
+            let result = run.document();
+            self.effort = self.effort.saturating_sub(run.scanner.position() - from);
+            from = match result {
+                Ok(root) => {
+                    self.comments.append(&mut run.scanner.comments);
+                    self.builder = run.builder;
+                    self.add(root);
+                    end
+                }
+                Err(error) => self.take(run, *error),
+            };
+        }
+    }
+
+    fn run(&mut self, from: usize, end: usize) -> Run<'t> {
+        let mut run = Run::new(self.text, from, end, std::mem::take(&mut self.builder));
+        run.tags.clone_from(&self.tags);
+        run
+    }
+
+    /// Keeps what a run read before its error, reads the broken entry by itself, and says where to go on.
+    fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
+        let bad = self.keep_complete(run, &error);
+        let next = self.next_key(bad);
+        let orphan = indent(&self.text[bad..next]) > self.base;
+        let mut piece = self.run(bad, next);
+        let result = piece.document();
+        let root = match &result {
+            Ok(root) => *root,
+            Err(_) => piece.builder.close_all(piece.last_end),
+        };
+        self.comments.append(&mut piece.scanner.comments);
+        self.builder = piece.builder;
+        let here = TextRange::from_usize(bad..next).touches(error.span.start);
+        let mut problem = match result {
+            Err(own) if !here => *own,
+            _ => error,
+        };
+        problem.span = self.visible(problem.span);
+        self.problems.push(problem);
+        if !orphan {
+            self.add(root);
+        }
+        next
+    }
+
+    /// The range itself, or the last character before it that is no white space if it is the empty end of a piece.
+    fn visible(&self, span: TextRange) -> TextRange {
+        let (at, len) = (span.start as usize, self.text.len());
+        if !span.is_empty() || at == len {
+            return span;
+        }
+        let before = self.text[..at].trim_end();
+        let start = before.char_indices().next_back().map_or(0, |(at, _)| at);
+        let width = self.text[start..].chars().next().map_or(0, char::len_utf8);
+        TextRange::from_usize(start..start + width)
+    }
+
+    /// Keeps the entries of a run's root mapping that ended before the error; gives the start of the broken one.
+    fn keep_complete(&mut self, mut run: Run<'t>, error: &SyntaxError) -> usize {
+        let (mut pairs, rest) = complete_entries(&run.builder);
+        let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
+        let nodes = &run.builder.nodes;
+        let mut bad = pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
+        // An error on the line where an entry ends is that entry's.
+        if (error.span.start as usize) < bad
+            && let Some((key, _)) = pairs.pop()
+        {
+            keep = key.0 as usize;
+            bad = line_start(self.text, first_byte(nodes, key));
+        }
+        let bad = self.content_line(bad.max(run.start));
+        run.builder.forget_from(keep);
+        self.entries.append(&mut pairs);
+        self.comments.extend(run.scanner.comments.iter().filter(|comment| (comment.start as usize) < bad));
+        self.builder = run.builder;
+        bad
+    }
+
+    /// Adds what a piece of the text turned out to be.
+    fn add(&mut self, root: Option<NodeId>) {
+        let Some(root) = root else { return };
+        let node = &self.builder.nodes[root.0 as usize];
+        match &node.kind {
+            NodeKind::Mapping { flow: false, entries } => self.entries.extend(entries),
+            NodeKind::Scalar { style: ScalarStyle::Plain, text } if looks_like_name(text) => {
+                let end = node.span.end;
+                self.builder.empty(end);
+                let value = self.builder.done.pop().expect("just added");
+                self.entries.push((root, value));
+            }
+            _ => self.other_root = self.other_root.or(Some(root)),
+        }
+    }
+
+    /// The start of the first line at or behind `from` that is neither empty nor a comment.
+    fn content_line(&self, from: usize) -> usize {
+        lines(self.text, from, self.end).find(|line| is_content(line.1)).map_or(self.end, |line| line.0)
+    }
+
+    /// The start of the next line behind that of `from` that looks like an entry.
+    fn next_key(&self, from: usize) -> usize {
+        lines(self.text, from, self.end)
+            .skip(1)
+            .find(|(_, line)| indent(line) <= self.base && looks_like_key(line.trim_start_matches(' ')))
+            .map_or(self.end, |line| line.0)
+    }
+
+    fn finish(mut self) -> Tree {
+        let root = if self.entries.is_empty() { self.other_root } else { Some(self.root_mapping()) };
+        self.problems.sort_by_key(|problem| problem.span);
+        self.comments.sort();
+        self.comments.dedup();
+        let second_document = self.second_document;
+        Tree { nodes: self.builder.nodes, root, problems: self.problems, comments: self.comments, second_document }
+    }
+
+    fn root_mapping(&mut self) -> NodeId {
+        let nodes = &mut self.builder.nodes;
+        let entries = std::mem::take(&mut self.entries);
+        let span = entries.iter().fold(nodes[entries[0].0.0 as usize].span, |span, (key, value)| {
+            span.cover(nodes[key.0 as usize].span).cover(nodes[value.0 as usize].span)
+        });
+        nodes.push(Node { kind: NodeKind::Mapping { flow: false, entries }, span, anchor: None, tag: None });
+        NodeId(nodes.len() as u32 - 1)
+    }
+}
+
+/// The entries of the root that are complete, if the root is a block mapping, and the first node behind them.
+///
+/// Without such a root there are none, and nothing is worth keeping.
+fn complete_entries(builder: &Builder) -> (Vec<(NodeId, NodeId)>, Option<NodeId>) {
+    let Some(root) = builder.open.first() else { return (Vec::new(), None) };
+    if !matches!(builder.nodes[root.node.0 as usize].kind, NodeKind::Mapping { flow: false, .. }) {
+        return (Vec::new(), None);
+    }
+    let end = builder.open.get(1).map_or(builder.done.len(), |open| open.first);
+    let children = &builder.done[root.first..end];
+    let pairs: Vec<_> = children.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    let pending = children.get(pairs.len() * 2).copied();
+    let rest = pending.or(builder.open.get(1).map(|open| open.node)).unwrap_or(NodeId(builder.nodes.len() as u32));
+    (pairs, Some(rest))
+}
+
+/// The first byte of a node or of its anchor and tag.
+fn first_byte(nodes: &[Node], id: NodeId) -> usize {
+    let node = &nodes[id.0 as usize];
+    let properties = [&node.anchor, &node.tag];
+    let starts = properties.into_iter().flatten().map(|property| property.span.start);
+    starts.chain([node.span.start]).min().unwrap_or_default() as usize
+}
+
+/// The lines from `from`, which is the start of one, to `end`: where each starts, and its text without the break.
+///
+/// Only LF and CR end a line here; an entry that begins behind another break is not found.
+fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        if at >= end {
+            return None;
+        }
+        let start = at;
+        at = next_line(text, start).min(end);
+        Some((start, text[start..at].trim_end_matches(['\n', '\r'])))
+    })
+}
+
+/// The start of the line behind the one that holds the byte at `at`.
+fn next_line(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    let Some(len) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else { return text.len() };
+    let end = at + len;
+    end + if bytes[end..].starts_with(b"\r\n") { 2 } else { 1 }
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// How many spaces a line begins with.
+fn indent(line: &str) -> usize {
+    line.bytes().take_while(|byte| *byte == b' ').count()
+}
+
+fn is_content(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '\u{feff}']);
+    !line.is_empty() && !line.starts_with('#')
+}
+
+/// Whether a line, its indentation removed, begins with a key as data files have them: one word, or in quotes.
+fn looks_like_key(line: &str) -> bool {
+    let after = match line.as_bytes().first() {
+        Some(quote @ (b'"' | b'\'')) => {
+            let Some(len) = line[1..].bytes().position(|byte| byte == *quote) else { return false };
+            line[len + 2..].trim_start_matches([' ', '\t'])
+        }
+        Some(_) => {
+            let ends = |at: usize| line[at + 1..].is_empty() || line[at + 1..].starts_with([' ', '\t']);
+            let Some(colon) = line.match_indices(':').map(|(at, _)| at).find(|at| ends(*at)) else { return false };
+            if !looks_like_name(&line[..colon]) {
+                return false;
+            }
+            &line[colon..]
+        }
+        None => return false,
+    };
+    after.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// Whether a text may be a key that is still being typed: one word without YAML's indicators.
+fn looks_like_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['-', '?', '@', '`', '%', '|', '>'])
+        && !text.contains([' ', '\t', '"', '\'', '{', '}', '[', ']', ',', '#', '&', '*', '!', '\n'])
+}
+
+/// Where the document's content begins: behind directives, comments and `---` if that stands alone on its line.
+fn body_start(text: &str) -> usize {
+    for (start, line) in lines(text, 0, text.len()) {
+        let line = line.trim_start_matches('\u{feff}');
+        if is_directive(line) || !is_content(line) {
+            continue;
+        }
+        let alone = line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
+        return if alone { next_line(text, start) } else { start };
+    }
+    0
+}
+
+fn is_directive(line: &str) -> bool {
+    line.strip_prefix('%').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Where the document ends, and the marker of the next one if there is one.
+fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
+    for (number, (start, line)) in lines(text, body, text.len()).enumerate() {
+        let Some(rest) = line.strip_prefix("---").or_else(|| line.strip_prefix("...")) else { continue };
+        if number == 0 || !rest.is_empty() && !rest.starts_with([' ', '\t']) {
+            continue;
+        }
+        let again = line.starts_with("---") || text[next_line(text, start)..].lines().any(is_content);
+        return (start, again.then(|| TextRange::from_usize(start..start + 3)));
+    }
+    (text.len(), None)
+}

@@ -1,0 +1,748 @@
+//! Text to tokens, deciding exactly as libyaml 0.2.5's scanner does: simple keys, indentation, flow levels, its bugs included.
+//!
+//! Knows nothing of which tokens may follow which (see [`super::parse`]) and never looks back further than a key's start.
+
+use std::collections::VecDeque;
+
+use super::tree::{ScalarStyle, SyntaxError};
+use crate::text::TextRange;
+
+mod scalar;
+
+/// One token with its place. Tokens without a width of their own ([`TokenKind::is_virtual`]) stand where libyaml says.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// What a token is, with what was read of it.
+#[derive(Debug)]
+pub(super) enum TokenKind {
+    StreamStart,
+    StreamEnd,
+    VersionDirective { major: u32, minor: u32 },
+    TagDirective(Box<TagDirective>),
+    DocumentStart,
+    DocumentEnd,
+    BlockSequenceStart,
+    BlockMappingStart,
+    BlockEnd,
+    FlowSequenceStart,
+    FlowSequenceEnd,
+    FlowMappingStart,
+    FlowMappingEnd,
+    BlockEntry,
+    FlowEntry,
+    Key,
+    Value,
+    Alias,
+    Anchor,
+    Tag(Box<TagName>),
+    Scalar { style: ScalarStyle, text: Box<str> },
+}
+
+/// `%TAG handle prefix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TagDirective {
+    pub(super) handle: String,
+    pub(super) prefix: String,
+}
+
+/// A tag's two parts; the handle is empty for `!<…>` and for `!` alone.
+#[derive(Debug)]
+pub(super) struct TagName {
+    pub(super) handle: String,
+    pub(super) suffix: String,
+}
+
+impl TokenKind {
+    /// Whether the token stands for a structure rather than for characters of the text.
+    pub(super) fn is_virtual(&self) -> bool {
+        matches!(self, TokenKind::BlockSequenceStart | TokenKind::BlockMappingStart | TokenKind::BlockEnd | TokenKind::StreamStart)
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Box<SyntaxError>>;
+
+/// Where a key might have begun whose `:` is still to come.
+#[derive(Clone, Copy, Default)]
+struct SimpleKey {
+    possible: bool,
+    /// Whether nothing else can stand here: the first token of a line at the indentation of the open block collection.
+    required: bool,
+    token_number: usize,
+    pos: usize,
+    line: u32,
+    column: usize,
+}
+
+/// The scanner; [`Scanner::peek`] and [`Scanner::next`] give its tokens.
+pub(super) struct Scanner<'t> {
+    text: &'t str,
+    /// The text's bytes up to the end of what is to be read.
+    bytes: &'t [u8],
+    pos: usize,
+    line: u32,
+    /// The byte whose column is `column`; columns count characters and are brought up to date only when asked for.
+    column_at: usize,
+    column: usize,
+    flow_level: usize,
+    /// The column of the innermost open block collection; -1 outside of all.
+    indent: isize,
+    indents: Vec<isize>,
+    simple_key_allowed: bool,
+    /// One per flow level, the block context being level 0.
+    keys: Vec<SimpleKey>,
+    /// Below this index no key is possible any more. Keys stand in the order of their places, so they go stale from the front.
+    first_key: usize,
+    tokens: VecDeque<Token>,
+    tokens_parsed: usize,
+    finished: bool,
+    /// Comments passed so far.
+    pub(super) comments: Vec<TextRange>,
+}
+
+const ORDINARY: u8 = 0;
+/// Ends a run of plain text or has to be looked at: see [`PLAIN`].
+const SPECIAL: u8 = 1;
+/// Special within flow collections only.
+const FLOW_SPECIAL: u8 = 2;
+
+/// What a byte means within a plain scalar.
+static PLAIN: [u8; 256] = {
+    let mut table = [ORDINARY; 256];
+    table[b' ' as usize] = SPECIAL;
+    table[b'\t' as usize] = SPECIAL;
+    table[b'\n' as usize] = SPECIAL;
+    table[b'\r' as usize] = SPECIAL;
+    table[b':' as usize] = SPECIAL;
+    table[0xC2] = SPECIAL; // the first byte of NEL
+    table[0xE2] = SPECIAL; // the first byte of LS and PS
+    table[b',' as usize] = FLOW_SPECIAL;
+    table[b'[' as usize] = FLOW_SPECIAL;
+    table[b']' as usize] = FLOW_SPECIAL;
+    table[b'{' as usize] = FLOW_SPECIAL;
+    table[b'}' as usize] = FLOW_SPECIAL;
+    table
+};
+
+/// The number of bytes of the line break at `at`; 0 when there is none. CR LF is one break.
+pub(super) fn break_len(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at) {
+        Some(b'\n') => 1,
+        Some(b'\r') => 1 + usize::from(bytes.get(at + 1) == Some(&b'\n')),
+        Some(0xC2) if bytes.get(at + 1) == Some(&0x85) => 2,
+        Some(0xE2) if bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9)) => 3,
+        _ => 0,
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+impl<'t> Scanner<'t> {
+    /// A scanner of `text` from `start`, which must be the start of a line, up to `end`, as if that were the whole text.
+    pub(super) fn new(text: &'t str, start: usize, end: usize) -> Scanner<'t> {
+        Scanner {
+            text,
+            bytes: &text.as_bytes()[..end],
+            pos: start,
+            line: 0,
+            column_at: start,
+            column: 0,
+            flow_level: 0,
+            indent: -1,
+            indents: Vec::new(),
+            simple_key_allowed: true,
+            keys: vec![SimpleKey::default()],
+            first_key: 0,
+            tokens: VecDeque::from([Token { kind: TokenKind::StreamStart, start: start as u32, end: start as u32 }]),
+            tokens_parsed: 0,
+            finished: false,
+            comments: Vec::new(),
+        }
+    }
+
+    /// The next token, left in place.
+    pub(super) fn peek(&mut self) -> Result<&Token> {
+        self.fill()?;
+        Ok(self.tokens.front().expect("fill leaves at least one token"))
+    }
+
+    /// Takes the next token.
+    pub(super) fn next(&mut self) -> Result<Token> {
+        self.fill()?;
+        Ok(self.skip())
+    }
+
+    /// Takes the token that [`Scanner::peek`] has just shown.
+    pub(super) fn skip(&mut self) -> Token {
+        self.tokens_parsed += 1;
+        self.tokens.pop_front().expect("a token was peeked at")
+    }
+
+    /// How far the text has been read.
+    pub(super) fn position(&self) -> usize {
+        self.pos
+    }
+
+    /// The text read so far and to come, bytes counted from the start of the whole.
+    pub(super) fn text(&self) -> &'t str {
+        &self.text[..self.bytes.len()]
+    }
+
+    /// Reads on until the first token can no longer turn out to be a key.
+    fn fill(&mut self) -> Result<()> {
+        loop {
+            if !self.tokens.is_empty() {
+                if self.finished && self.first_key >= self.keys.len() {
+                    return Ok(());
+                }
+                self.drop_stale_keys()?;
+                let waiting = self.keys.get(self.first_key).is_some_and(|key| key.token_number == self.tokens_parsed);
+                if !waiting {
+                    return Ok(());
+                }
+            }
+            if self.finished {
+                self.push(TokenKind::StreamEnd, self.pos);
+                return Ok(());
+            }
+            self.fetch()?;
+        }
+    }
+
+    fn fetch(&mut self) -> Result<()> {
+        self.skip_to_token();
+        self.drop_stale_keys()?;
+        if self.flow_level == 0 && self.indent >= 0 {
+            let column = self.column() as isize;
+            self.unroll_indent(column);
+        }
+        let Some(byte) = self.byte(0) else { return self.fetch_stream_end() };
+        let blank_after = self.is_blank_or_end(self.pos + 1);
+        if matches!(byte, b'%' | b'-' | b'.') && self.column() == 0 {
+            if byte == b'%' {
+                return self.fetch_directive();
+            }
+            if let Some(kind) = self.document_marker() {
+                return self.fetch_document_marker(kind);
+            }
+        }
+        let flow = self.flow_level > 0;
+        match byte {
+            b'[' => self.fetch_flow_start(TokenKind::FlowSequenceStart),
+            b'{' => self.fetch_flow_start(TokenKind::FlowMappingStart),
+            b']' => self.fetch_flow_end(TokenKind::FlowSequenceEnd),
+            b'}' => self.fetch_flow_end(TokenKind::FlowMappingEnd),
+            b',' => self.fetch_flow_entry(),
+            b'-' if blank_after => self.fetch_block_entry(),
+            b'?' if flow || blank_after => self.fetch_key(),
+            b':' if flow || blank_after => self.fetch_value(),
+            b'*' | b'&' => self.fetch_anchor(byte),
+            b'!' => self.fetch_tag(),
+            b'|' if !flow => self.fetch_block_scalar(ScalarStyle::Literal),
+            b'>' if !flow => self.fetch_block_scalar(ScalarStyle::Folded),
+            b'\'' => self.fetch_flow_scalar(ScalarStyle::SingleQuoted),
+            b'"' => self.fetch_flow_scalar(ScalarStyle::DoubleQuoted),
+            b'-' | b'?' | b':' => self.fetch_plain(),
+            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' | b' ' => {
+                Err(self.error(Some("while scanning for the next token"), self.pos, "found character that cannot start any token"))
+            }
+            _ => self.fetch_plain(),
+        }
+    }
+
+    // Places.
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
+    fn is_blank_or_end(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            None | Some(b' ' | b'\t' | b'\n' | b'\r') => true,
+            Some(0xC2 | 0xE2) => break_len(self.bytes, at) > 0,
+            Some(_) => false,
+        }
+    }
+
+    /// The column of the next character, in characters.
+    fn column(&mut self) -> usize {
+        self.column += count_chars(&self.bytes[self.column_at..self.pos]);
+        self.column_at = self.pos;
+        self.column
+    }
+
+    fn skip_line(&mut self, len: usize) {
+        self.pos += len;
+        self.line += 1;
+        self.column = 0;
+        self.column_at = self.pos;
+    }
+
+    /// Skips to the end of the line, as behind a `#`.
+    fn skip_comment(&mut self) {
+        let start = self.pos;
+        loop {
+            match self.byte(0) {
+                None | Some(b'\n' | b'\r') => break,
+                Some(0xC2 | 0xE2) if break_len(self.bytes, self.pos) > 0 => break,
+                Some(_) => self.pos += 1,
+            }
+        }
+        self.comments.push(TextRange::from_usize(start..self.pos));
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.byte(0), Some(b' ' | b'\t')) {
+            self.pos += 1;
+        }
+    }
+
+    /// Tabs are allowed in flow collections and where no key may start, thus not as indentation.
+    fn skip_to_token(&mut self) {
+        loop {
+            // A byte order mark is skipped at the start of every line, but counts as a column.
+            if self.byte(0) == Some(0xEF) && self.column() == 0 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF") {
+                self.pos += 3;
+            }
+            let tabs = self.flow_level > 0 || !self.simple_key_allowed;
+            while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t')) {
+                self.pos += 1;
+            }
+            if self.byte(0) == Some(b'#') {
+                self.skip_comment();
+            }
+            match break_len(self.bytes, self.pos) {
+                0 => return,
+                len => self.skip_line(len),
+            }
+            if self.flow_level == 0 {
+                self.simple_key_allowed = true;
+            }
+        }
+    }
+
+    fn document_marker(&self) -> Option<TokenKind> {
+        if !self.is_blank_or_end(self.pos + 3) {
+            return None;
+        }
+        match self.bytes.get(self.pos..self.pos + 3)? {
+            b"---" => Some(TokenKind::DocumentStart),
+            b"..." => Some(TokenKind::DocumentEnd),
+            _ => None,
+        }
+    }
+
+    fn error(&self, context: Option<&str>, start: usize, message: &str) -> Box<SyntaxError> {
+        let context = context.map(|context| (context.to_owned(), TextRange::from_usize(start..self.pos.max(start))));
+        Box::new(SyntaxError { message: message.to_owned(), context, span: self.char_range(self.pos) })
+    }
+
+    /// The character at `at` as a range; empty at the end of the text.
+    pub(super) fn char_range(&self, at: usize) -> TextRange {
+        let len = self.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        TextRange::from_usize(at..at + len)
+    }
+
+    // Keys and indentation.
+
+    fn save_key(&mut self) -> Result<()> {
+        if !self.simple_key_allowed {
+            return Ok(());
+        }
+        let column = if self.flow_level == 0 { self.column() } else { 0 };
+        let required = self.flow_level == 0 && self.indent == column as isize;
+        let token_number = self.tokens_parsed + self.tokens.len();
+        self.remove_key()?;
+        let top = self.keys.len() - 1;
+        self.keys[top] = SimpleKey { possible: true, required, token_number, pos: self.pos, line: self.line, column };
+        self.first_key = self.first_key.min(top);
+        Ok(())
+    }
+
+    fn remove_key(&mut self) -> Result<()> {
+        let top = self.keys.len() - 1;
+        let key = self.keys[top];
+        if key.possible && key.required {
+            return Err(self.error(Some("while scanning a simple key"), key.pos, "could not find expected ':'"));
+        }
+        self.keys[top].possible = false;
+        Ok(())
+    }
+
+    /// A key must stand on one line and within 1024 characters before its `:`.
+    fn drop_stale_keys(&mut self) -> Result<()> {
+        while let Some(key) = self.keys.get_mut(self.first_key) {
+            if key.possible {
+                let stale = key.line < self.line
+                    || self.pos - key.pos > 1024 && count_chars(&self.bytes[key.pos..self.pos]) > 1024;
+                if !stale {
+                    return Ok(());
+                }
+                if key.required {
+                    let pos = key.pos;
+                    return Err(self.error(Some("while scanning a simple key"), pos, "could not find expected ':'"));
+                }
+                key.possible = false;
+            }
+            self.first_key += 1;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        self.tokens.push_back(Token { kind, start: start as u32, end: self.pos as u32 });
+    }
+
+    /// Adds a token of `len` bytes here and skips them.
+    fn push_skip(&mut self, kind: TokenKind, len: usize) {
+        let start = self.pos;
+        self.pos += len;
+        self.push(kind, start);
+    }
+
+    /// Opens a block collection at `column` unless one is open there; `number` says before which token.
+    fn roll_indent(&mut self, column: usize, number: Option<usize>, kind: TokenKind, pos: usize) {
+        if self.flow_level > 0 || self.indent >= column as isize {
+            return;
+        }
+        self.indents.push(self.indent);
+        self.indent = column as isize;
+        let token = Token { kind, start: pos as u32, end: pos as u32 };
+        match number {
+            Some(number) => self.tokens.insert(number - self.tokens_parsed, token),
+            None => self.tokens.push_back(token),
+        }
+    }
+
+    /// Closes the block collections that stand further to the right than `column`.
+    fn unroll_indent(&mut self, column: isize) {
+        if self.flow_level > 0 {
+            return;
+        }
+        while self.indent > column {
+            self.push(TokenKind::BlockEnd, self.pos);
+            self.indent = self.indents.pop().expect("an indent was pushed for each open collection");
+        }
+    }
+
+    // One method for each kind of token.
+
+    fn fetch_stream_end(&mut self) -> Result<()> {
+        self.unroll_indent(-1);
+        self.remove_key()?;
+        self.simple_key_allowed = false;
+        self.push(TokenKind::StreamEnd, self.pos);
+        // libyaml ends the last line here, so no key stays possible.
+        self.line += 1;
+        self.finished = true;
+        Ok(())
+    }
+
+    fn fetch_document_marker(&mut self, kind: TokenKind) -> Result<()> {
+        self.unroll_indent(-1);
+        self.remove_key()?;
+        self.simple_key_allowed = false;
+        self.push_skip(kind, 3);
+        Ok(())
+    }
+
+    fn fetch_flow_start(&mut self, kind: TokenKind) -> Result<()> {
+        self.save_key()?;
+        self.keys.push(SimpleKey::default());
+        self.flow_level += 1;
+        self.simple_key_allowed = true;
+        self.push_skip(kind, 1);
+        Ok(())
+    }
+
+    fn fetch_flow_end(&mut self, kind: TokenKind) -> Result<()> {
+        self.remove_key()?;
+        if self.flow_level > 0 {
+            self.flow_level -= 1;
+            self.keys.pop();
+            self.first_key = self.first_key.min(self.keys.len());
+        }
+        self.simple_key_allowed = false;
+        self.push_skip(kind, 1);
+        Ok(())
+    }
+
+    fn fetch_flow_entry(&mut self) -> Result<()> {
+        self.remove_key()?;
+        self.simple_key_allowed = true;
+        self.push_skip(TokenKind::FlowEntry, 1);
+        Ok(())
+    }
+
+    fn fetch_block_entry(&mut self) -> Result<()> {
+        if self.flow_level == 0 {
+            if !self.simple_key_allowed {
+                return Err(self.error(None, self.pos, "block sequence entries are not allowed in this context"));
+            }
+            let column = self.column();
+            self.roll_indent(column, None, TokenKind::BlockSequenceStart, self.pos);
+        }
+        self.remove_key()?;
+        self.simple_key_allowed = true;
+        self.push_skip(TokenKind::BlockEntry, 1);
+        Ok(())
+    }
+
+    fn fetch_key(&mut self) -> Result<()> {
+        if self.flow_level == 0 {
+            if !self.simple_key_allowed {
+                return Err(self.error(None, self.pos, "mapping keys are not allowed in this context"));
+            }
+            let column = self.column();
+            self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
+        }
+        self.remove_key()?;
+        self.simple_key_allowed = self.flow_level == 0;
+        self.push_skip(TokenKind::Key, 1);
+        Ok(())
+    }
+
+    fn fetch_value(&mut self) -> Result<()> {
+        let top = self.keys.len() - 1;
+        let key = self.keys[top];
+        if key.possible {
+            let token = Token { kind: TokenKind::Key, start: key.pos as u32, end: key.pos as u32 };
+            self.tokens.insert(key.token_number - self.tokens_parsed, token);
+            self.roll_indent(key.column, Some(key.token_number), TokenKind::BlockMappingStart, key.pos);
+            self.keys[top].possible = false;
+            self.simple_key_allowed = false;
+        } else {
+            if self.flow_level == 0 {
+                if !self.simple_key_allowed {
+                    return Err(self.error(None, self.pos, "mapping values are not allowed in this context"));
+                }
+                let column = self.column();
+                self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
+            }
+            self.simple_key_allowed = self.flow_level == 0;
+        }
+        self.push_skip(TokenKind::Value, 1);
+        Ok(())
+    }
+
+    fn fetch_anchor(&mut self, indicator: u8) -> Result<()> {
+        self.save_key()?;
+        self.simple_key_allowed = false;
+        let start = self.pos;
+        self.pos += 1;
+        while self.byte(0).is_some_and(is_word) {
+            self.pos += 1;
+        }
+        let ended = self.is_blank_or_end(self.pos)
+            || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
+        if self.pos == start + 1 || !ended {
+            let context = if indicator == b'&' { "while scanning an anchor" } else { "while scanning an alias" };
+            return Err(self.error(Some(context), start, "did not find expected alphabetic or numeric character"));
+        }
+        self.push(if indicator == b'&' { TokenKind::Anchor } else { TokenKind::Alias }, start);
+        Ok(())
+    }
+
+    fn fetch_directive(&mut self) -> Result<()> {
+        self.unroll_indent(-1);
+        self.remove_key()?;
+        self.simple_key_allowed = false;
+        let context = Some("while scanning a directive");
+        let start = self.pos;
+        self.pos += 1;
+        while self.byte(0).is_some_and(is_word) {
+            self.pos += 1;
+        }
+        let name = &self.text[start + 1..self.pos];
+        if name.is_empty() {
+            return Err(self.error(context, start, "could not find expected directive name"));
+        }
+        if !self.is_blank_or_end(self.pos) {
+            return Err(self.error(context, start, "found unexpected non-alphabetical character"));
+        }
+        let kind = match name {
+            "YAML" => self.scan_version(start)?,
+            "TAG" => self.scan_tag_directive(start)?,
+            _ => return Err(self.error(context, start, "found unknown directive name")),
+        };
+        let end = self.pos;
+        self.skip_blanks();
+        if self.byte(0) == Some(b'#') {
+            self.skip_comment();
+        }
+        if self.pos < self.bytes.len() {
+            match break_len(self.bytes, self.pos) {
+                0 => return Err(self.error(context, start, "did not find expected comment or line break")),
+                len => self.skip_line(len),
+            }
+        }
+        self.tokens.push_back(Token { kind, start: start as u32, end: end as u32 });
+        Ok(())
+    }
+
+    fn scan_version(&mut self, start: usize) -> Result<TokenKind> {
+        self.skip_blanks();
+        let major = self.scan_version_number(start)?;
+        if self.byte(0) != Some(b'.') {
+            let context = Some("while scanning a %YAML directive");
+            return Err(self.error(context, start, "did not find expected digit or '.' character"));
+        }
+        self.pos += 1;
+        let minor = self.scan_version_number(start)?;
+        Ok(TokenKind::VersionDirective { major, minor })
+    }
+
+    fn scan_version_number(&mut self, start: usize) -> Result<u32> {
+        let context = Some("while scanning a %YAML directive");
+        let first = self.pos;
+        let mut value = 0;
+        while let Some(digit @ b'0'..=b'9') = self.byte(0) {
+            if self.pos - first == 9 {
+                return Err(self.error(context, start, "found extremely long version number"));
+            }
+            value = value * 10 + u32::from(digit - b'0');
+            self.pos += 1;
+        }
+        if self.pos == first {
+            return Err(self.error(context, start, "did not find expected version number"));
+        }
+        Ok(value)
+    }
+
+    fn scan_tag_directive(&mut self, start: usize) -> Result<TokenKind> {
+        let context = Some("while scanning a %TAG directive");
+        self.skip_blanks();
+        let handle = self.scan_tag_handle(true, start)?;
+        if !matches!(self.byte(0), Some(b' ' | b'\t')) {
+            return Err(self.error(context, start, "did not find expected whitespace"));
+        }
+        self.skip_blanks();
+        let prefix = self.scan_tag_uri(true, true, "", start)?;
+        if !self.is_blank_or_end(self.pos) {
+            return Err(self.error(context, start, "did not find expected whitespace or line break"));
+        }
+        Ok(TokenKind::TagDirective(Box::new(TagDirective { handle, prefix })))
+    }
+
+    fn fetch_tag(&mut self) -> Result<()> {
+        self.save_key()?;
+        self.simple_key_allowed = false;
+        let context = Some("while scanning a tag");
+        let start = self.pos;
+        let (mut handle, mut suffix);
+        if self.byte(1) == Some(b'<') {
+            self.pos += 2;
+            handle = String::new();
+            suffix = self.scan_tag_uri(true, false, "", start)?;
+            if self.byte(0) != Some(b'>') {
+                return Err(self.error(context, start, "did not find the expected '>'"));
+            }
+            self.pos += 1;
+        } else {
+            handle = self.scan_tag_handle(false, start)?;
+            if handle.len() > 1 && handle.ends_with('!') {
+                suffix = self.scan_tag_uri(false, false, "", start)?;
+            } else {
+                suffix = self.scan_tag_uri(false, false, &handle, start)?;
+                handle = "!".to_owned();
+                if suffix.is_empty() {
+                    std::mem::swap(&mut handle, &mut suffix);
+                }
+            }
+        }
+        let comma = self.flow_level > 0 && self.byte(0) == Some(b',');
+        if !comma && !self.is_blank_or_end(self.pos) {
+            return Err(self.error(context, start, "did not find expected whitespace or line break"));
+        }
+        self.push(TokenKind::Tag(Box::new(TagName { handle, suffix })), start);
+        Ok(())
+    }
+
+    fn scan_tag_handle(&mut self, directive: bool, start: usize) -> Result<String> {
+        let context = Some(if directive { "while scanning a tag directive" } else { "while scanning a tag" });
+        if self.byte(0) != Some(b'!') {
+            return Err(self.error(context, start, "did not find expected '!'"));
+        }
+        let first = self.pos;
+        self.pos += 1;
+        while self.byte(0).is_some_and(is_word) {
+            self.pos += 1;
+        }
+        if self.byte(0) == Some(b'!') {
+            self.pos += 1;
+        } else if directive && self.pos > first + 1 {
+            return Err(self.error(Some("while parsing a tag directive"), start, "did not find expected '!'"));
+        }
+        Ok(self.text[first..self.pos].to_owned())
+    }
+
+    /// Reads the characters of a tag behind `head`, whose leading `!` is left out.
+    fn scan_tag_uri(&mut self, verbatim: bool, directive: bool, head: &str, start: usize) -> Result<String> {
+        let context = Some(if directive { "while parsing a %TAG directive" } else { "while parsing a tag" });
+        let mut uri = head.as_bytes().get(1..).unwrap_or_default().to_vec();
+        let mut empty = head.is_empty();
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'%' => self.scan_uri_escape(context, start, &mut uri)?,
+                b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => {
+                    uri.push(byte);
+                    self.pos += 1;
+                }
+                b',' | b'[' | b']' if verbatim => {
+                    uri.push(byte);
+                    self.pos += 1;
+                }
+                byte if is_word(byte) => {
+                    uri.push(byte);
+                    self.pos += 1;
+                }
+                _ => break,
+            }
+            empty = false;
+        }
+        if empty {
+            return Err(self.error(context, start, "did not find expected tag URI"));
+        }
+        Ok(String::from_utf8_lossy(&uri).into_owned())
+    }
+
+    /// One character written as `%XX` for each of its UTF-8 bytes.
+    fn scan_uri_escape(&mut self, context: Option<&str>, start: usize, uri: &mut Vec<u8>) -> Result<()> {
+        let mut left = 0;
+        loop {
+            let digit = |at: usize| self.byte(at).and_then(|byte| (byte as char).to_digit(16));
+            let (Some(b'%'), Some(high), Some(low)) = (self.byte(0), digit(1), digit(2)) else {
+                return Err(self.error(context, start, "did not find URI escaped octet"));
+            };
+            let octet = (high * 16 + low) as u8;
+            if left == 0 {
+                left = match octet {
+                    0..=0x7F => 1,
+                    0xC0..=0xDF => 2,
+                    0xE0..=0xEF => 3,
+                    0xF0..=0xF7 => 4,
+                    _ => return Err(self.error(context, start, "found an incorrect leading UTF-8 octet")),
+                };
+            } else if octet & 0xC0 != 0x80 {
+                return Err(self.error(context, start, "found an incorrect trailing UTF-8 octet"));
+            }
+            uri.push(octet);
+            self.pos += 3;
+            left -= 1;
+            if left == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The number of characters that begin in these bytes.
+pub(super) fn count_chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count()
+}

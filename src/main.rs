@@ -1,2 +1,39 @@
-//! The `hiera-ls` command.
-fn main() {}
+//! The `hiera-ls` command: arguments to server or command line to exit status, and nothing else.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use hiera_ls::cli::{self, Arguments, Command, Status};
+
+/// Lookups may nest, and values too: the main thread's stack is the system's choice, this one is ours.
+const STACK: usize = 256 << 20;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments)).expect("the first thread can be started");
+    // A panic has printed its message; its status must not look like a finding.
+    worker.join().unwrap_or_else(|_| ExitCode::from(Status::CouldNotRun.code()))
+}
+
+fn run(arguments: Arguments) -> ExitCode {
+    let status = match arguments.command {
+        Some(Command::Server) => return server(),
+        None if arguments.stdio => return server(),
+        Some(command) => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            let status = cli::run(command, &mut out);
+            // A reader that went away (`| head`) is no failure.
+            out.flush().map_or(status, |()| status)
+        }
+        None => {
+            eprintln!("{}", Arguments::command().render_help());
+            Status::CouldNotRun
+        }
+    };
+    ExitCode::from(status.code())
+}
+
+fn server() -> ExitCode {
+    hiera_ls::server::run()
+}

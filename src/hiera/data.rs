@@ -10,7 +10,8 @@ use super::interpolation::{Method, TokenKind, tokens, unclosed};
 use super::key::LookupKey;
 use super::value::{Data, Hash, Key, Member, Value};
 use crate::text::{FileId, Span, TextRange};
-use crate::yaml::psych::{Resolved, TagMeaning, resolve_json, resolve_plain, tag_meaning};
+use crate::yaml::json::resolve_json;
+use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::source_offset;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
 
@@ -245,8 +246,13 @@ impl Loading<'_> {
 
     fn plain_value(&mut self, id: NodeId, origin: Option<Span>, is_root: bool) -> Value {
         let node = self.tree.node(id);
-        let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name));
-        if let Some(TagMeaning::Refused { class }) = &tag {
+        let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
+        let refused = match (&tag, &node.kind) {
+            (Some(TagMeaning::Refused { class }), _) => Some(class.as_str()),
+            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => Some(&**text),
+            _ => None,
+        };
+        if let Some(class) = refused {
             self.refuse(format!("Tried to load unspecified class: {class}"), node.span);
         }
         match &node.kind {
@@ -255,16 +261,16 @@ impl Loading<'_> {
                 let values: Vec<Value> = items.iter().map(|item| self.value(*item, false)).collect();
                 let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
+                if matches!(tag, Some(TagMeaning::OrderedHash)) {
+                    let hashes = values.iter().filter_map(Value::as_hash);
+                    return Value::hash(hashes.flat_map(|hash| hash.clone()).collect(), origin);
+                }
                 Value::array(values, origin)
             }
             NodeKind::Mapping { entries, .. } => {
                 let hash = self.mapping(entries, is_root);
                 let size = entries.iter().map(|(key, value)| self.size(*key).saturating_add(self.size(*value))).fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
-                if matches!(tag, Some(TagMeaning::Pairs)) {
-                    let pair = |(key, member): (Key, Member)| Value::hash([(key, member)].into_iter().collect(), origin);
-                    return Value::array(hash.into_iter().map(pair).collect(), origin);
-                }
                 Value::hash(hash, origin)
             }
             NodeKind::Alias { .. } => Value::null(origin),
@@ -326,7 +332,7 @@ impl Loading<'_> {
             let key_node = self.tree.node(*key_id);
             let key_span = self.span(key_node.span);
             let key_value = if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
-            let is_text_tag = key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name), TagMeaning::Text));
+            let is_text_tag = key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
             if is_root {
                 self.root_key = Key(key_value.data.clone()).to_text().as_ref().into();
             }

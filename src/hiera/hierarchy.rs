@@ -111,7 +111,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
             }
         }
     }
-    let datadir = sources.map_datadir(&level.datadir.text, &config.base());
+    let datadir = sources.map_datadir(&level.datadir.text);
     let mut all = pieces(&format!("{}/", config.base().join(datadir.trim_end_matches('/'))), false);
     if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/')) {
         all.clear();
@@ -158,7 +158,7 @@ impl Locating<'_> {
     }
 
     fn datadir(&self) -> Result<Evaluated, LookupError> {
-        let datadir = self.sources.map_datadir(&self.level.datadir.text, self.base);
+        let datadir = self.sources.map_datadir(&self.level.datadir.text);
         // The datadir is joined before its tokens are replaced: a token cannot make it absolute.
         let joined = if datadir.starts_with('/') { datadir } else { format!("{}/{datadir}", self.base) };
         evaluate(&joined, self.scope, None)

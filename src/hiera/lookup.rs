@@ -423,6 +423,11 @@ impl<'a> Resolver<'a> {
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, steps, unsettled, reads }
     }
 
+    /// The strategy that `lookup_options` choose for a key.
+    pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
+        Ok(self.choose(&mut Invocation::default(), key, None)?.merge)
+    }
+
     /// Every level of the layers that may hold `key`, located in the scope; the layers in order of priority.
     pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
         let mut all = Vec::new();

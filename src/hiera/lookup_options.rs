@@ -78,7 +78,7 @@ impl OptionsError {
         match self {
             OptionsError::NotAHash(span) | OptionsError::BadRegex(_, span) | OptionsError::BadEntry(_, span) => *span,
             OptionsError::BadKey { span, .. } | OptionsError::ForeignKey { span, .. } => *span,
-            OptionsError::Strategy(error) => error.span(),
+            OptionsError::Strategy(error) => error.origin(),
         }
     }
 }

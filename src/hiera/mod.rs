@@ -10,6 +10,7 @@ pub mod lookup;
 pub mod lookup_options;
 pub mod merge;
 pub mod pattern;
+pub mod print;
 pub mod ruby_regex;
 pub mod scope;
 pub mod sources;

@@ -23,9 +23,9 @@ pub trait Sources {
     /// The `hiera.yaml` of a module of the environment.
     fn module(&self, name: &str) -> ModuleLayer;
 
-    /// Where a datadir written in a `hiera.yaml` below `base` lies on this machine: itself, or what path mapping makes of it.
-    /// The answer is relative to `base` unless it is absolute; tokens stay as they are.
-    fn map_datadir(&self, datadir: &str, base: &FilePath) -> String;
+    /// Where a datadir written in a `hiera.yaml` lies on this machine: itself, or what path mapping makes of it.
+    /// The answer is relative to the folder of the `hiera.yaml` unless it is absolute; tokens stay as they are.
+    fn map_datadir(&self, datadir: &str) -> String;
 }
 
 /// What there is of a module.

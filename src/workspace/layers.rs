@@ -63,7 +63,7 @@ impl Layout {
     }
 
     /// The environment that `path` belongs to: the one that governs it, or else the one whose folder it lies in.
-    pub fn environment_of(&self, path: &FilePath) -> Option<&Arc<Environment>> {
+    pub fn environment_of<'a>(&'a self, path: &'a FilePath) -> Option<&'a Arc<Environment>> {
         let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
         let mut governing: Vec<_> = self.governing(path).collect();
         governing.sort_by_key(|environment| !path.is_within(&environment.root));
@@ -100,6 +100,20 @@ impl Environment {
     pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
         let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
         strict.or_else(|| self.reach.iter().find(|reach| reach.pattern.can_name(path.as_str()))).map(|reach| &reach.layer)
+    }
+
+    /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
+    pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
+        matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
+            && self.configs().flat_map(|(_, config)| config.levels().map(move |level| (config, level))).any(|(config, level)| {
+                let datadir = config.base().join(level.datadir.text.split("%{").next().unwrap_or_default());
+                datadir != config.base() && datadir != self.root && path.is_within(&datadir)
+            })
+    }
+
+    /// Whether some level of it cannot be read, so that it may hold any key.
+    pub fn has_opaque_level(&self) -> bool {
+        self.configs().any(|(_, config)| config.levels().any(|level| level.backend.reader().is_none()))
     }
 
     /// Computes what its levels can read.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::WorkspaceConfig;
 use super::file::File;
 use super::fs::Entry;
+use super::index::KeyIndex;
 use super::layers::{Environment, Layout};
 use super::nodes::{self, Node};
 use crate::hiera::config::{Layer, Reader};
@@ -15,6 +16,7 @@ use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
+use crate::hiera::value::{Member, Value};
 use crate::text::{FileId, FilePath};
 
 /// One revision.
@@ -27,7 +29,7 @@ pub struct Snapshot {
     pub(super) config: Arc<WorkspaceConfig>,
     pub(super) folders: Arc<Vec<FilePath>>,
     pub(super) files: Arc<BTreeMap<FilePath, Arc<File>>>,
-    pub(super) entries: Arc<BTreeMap<FilePath, Entry>>,
+    pub(super) names: Arc<Names>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) layout: Arc<Layout>,
     pub(super) nodes: Arc<Vec<Node>>,
@@ -36,9 +38,6 @@ pub struct Snapshot {
     pub(super) open: Arc<Vec<FilePath>>,
     pub(super) key_index: Arc<OnceLock<KeyIndex>>,
 }
-
-/// Which files define a root key.
-pub type KeyIndex = HashMap<Arc<str>, Vec<FilePath>>;
 
 impl Snapshot {
     /// The file at a path; `None` when it is not one that the workspace reads.
@@ -147,30 +146,50 @@ impl Snapshot {
         }
     }
 
-    /// The files of any environment that define a root key, in the order of their paths.
-    pub fn definitions(&self, key: &str) -> &[FilePath] {
-        self.keys().get(key).map_or(&[], Vec::as_slice)
+    /// Which files define which keys.
+    pub fn keys(&self) -> &KeyIndex {
+        self.key_index.get_or_init(|| KeyIndex::new(self))
     }
 
-    /// All root keys and the files that define them.
-    pub fn keys(&self) -> &KeyIndex {
-        self.key_index.get_or_init(|| {
-            let mut index = KeyIndex::new();
-            for file in self.files.values() {
-                if !self.layout.environments.iter().any(|environment| environment.reaches(&file.path)) {
-                    continue;
-                }
-                for key in file.data(file.format()).roots.keys() {
-                    let Some(key) = key.as_str() else { continue };
-                    match index.get_mut(key) {
-                        Some(files) => files.push(file.path.clone()),
-                        None => drop(index.insert(key.into(), vec![file.path.clone()])),
-                    }
-                }
+    /// The least that must be so for a node to see all these files: a scope with the variables that their paths tell.
+    /// `None` when no node can see them all, or when it cannot be told.
+    pub fn scope_seeing(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
+        let mut scope = Scope::open(files.first()?.as_str());
+        let inferred: Vec<Scope> = files.iter().map(|path| self.inferred_scope(environment, path)).collect();
+        for one in &inferred {
+            for (name, value) in one.variables() {
+                let value = match scope.get(name) {
+                    Variable::Known(known) => united(&known, value)?,
+                    _ => value.clone(),
+                };
+                scope.set(name, value);
             }
-            index
-        })
+            match (&scope.pinned, &one.pinned) {
+                (Some(known), Some(other)) if known != other => return None,
+                (None, Some(_)) => scope.pinned = one.pinned.clone(),
+                _ => {}
+            }
+        }
+        let known: Vec<(String, Value)> = scope.variables().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        nodes::derive(&mut scope, &self.config.nodes.derive);
+        // What rules derive from the union must not contradict what a path tells.
+        let contradicts = |(name, value): &(String, Value)| scope.get(name) != Variable::Known(value.clone());
+        (!known.iter().any(contradicts)).then_some(scope)
     }
+}
+
+/// Two partial values of one variable as one; `None` when they differ.
+fn united(one: &Value, other: &Value) -> Option<Value> {
+    let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else { return (one == other).then(|| one.clone()) };
+    let mut both = a.clone();
+    for (key, member) in b {
+        let value = match a.get(key) {
+            Some(known) => united(&known.value, &member.value)?,
+            None => member.value.clone(),
+        };
+        both.insert(key.clone(), Member { key_origin: None, value });
+    }
+    Some(Value::hash(both, None))
 }
 
 /// Whether a node with this scope reads the file.
@@ -202,7 +221,7 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn exists(&self, path: &FilePath) -> bool {
-        self.snapshot.entries.contains_key(path) || self.snapshot.files.contains_key(path)
+        self.snapshot.names.entries.contains_key(path) || self.snapshot.files.contains_key(path)
     }
 
     fn glob(&self, pattern: &str) -> Vec<FilePath> {
@@ -222,9 +241,9 @@ impl Sources for EnvironmentView<'_> {
         }
     }
 
-    fn map_datadir(&self, datadir: &str, base: &FilePath) -> String {
-        let exists = |path: &FilePath| self.snapshot.entries.contains_key(path);
-        self.snapshot.config.path_mappings.map(datadir, base, &exists)
+    fn map_datadir(&self, datadir: &str) -> String {
+        let exists = |path: &FilePath| self.snapshot.names.entries.contains_key(path);
+        self.snapshot.config.path_mappings.map(datadir, &exists)
     }
 }
 
@@ -243,31 +262,33 @@ impl EnvironmentView<'_> {
 
 impl Listing for EnvironmentView<'_> {
     fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
-        let mut found = Vec::new();
-        let prefix = if folder.as_str() == "/" { "/".to_owned() } else { format!("{folder}/") };
-        let mut from = FilePath::new(folder.as_str());
-        loop {
-            // Steps over what lies deeper: `a/b` is followed by the first path behind all of `a/b/…`.
-            let mut range = self.snapshot.entries.range((std::ops::Bound::Excluded(from.clone()), std::ops::Bound::Unbounded));
-            let Some((path, entry)) = range.next() else { break };
-            let Some(rest) = path.as_str().strip_prefix(&prefix) else {
-                if path.as_str() < prefix.as_str() {
-                    from = path.clone();
-                    continue;
-                }
-                break;
+        self.snapshot.names.children.get(folder).cloned().unwrap_or_default()
+    }
+}
+
+/// The names of files and folders on disk, and of files that only an editor has.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Everything, by path.
+    pub entries: BTreeMap<FilePath, Entry>,
+    /// What lies directly in each folder, sorted by bytes.
+    pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
+}
+
+impl Names {
+    /// The names of these entries.
+    pub fn new(entries: BTreeMap<FilePath, Entry>) -> Names {
+        let mut children: HashMap<FilePath, Vec<(String, EntryKind)>> = HashMap::new();
+        for (path, entry) in &entries {
+            let Some(folder) = path.parent() else { continue };
+            let kind = match entry {
+                Entry::File(_) => EntryKind::File,
+                Entry::Folder { linked: false } => EntryKind::Folder,
+                Entry::Folder { linked: true } => EntryKind::LinkedFolder,
             };
-            if !rest.contains('/') {
-                let kind = match entry {
-                    Entry::File(_) => EntryKind::File,
-                    Entry::Folder { linked: false } => EntryKind::Folder,
-                    Entry::Folder { linked: true } => EntryKind::LinkedFolder,
-                };
-                found.push((rest.to_owned(), kind));
-            }
-            from = path.clone();
+            children.entry(folder).or_default().push((path.name().to_owned(), kind));
         }
-        found.sort();
-        found
+        children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
+        Names { entries, children }
     }
 }

@@ -1,0 +1,262 @@
+//! `hiera-ls lookup`: effective values, one or many, with their story if asked for.
+
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+
+use super::{Failure, LookupArguments, Opened, Render, Status, absolute, note, open};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, LookupError, Resolver};
+use crate::hiera::merge::{Strategy, parse_strategy};
+use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::scope::Scope;
+use crate::hiera::value::Value;
+use crate::ide::explain;
+use crate::text::FilePath;
+use crate::workspace::fs::{FileSystem, OsFs};
+use crate::workspace::layers::Environment;
+use crate::workspace::nodes::{derive, from_json, read_values, scope_of};
+
+pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let merge = merge_argument(arguments)?;
+    let opened = open(&arguments.root, None)?;
+    let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
+    let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
+    let Some(environment) = environment.or_else(nearest).cloned() else {
+        return Err(Failure(format!("there is no hiera.yaml in {}", opened.root)));
+    };
+    let scopes = scopes(arguments, &opened, &environment)?;
+    if arguments.batch {
+        return batch(arguments, &opened, &environment, &scopes, merge.as_ref(), out);
+    }
+    let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
+    let view = opened.snapshot.view(&environment);
+    let resolver = Resolver::new(context(&opened, &environment, &view, scope));
+    if arguments.explain_options {
+        for key in &arguments.keys {
+            let key = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
+            write!(out, "{}", explain::options_text(&resolver.lookup(&key, merge.as_ref()), &opened.snapshot, &opened.root))?;
+        }
+        return Ok(Status::Good);
+    }
+    single(arguments, &opened, &resolver, merge.as_ref(), out)
+}
+
+fn context<'a>(
+    opened: &'a Opened,
+    environment: &'a Environment,
+    view: &'a crate::workspace::EnvironmentView<'a>,
+    scope: &'a Scope,
+) -> Context<'a> {
+    // Puppet fails where an editor goes on; here Puppet's answer is wanted.
+    Context { tolerant: false, ..opened.snapshot.context(environment, view, scope) }
+}
+
+fn single(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    resolver: &Resolver<'_>,
+    merge: Option<&Strategy>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
+    let mut found = None;
+    for key in &arguments.keys {
+        let parsed = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
+        let resolution = resolver.lookup(&parsed, merge);
+        if arguments.explain {
+            match arguments.render_as {
+                Some(Render::Json) => writeln!(out, "{}", explain::json(&resolution, &opened.snapshot, &opened.root, &options))?,
+                _ => write!(out, "{}", explain::text(&resolution, &opened.snapshot, &opened.root, &options))?,
+            }
+        }
+        if let Some(conversion) = &resolution.unapplied_conversion {
+            note(&format!("convert_to {conversion} of '{key}' is noted, but not applied"));
+        }
+        match resolution.value {
+            Ok(Some(value)) => {
+                found = Some(value);
+                break;
+            }
+            Ok(None) => {}
+            Err(error) => return Err(Failure(error.to_string())),
+        }
+    }
+    let value = match found {
+        Some(value) => value,
+        None => match &arguments.default {
+            Some(text) => Value::from(text.as_str()),
+            None => {
+                let names: Vec<String> = arguments.keys.iter().map(|key| format!("'{key}'")).collect();
+                note(&format!("did not find a value for {}", names.join(", ")));
+                return Ok(Status::Bad);
+            }
+        },
+    };
+    if !arguments.explain {
+        match arguments.render_as.unwrap_or(Render::Yaml) {
+            Render::S => writeln!(out, "{}", value.to_text())?,
+            Render::Json => writeln!(out, "{}", print::json(&value, &options))?,
+            Render::Yaml => write!(out, "{}", print::yaml(&value, &options))?,
+        }
+    }
+    Ok(Status::Good)
+}
+
+/// Answers questions line by line, as they come, for each scope.
+fn batch(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    environment: &Environment,
+    scopes: &[(String, Arc<Scope>)],
+    merge: Option<&Strategy>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let view = opened.snapshot.view(environment);
+    let name_nodes = arguments.scope.as_ref().is_some_and(|path| path.ends_with("jsonl"));
+    let resolvers: Vec<(&str, Resolver<'_>)> =
+        scopes.iter().map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, scope)))).collect();
+    let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
+    let default = arguments.default.as_deref().map(Value::from);
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let question = Question::read(&line);
+        for (name, resolver) in &resolvers {
+            let mut answer = String::from("{");
+            if name_nodes {
+                answer.push_str("\"node\":");
+                print::json_string(name, &mut answer);
+                answer.push(',');
+            }
+            question.answer(resolver, merge, default.as_ref(), &options, &mut answer);
+            answer.push('}');
+            writeln!(out, "{answer}")?;
+        }
+        if resolvers.len() == 1 {
+            out.flush()?; // whoever asks may wait for the answer before asking on
+        }
+    }
+    Ok(Status::Good)
+}
+
+struct Question {
+    key: String,
+    merge: Result<Option<Strategy>, String>,
+}
+
+impl Question {
+    fn read(line: &str) -> Question {
+        let bad = |message: String| Question { key: String::new(), merge: Err(message) };
+        let parsed: serde_json::Value = match serde_json::from_str(line) {
+            Ok(parsed) => parsed,
+            Err(error) => return bad(format!("this line is no question: {error}")),
+        };
+        let Some(key) = parsed["key"].as_str() else { return bad("this line has no key".into()) };
+        let merge = match &parsed["merge"] {
+            serde_json::Value::Null => Ok(None),
+            given => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
+        };
+        Question { key: key.to_owned(), merge }
+    }
+
+    fn answer(&self, resolver: &Resolver<'_>, merge: Option<&Strategy>, default: Option<&Value>, options: &PrintOptions, answer: &mut String) {
+        answer.push_str("\"key\":");
+        print::json_string(&self.key, answer);
+        let found = match &self.merge {
+            Ok(own) => resolver.value(&self.key, own.as_ref().or(merge)).map_err(|error: LookupError| error.to_string()),
+            Err(message) => Err(message.clone()),
+        };
+        match found.map(|value| value.or_else(|| default.cloned())) {
+            Ok(Some(value)) => {
+                answer.push_str(",\"found\":true,\"value\":");
+                answer.push_str(&print::json(&value, options));
+            }
+            Ok(None) => answer.push_str(",\"found\":false"),
+            Err(message) => {
+                answer.push_str(",\"error\":");
+                print::json_string(&message, answer);
+            }
+        }
+    }
+}
+
+fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failure> {
+    let has_options = arguments.knock_out_prefix.is_some() || arguments.sort_merged_arrays || arguments.merge_hash_arrays;
+    let Some(merge) = &arguments.merge else {
+        if has_options {
+            return Err(Failure(DEEP_ONLY.into()));
+        }
+        return Ok(None);
+    };
+    let mut given = match serde_json::from_str::<serde_json::Value>(merge) {
+        Ok(value) if value.is_object() => value,
+        _ => serde_json::json!({"strategy": merge}),
+    };
+    if has_options {
+        if merge != "deep" {
+            return Err(Failure(DEEP_ONLY.into()));
+        }
+        if let Some(prefix) = &arguments.knock_out_prefix {
+            given["knockout_prefix"] = prefix.as_str().into();
+        }
+        given["sort_merged_arrays"] = arguments.sort_merged_arrays.into();
+        given["merge_hash_arrays"] = arguments.merge_hash_arrays.into();
+    }
+    Ok(parse_strategy(&from_json(&given))?)
+}
+
+const DEEP_ONLY: &str =
+    "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'";
+
+/// The scopes to answer for, with the names of their nodes.
+fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environment) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
+    let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
+    let rules = &opened.settings.workspace.nodes.derive;
+    let read = |file: &str| -> Result<Vec<Value>, Failure> {
+        let path = absolute(file)?;
+        let bytes = OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
+        read_values(&path, &text).map_err(|error| Failure(format!("{path}: {error}")))
+    };
+    if let Some(file) = &arguments.scope {
+        let one = |value: Value| {
+            let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
+            let certname = value.get("trusted").and_then(|trusted| trusted.get("certname")).and_then(Value::as_str);
+            let certname = certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
+            Ok((certname.clone(), Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name))))
+        };
+        return read(file)?.into_iter().map(one).collect();
+    }
+    if let Some(file) = &arguments.facts {
+        let one = |value: Value| {
+            let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
+            let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
+            let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name);
+            derive(&mut scope, rules);
+            Ok((certname, Arc::new(scope)))
+        };
+        return read(file)?.into_iter().map(one).collect();
+    }
+    let wanted = arguments.node.as_deref().or(opened.snapshot.selected_node());
+    match wanted.map(|wanted| (wanted, opened.snapshot.node(wanted))) {
+        Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope.clone())]),
+        Some((wanted, None)) if !opened.snapshot.nodes().is_empty() => {
+            let known: Vec<&str> = opened.snapshot.nodes().iter().take(10).map(|node| &*node.name).collect();
+            Err(Failure(format!("no facts are known of the node '{wanted}'; known are {}", known.join(", "))))
+        }
+        Some((wanted, None)) => {
+            note(&format!("no facts are known of the node '{wanted}': only its name is"));
+            let (certname, mut scope) = scope_of(&crate::hiera::Hash::new(), Some(wanted), wanted, &name);
+            derive(&mut scope, rules);
+            Ok(vec![(certname, Arc::new(scope))])
+        }
+        // Nothing is said of a node: an answer is given as far as it holds for every node.
+        None => {
+            let mut scope = Scope::open("any node");
+            scope.set("environment", name.as_str().into());
+            Ok(vec![("any node".into(), Arc::new(scope))])
+        }
+    }
+}

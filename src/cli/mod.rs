@@ -1,0 +1,268 @@
+//! The command line: what each command reads, does and prints. stdout is for answers, stderr for everything else.
+
+mod check;
+mod lookup;
+mod report;
+mod rules;
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::text::FilePath;
+use crate::workspace::fs::{FileSystem, OsFs};
+use crate::workspace::{Change, Snapshot, Workspace, scan};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// A value was found; no finding counts.
+    Good,
+    /// Nothing was found; a finding counts.
+    Bad,
+    /// The command could not do its work.
+    CouldNotRun,
+}
+
+impl Status {
+    /// The exit status of the process.
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Good => 0,
+            Status::Bad => 1,
+            Status::CouldNotRun => 2,
+        }
+    }
+}
+
+/// Language server and checker for Hiera data: what value does this node really get, and which file does it come from?
+#[derive(Debug, Parser)]
+#[command(name = "hiera-ls", version, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// Serve the Language Server Protocol over standard input and output, as `server` does.
+    #[arg(long, global = true, hide = true)]
+    pub stdio: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the Language Server Protocol over standard input and output.
+    Server,
+    /// Print the effective value of a key; exit 0 found, 1 not found, 2 could not run.
+    Lookup(LookupArguments),
+    /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
+    Check(CheckArguments),
+    /// Print the catalogue of rules, or explain one.
+    Rules {
+        /// The rule to explain.
+        code: Option<String>,
+    },
+}
+
+/// Where the data is.
+#[derive(Debug, Clone, Args)]
+pub struct RootArguments {
+    /// The environment's folder [default: the nearest one upwards with a hiera.yaml].
+    #[arg(long, value_name = "DIR")]
+    root: Option<String>,
+    /// Use FILE in place of the environment's hiera.yaml.
+    #[arg(long, value_name = "FILE")]
+    hiera_config: Option<String>,
+    /// The global layer's hiera.yaml.
+    #[arg(long, value_name = "FILE")]
+    global_hiera_config: Option<String>,
+    /// The environment's name.
+    #[arg(long, value_name = "NAME")]
+    environment: Option<String>,
+    /// Which Puppet to agree with; 9 is OpenVox 9.
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(7..=9))]
+    puppet_version: Option<u8>,
+    /// Puppet's setting `strict` [default: that of the version].
+    #[arg(long, value_name = "LEVEL", value_parser = ["off", "warning", "error"])]
+    strict: Option<String>,
+}
+
+/// What to look up.
+#[derive(Debug, Args)]
+pub struct LookupArguments {
+    /// The keys; the first that is found counts.
+    #[arg(value_name = "KEY", required_unless_present_any = ["batch", "explain_options"])]
+    keys: Vec<String>,
+    #[command(flatten)]
+    root: RootArguments,
+    /// The node: one of the settings' sources, or the certname of the facts given.
+    #[arg(long, value_name = "CERTNAME")]
+    node: Option<String>,
+    /// Facts as JSON or YAML: each is a variable, and all are in `facts`.
+    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
+    facts: Option<String>,
+    /// The whole top scope as JSON or YAML, taken literally; with --batch also JSON lines, one scope each.
+    #[arg(long, value_name = "FILE")]
+    scope: Option<String>,
+    /// first, unique, hash, deep, or a JSON hash with `strategy` and its options.
+    #[arg(long, value_name = "STRATEGY")]
+    merge: Option<String>,
+    /// With --merge deep: what a string starts with that removes an element or blanks a value.
+    #[arg(long, value_name = "PREFIX")]
+    knock_out_prefix: Option<String>,
+    /// With --merge deep: sort the lists that are merged.
+    #[arg(long)]
+    sort_merged_arrays: bool,
+    /// With --merge deep: merge lists of hashes position by position.
+    #[arg(long)]
+    merge_hash_arrays: bool,
+    /// What to print when nothing is found; always a string.
+    #[arg(long, value_name = "VALUE")]
+    default: Option<String>,
+    /// Tell where the value comes from instead of printing it alone.
+    #[arg(long)]
+    explain: bool,
+    /// Tell which lookup_options apply to the keys.
+    #[arg(long)]
+    explain_options: bool,
+    /// How to print the value [default: yaml].
+    #[arg(long, value_name = "FORMAT")]
+    render_as: Option<Render>,
+    /// Print what Sensitive values hold.
+    #[arg(long)]
+    reveal_sensitive: bool,
+    /// Answer JSON lines on standard input, {"key":"k","merge":…}, with JSON lines.
+    #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "render_as"])]
+    batch: bool,
+}
+
+/// How values are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Render {
+    /// The text that the value has within a string.
+    S,
+    /// One line of JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Folders, or files to report on within the folder that governs them [default: the current folder].
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    root: RootArguments,
+    /// How to print the findings.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    format: report::Format,
+    /// Report only these rules.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    select: Vec<String>,
+    /// Do not report these rules.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// The least severity that makes the command exit with 1.
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = ["hint", "info", "warning", "error"])]
+    fail_on: String,
+}
+
+/// Runs a command of the command line. `out` takes what is asked for; notes go to stderr.
+pub fn run(command: Command, out: &mut dyn Write) -> Status {
+    let result = match command {
+        Command::Server => return Status::CouldNotRun, // main starts the server itself
+        Command::Lookup(arguments) => lookup::run(&arguments, out),
+        Command::Check(arguments) => check::run(&arguments, out),
+        Command::Rules { code } => rules::run(code.as_deref(), out),
+    };
+    result.unwrap_or_else(|failure| {
+        note(&failure.0);
+        Status::CouldNotRun
+    })
+}
+
+/// Why a command could not run.
+struct Failure(String);
+
+impl<E: std::fmt::Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.to_string())
+    }
+}
+
+fn note(message: &str) {
+    eprintln!("hiera-ls: {message}");
+}
+
+/// A workspace that was read for one command.
+struct Opened {
+    snapshot: Snapshot,
+    settings: Settings,
+    root: FilePath,
+}
+
+/// An absolute path for one given on the command line.
+fn absolute(path: &str) -> Result<FilePath, Failure> {
+    if Path::new(path).is_absolute() {
+        return Ok(FilePath::new(path));
+    }
+    let here = crate::workspace::fs::current_dir().ok_or("the current folder is gone")?;
+    Ok(here.join(path))
+}
+
+/// Reads the settings and the folder of a command.
+fn open(arguments: &RootArguments, near: Option<&FilePath>) -> Result<Opened, Failure> {
+    let start = match (&arguments.root, near) {
+        (Some(root), _) => absolute(root)?,
+        (None, Some(near)) => near.clone(),
+        (None, None) => absolute(".")?,
+    };
+    let root = if arguments.root.is_some() || arguments.hiera_config.is_some() { start } else { environment_above(&start).unwrap_or(start) };
+    if OsFs.entry(&root).is_none() {
+        return Err(Failure(format!("no such folder: {root}")));
+    }
+    let mut settings = Settings::default();
+    if let Ok(bytes) = OsFs.read(&root.join(FILE_NAME), 1 << 20) {
+        settings.apply_file(&String::from_utf8_lossy(&bytes)).iter().for_each(|problem| note(&format!("{FILE_NAME}: {problem}")));
+    }
+    let mut given = serde_json::Map::new();
+    if let Some(name) = &arguments.environment {
+        given.insert("environment".into(), name.as_str().into());
+    }
+    if let Some(file) = &arguments.global_hiera_config {
+        given.insert("globalHieraConfig".into(), absolute(file)?.as_str().into());
+    }
+    if let Some(file) = &arguments.hiera_config {
+        let path = absolute(file)?;
+        let relative = path.relative_to(&root).unwrap_or(path.as_str());
+        given.insert("hieraConfig".into(), relative.into());
+    }
+    let mut puppet = serde_json::Map::new();
+    puppet.extend(arguments.puppet_version.map(|version| ("version".into(), version.into())));
+    puppet.extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
+    given.insert("puppet".into(), puppet.into());
+    settings.apply(&given.into(), Origin::User).iter().for_each(|problem| note(&problem.to_string()));
+    let mut workspace = Workspace::new(settings.workspace.clone(), vec![root.clone()]);
+    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+    if scanned.cut_short {
+        note("there are too many files in this folder; some were not read");
+    }
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    let snapshot = workspace.snapshot();
+    for (path, error) in snapshot.source_errors() {
+        note(&format!("{path}: no nodes read from it: {error}"));
+    }
+    Ok(Opened { snapshot, settings, root })
+}
+
+/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.
+fn environment_above(path: &FilePath) -> Option<FilePath> {
+    let has_config = |folder: &FilePath| OsFs.entry(&folder.join("hiera.yaml")).is_some();
+    let folders: Vec<FilePath> = std::iter::once(path.clone()).chain(path.ancestors()).filter(has_config).collect();
+    let nearest = folders.first()?;
+    let is_module_of = |root: &&FilePath| nearest.parent().and_then(|folder| folder.parent()).as_ref() == Some(*root);
+    Some(folders.iter().skip(1).find(is_module_of).unwrap_or(nearest).clone())
+}

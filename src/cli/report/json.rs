@@ -1,0 +1,42 @@
+//! Findings as JSON, lines and columns from 1, columns in characters.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::{Place, Places};
+use crate::diagnostics::Finding;
+
+pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let findings: Vec<Value> = findings.iter().map(|finding| object(finding, places)).collect();
+    let report = json!({"version": 1, "files": places.snapshot.files().count(), "findings": findings});
+    writeln!(out, "{report:#}")
+}
+
+pub(super) fn write_lines(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    findings.iter().try_for_each(|finding| writeln!(out, "{}", object(finding, places)))
+}
+
+fn object(finding: &Finding, places: &Places<'_>) -> Value {
+    let related: Vec<Value> = finding
+        .related
+        .iter()
+        .map(|related| {
+            let mut place = place(&places.of(related.span));
+            place["message"] = related.message.as_str().into();
+            place
+        })
+        .collect();
+    let mut object = place(&places.of(finding.span));
+    object["severity"] = finding.severity.name().into();
+    object["code"] = finding.rule.code.into();
+    object["message"] = finding.message.as_str().into();
+    object["related"] = related.into();
+    object
+}
+
+fn place(place: &Place) -> Value {
+    json!({
+        "path": place.path, "line": place.line, "column": place.column, "endLine": place.end_line, "endColumn": place.end_column,
+    })
+}

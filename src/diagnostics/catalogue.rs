@@ -1,0 +1,39 @@
+//! The list of all rules; the only one.
+
+use super::rule::Rule;
+use super::rules;
+
+/// Every rule, in the order in which the catalogue shows them.
+pub static RULES: &[&Rule] = &[
+    &rules::syntax_error::RULE,
+    &rules::unreadable_file::RULE,
+    &rules::unloadable_value::RULE,
+    &rules::duplicate_key::RULE,
+    &rules::not_a_hash::RULE,
+    &rules::empty_file::RULE,
+    &rules::unreachable_key::RULE,
+    &rules::unclosed_token::RULE,
+    &rules::malformed_token::RULE,
+    &rules::unknown_function::RULE,
+    &rules::bad_argument::RULE,
+    &rules::alias_not_whole_value::RULE,
+    &rules::unknown_key::RULE,
+    &rules::lookup_loop::RULE,
+    &rules::bad_options_regex::RULE,
+    &rules::unknown_strategy::RULE,
+    &rules::options_shape::RULE,
+    &rules::unknown_option::RULE,
+    &rules::foreign_options::RULE,
+    &rules::foreign_module_key::RULE,
+    &rules::merge_type_conflict::RULE,
+    &rules::config_version::RULE,
+    &rules::config_error::RULE,
+    &rules::function_in_config::RULE,
+    &rules::unreached_file::RULE,
+    &rules::not_yaml_1_2::RULE,
+];
+
+/// The rule with this code.
+pub fn find(code: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.code == code)
+}

@@ -1,0 +1,130 @@
+//! What a rule is, and what it finds.
+
+use crate::hiera::config::{HieraConfig, Layer};
+use crate::hiera::data::{DataFile, Problem};
+use crate::text::Span;
+use crate::workspace::file::File;
+use crate::workspace::layers::Environment;
+use crate::workspace::{EnvironmentView, Snapshot};
+
+/// A rule of the catalogue.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its stable name: kebab-case, for the pattern that it finds.
+    pub code: &'static str,
+    /// How serious a finding is unless the settings say otherwise.
+    pub severity: Severity,
+    /// What it finds, in one line.
+    pub summary: &'static str,
+    /// Its page, in Markdown.
+    pub docs: &'static str,
+    /// How it finds it.
+    pub check: Check,
+}
+
+/// How serious a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Not looked for.
+    Off,
+    /// Worth knowing, at a glance.
+    Hint,
+    /// Worth knowing.
+    Info,
+    /// Probably not what was meant.
+    Warning,
+    /// Puppet fails, or loses data.
+    Error,
+}
+
+impl Severity {
+    /// The name in settings and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Off => "off",
+            Severity::Hint => "hint",
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+
+    /// The severity called `name`.
+    pub fn from_name(name: &str) -> Option<Severity> {
+        [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error].into_iter().find(|severity| severity.name() == name)
+    }
+}
+
+/// What a rule looks at. Findings are pushed in any order.
+#[derive(Clone, Copy, Debug)]
+pub enum Check {
+    /// One problem of a data file at a time, as its reader saw it; needs no other file.
+    Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
+    /// A whole data file, in its workspace.
+    Data(fn(&DataContext<'_>, &mut Vec<Finding>)),
+    /// A `hiera.yaml`.
+    Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),
+    /// A file that lies where data lies.
+    File(fn(&FileContext<'_>, &mut Vec<Finding>)),
+}
+
+/// A file in its workspace.
+#[derive(Clone, Copy, Debug)]
+pub struct FileContext<'a> {
+    /// The workspace.
+    pub snapshot: &'a Snapshot,
+    /// The environment that governs the file.
+    pub environment: &'a Environment,
+    /// The files as that environment's lookups see them.
+    pub view: &'a EnvironmentView<'a>,
+    /// The file.
+    pub file: &'a File,
+}
+
+/// A data file in its workspace.
+#[derive(Clone, Copy, Debug)]
+pub struct DataContext<'a> {
+    /// The file.
+    pub file: FileContext<'a>,
+    /// What is in it.
+    pub data: &'a DataFile,
+    /// The layer that reads it.
+    pub layer: &'a Layer,
+}
+
+/// Something found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How serious it is here.
+    pub severity: Severity,
+    /// Its place.
+    pub span: Span,
+    /// What is wrong, in a sentence or two.
+    pub message: String,
+    /// Places that explain it.
+    pub related: Vec<Related>,
+}
+
+/// A place that explains a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The place.
+    pub span: Span,
+    /// What is there.
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding of this rule.
+    pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Finding {
+        Finding { rule, severity: rule.severity, span, message: message.into(), related: Vec::new() }
+    }
+
+    /// The same with a place that explains it, if there is one.
+    pub fn with_related(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
+        self.related.extend(span.map(|span| Related { span, message: message.into() }));
+        self
+    }
+}

@@ -1,0 +1,21 @@
+//! `alias-not-whole-value`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "alias-not-whole-value",
+    severity: Severity::Error,
+    summary: "an `alias` token shares its string with other text",
+    docs: include_str!("alias_not_whole_value.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    if problem.kind != ProblemKind::AliasNotWhole {
+        return;
+    }
+    let message = "`alias` is only permitted when the token is the entire string; `lookup` inserts a value into a text";
+    findings.push(Finding::new(&RULE, problem.span, message));
+}

@@ -1,0 +1,24 @@
+//! `bad-options-regex`
+
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::ruby_regex::RubyRegex;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "bad-options-regex",
+    severity: Severity::Error,
+    summary: "a pattern of lookup_options that is no regular expression",
+    docs: include_str!("bad_options_regex.md"),
+    check: Check::Data(check),
+};
+
+fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    for (key, member) in options {
+        let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{")) else { continue };
+        if let (Err(error), Some(span)) = (RubyRegex::new(pattern), member.key_origin) {
+            findings.push(Finding::new(&RULE, span, format!("{error}: every lookup in this layer fails for it")));
+        }
+    }
+}

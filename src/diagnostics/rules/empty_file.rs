@@ -1,0 +1,19 @@
+//! `empty-file`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "empty-file",
+    severity: Severity::Info,
+    summary: "a data file without any data",
+    docs: include_str!("empty_file.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::NotAHash { empty: true, .. } = &problem.kind else { return };
+    let message = "the file holds no data: Puppet warns of it at every run; `{}` says that it is meant to be empty";
+    findings.push(Finding::new(&RULE, problem.span, message));
+}

@@ -1,0 +1,20 @@
+//! `function-in-config`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::{ConfigProblemKind, HieraConfig};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "function-in-config",
+    severity: Severity::Error,
+    summary: "a token of hiera.yaml that calls a function",
+    docs: include_str!("function_in_config.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    for problem in config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::FunctionInConfig) {
+        let message = format!("{}: hiera.yaml takes variables only", problem.message);
+        findings.push(Finding::new(&RULE, problem.span, message));
+    }
+}

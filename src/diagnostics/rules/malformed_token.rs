@@ -1,0 +1,21 @@
+//! `malformed-token`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "malformed-token",
+    severity: Severity::Error,
+    summary: "an interpolation token that is neither a variable nor a call",
+    docs: include_str!("malformed_token.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    if problem.kind != ProblemKind::MalformedToken {
+        return;
+    }
+    let message = "syntax error in this token: it is neither a variable nor `function('argument')` with one quoted argument";
+    findings.push(Finding::new(&RULE, problem.span, message));
+}

@@ -1,0 +1,62 @@
+//! `merge-type-conflict`
+
+use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{LOOKUP_OPTIONS, LookupErrorKind, MergeSource, Resolution, Resolver};
+use crate::hiera::merge::MergeError;
+use crate::text::FilePath;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "merge-type-conflict",
+    severity: Severity::Error,
+    summary: "values that the key's merge strategy cannot merge",
+    docs: include_str!("merge_type_conflict.md"),
+    check: Check::Data(check),
+};
+
+/// How many other files one key is tried with.
+const MAX_OTHERS: usize = 50;
+
+fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let file = &context.file;
+    let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
+    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+    for key in context.data.roots.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
+        let others: Vec<&FilePath> =
+            file.snapshot.keys().definitions(key).iter().filter(|path| **path != file.file.path && file.environment.reaches(path)).collect();
+        if others.is_empty() || !merges_strictly(&resolver, key) {
+            continue;
+        }
+        if let Some(finding) = conflict(context, key, &others) {
+            findings.push(finding);
+        }
+    }
+}
+
+/// Whether lookup_options ask for a merge that can fail.
+fn merges_strictly(resolver: &Resolver<'_>, key: &str) -> bool {
+    matches!(resolver.strategy(&LookupKey::of_root(key)).as_ref().map(|strategy| strategy.name()), Ok("hash" | "unique"))
+}
+
+/// The resolver's own word: the first node that sees this file and another, whose lookup fails for the value in this file.
+fn conflict(context: &DataContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
+    let file = &context.file;
+    others.iter().take(MAX_OTHERS).find_map(|other| {
+        let scope = file.snapshot.scope_seeing(file.environment, &[&file.file.path, other])?;
+        let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+        let resolution = resolver.lookup(&LookupKey::of_root(key), None);
+        let error = resolution.value.as_ref().err()?;
+        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &error.kind else { return None };
+        let span = error.span.filter(|span| span.file == file.file.id)?;
+        let message = format!("'{key}' is merged with strategy '{}', which fails here: {error}", resolution.merge);
+        let mut finding = Finding::new(&RULE, span, message);
+        finding.related.extend(options_place(&resolution));
+        Some(finding.with_related(file.view.data_of(other).and_then(|data| data.definition(key)), "to be merged with this"))
+    })
+}
+
+fn options_place(resolution: &Resolution) -> Option<Related> {
+    let MergeSource::Options(entry) = &resolution.merge_source else { return None };
+    Some(Related { span: entry.span?, message: "the strategy is set here".into() })
+}

@@ -1,0 +1,18 @@
+//! `not-a-hash`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "not-a-hash",
+    severity: Severity::Error,
+    summary: "a data file whose root is no hash",
+    docs: include_str!("not_a_hash.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::NotAHash { found, empty: false } = &problem.kind else { return };
+    findings.push(Finding::new(&RULE, problem.span, format!("a data file must be a hash of keys and values, this is {found}")));
+}

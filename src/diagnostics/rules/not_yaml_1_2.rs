@@ -1,0 +1,50 @@
+//! `not-yaml-1-2`
+
+use yaml_rust2::parser::{MarkedEventReceiver, Parser};
+use yaml_rust2::scanner::Marker;
+use yaml_rust2::Event;
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::Format;
+use crate::text::{Encoding, LineCol, Span, TextRange};
+use crate::workspace::file::File;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "not-yaml-1-2",
+    severity: Severity::Off,
+    summary: "text that Puppet reads and a YAML 1.2 reader does not",
+    docs: include_str!("not_yaml_1_2.md"),
+    check: Check::File(check),
+};
+
+/// Where another reader stops: yaml-rust2 stands for all that follow YAML 1.2 to the letter.
+fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let file = context.file;
+    let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };
+    if !file.tree().problems.is_empty() {
+        return; // Puppet cannot read it either, which another rule says.
+    }
+    let whole = text.to_str();
+    let mut parser = Parser::new_from_str(&whole);
+    let Err(error) = parser.load(&mut Nobody, true) else { return };
+    let range = place(file, error.marker());
+    let message = format!("Puppet reads this, tools that follow YAML 1.2 do not: {}", error.info());
+    findings.push(Finding::new(&RULE, Span { file: file.id, range }, message));
+}
+
+/// The events are not wanted, only whether they come.
+struct Nobody;
+
+impl MarkedEventReceiver for Nobody {
+    fn on_event(&mut self, _: Event, _: Marker) {}
+}
+
+/// The line counts from 1, the column characters from 0; the index drifts behind block scalars and is not used.
+fn place(file: &File, marker: &Marker) -> TextRange {
+    let Some(text) = file.text() else { return TextRange::default() };
+    let at = LineCol { line: u32::try_from(marker.line()).unwrap_or(1).saturating_sub(1), column: u32::try_from(marker.col()).unwrap_or(0) };
+    let offset = text.offset(at, Encoding::Utf32).unwrap_or(text.len());
+    let end = text.line_range(text.line_of(offset)).map_or(offset, |line| line.end);
+    TextRange::new(offset, end)
+}

@@ -1,0 +1,66 @@
+//! `options-shape`
+
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::value::{Data, Value};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "options-shape",
+    severity: Severity::Error,
+    summary: "lookup_options, or an entry of them, that are no hash",
+    docs: include_str!("options_shape.md"),
+    check: Check::Data(check),
+};
+
+fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(member) = context.data.roots.get(LOOKUP_OPTIONS) else { return };
+    let place = member.value.origin.or(member.key_origin);
+    let Some(options) = member.value.as_hash() else {
+        let live = member.value.is_live();
+        if let Some(span) = place.filter(|_| !live) {
+            let message = format!("lookup_options must be a hash, this is {}", member.value.type_name());
+            findings.push(Finding::new(&RULE, span, message));
+        }
+        return;
+    };
+    for (key, entry) in options {
+        let name = key.to_text();
+        if key.as_str().is_none()
+            && let Some(span) = entry.key_origin
+        {
+            let message = format!("the key {name} is no string: every lookup in this layer fails for it; quote it");
+            findings.push(Finding::new(&RULE, span, message));
+        }
+        let Some(span) = entry.value.origin else { continue };
+        match &entry.value.data {
+            Data::Hash(_) | Data::Null => {}
+            Data::String(_) if entry.value.is_live() => {}
+            Data::String(_) => {
+                let message = format!("the options of '{name}' are a string, which Puppet passes over without a word: `merge: …` is missing");
+                let mut finding = Finding::new(&RULE, span, message);
+                finding.severity = Severity::Warning;
+                findings.push(finding);
+            }
+            _ => {
+                let message = format!("the options of '{name}' must be a hash, this is {}: lookups of it fail", entry.value.type_name());
+                findings.push(Finding::new(&RULE, span, message));
+            }
+        }
+        bad_conversion(&name, &entry.value, findings);
+    }
+}
+
+/// `convert_to` takes the name of a type, or a list of it and arguments.
+fn bad_conversion(name: &str, entry: &Value, findings: &mut Vec<Finding>) {
+    let Some(conversion) = entry.get("convert_to") else { return };
+    let fits = match &conversion.data {
+        Data::Null | Data::String(_) => true,
+        Data::Array(items) => items.first().is_some_and(|first| first.as_str().is_some()),
+        _ => false,
+    };
+    if let (false, Some(span)) = (fits, conversion.origin) {
+        let message = format!("the convert_to of '{name}' must name a type, or list one and its arguments: lookups of it fail");
+        findings.push(Finding::new(&RULE, span, message));
+    }
+}

@@ -1,0 +1,20 @@
+//! `unclosed-token`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unclosed-token",
+    severity: Severity::Warning,
+    summary: "an interpolation token without its closing brace",
+    docs: include_str!("unclosed_token.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    if problem.kind != ProblemKind::UnclosedToken {
+        return;
+    }
+    findings.push(Finding::new(&RULE, problem.span, "this `%{` has no `}`: Puppet leaves the text as it is"));
+}

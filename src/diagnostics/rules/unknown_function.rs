@@ -1,0 +1,19 @@
+//! `unknown-function`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unknown-function",
+    severity: Severity::Error,
+    summary: "a token that calls what is no interpolation function",
+    docs: include_str!("unknown_function.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::UnknownFunction(name) = &problem.kind else { return };
+    let message = format!("unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope");
+    findings.push(Finding::new(&RULE, problem.span, message));
+}

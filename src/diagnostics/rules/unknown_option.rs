@@ -1,0 +1,28 @@
+//! `unknown-option`
+
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unknown-option",
+    severity: Severity::Warning,
+    summary: "an option in an entry of lookup_options that Puppet passes over",
+    docs: include_str!("unknown_option.md"),
+    check: Check::Data(check),
+};
+
+fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    for (name, entry) in options {
+        for (option, member) in entry.value.as_hash().into_iter().flatten() {
+            let option = option.to_text();
+            if !matches!(&*option, "merge" | "convert_to") && !option.contains("%{")
+                && let Some(span) = member.key_origin
+            {
+                let message = format!("'{option}' is no option of lookup_options, and Puppet passes over it; '{}' can have merge and convert_to", name.to_text());
+                findings.push(Finding::new(&RULE, span, message));
+            }
+        }
+    }
+}

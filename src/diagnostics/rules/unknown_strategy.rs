@@ -1,0 +1,26 @@
+//! `unknown-strategy`
+
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::merge::parse_strategy;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unknown-strategy",
+    severity: Severity::Error,
+    summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",
+    docs: include_str!("unknown_strategy.md"),
+    check: Check::Data(check),
+};
+
+fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    for (key, entry) in options {
+        let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else { continue };
+        if let Err(error) = parse_strategy(merge)
+            && let Some(span) = error.origin().or(merge.origin)
+        {
+            findings.push(Finding::new(&RULE, span, format!("{error}: lookups of '{}' fail for it", key.to_text())));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `unloadable-value`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unloadable-value",
+    severity: Severity::Error,
+    summary: "a value that makes Puppet refuse the whole file: a date, an unknown alias, a tag of Ruby's",
+    docs: include_str!("unloadable_value.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::Unloadable(message) = &problem.kind else { return };
+    let advice = if message.ends_with("Date") || message.ends_with("Time") { "; quote it to make it a string" } else { "" };
+    findings.push(Finding::new(&RULE, problem.span, format!("Puppet refuses the whole file for this value ({message}){advice}")));
+}

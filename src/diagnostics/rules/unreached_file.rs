@@ -1,0 +1,24 @@
+//! `unreached-file`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::text::{Span, TextRange};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unreached-file",
+    severity: Severity::Info,
+    summary: "a data file that no level can reach",
+    docs: include_str!("unreached_file.md"),
+    check: Check::File(check),
+};
+
+fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let (environment, path) = (context.environment, &context.file.path);
+    let lies_among_data = environment.lies_in_datadir(path);
+    if environment.reaches(path) || !lies_among_data {
+        return;
+    }
+    let span = Span { file: context.file.id, range: TextRange::empty(0) };
+    let message = format!("no level of {} can reach this file, whatever the node's variables are", environment.config.path.name());
+    findings.push(Finding::new(&RULE, span, message));
+}

@@ -1,0 +1,18 @@
+//! `unreadable-file`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unreadable-file",
+    severity: Severity::Error,
+    summary: "the file cannot be read",
+    docs: include_str!("unreadable_file.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::Unreadable(reason) = &problem.kind else { return };
+    findings.push(Finding::new(&RULE, problem.span, format!("this file cannot be read as data: {reason}")));
+}

@@ -1,0 +1,287 @@
+//! Values as text: YAML for people, JSON for programs. Secrets stay hidden unless the caller says otherwise.
+
+use std::fmt::Write as _;
+
+use super::value::{Data, Value, float_text};
+use crate::yaml::psych::{Resolved, resolve_plain};
+
+/// How values are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrintOptions {
+    /// Write what Sensitive values hold.
+    pub reveal_sensitive: bool,
+    /// Write a mark in place of encrypted text.
+    pub mask_encrypted: bool,
+    /// Stop after so many lines, with a last line that says so.
+    pub max_lines: Option<usize>,
+}
+
+/// What is shown for a Sensitive value, as Puppet shows it.
+pub const REDACTED: &str = "Sensitive [value redacted]";
+
+/// The value as YAML in block form, with a line end behind each line. What it says is what Psych would read from it.
+pub fn yaml(value: &Value, options: &PrintOptions) -> String {
+    let mut printer = YamlPrinter { options, out: String::new(), lines: 0 };
+    printer.node(value, 0, true);
+    if !printer.out.ends_with('\n') {
+        printer.out.push('\n');
+    }
+    if printer.is_full() {
+        printer.out.push_str("# …\n");
+    }
+    printer.out
+}
+
+struct YamlPrinter<'a> {
+    options: &'a PrintOptions,
+    out: String,
+    lines: usize,
+}
+
+impl YamlPrinter<'_> {
+    fn is_full(&self) -> bool {
+        self.options.max_lines.is_some_and(|max| self.lines >= max)
+    }
+
+    fn end_line(&mut self) {
+        self.out.push('\n');
+        self.lines += 1;
+    }
+
+    /// Writes a node; the cursor stands where its first character goes. `own_line`: whether that is the start of a line.
+    fn node(&mut self, value: &Value, indent: usize, own_line: bool) {
+        match &value.data {
+            Data::Array(items) if !items.is_empty() => {
+                if !own_line {
+                    self.end_line();
+                }
+                for (n, item) in items.iter().enumerate() {
+                    if self.is_full() {
+                        return;
+                    }
+                    let inline = own_line && n == 0;
+                    self.pad(if inline { 0 } else { indent });
+                    self.out.push_str("- ");
+                    // A collection in a list starts on the dash's own line.
+                    self.node(item, indent + 2, true);
+                }
+            }
+            Data::Hash(hash) if !hash.is_empty() => {
+                if !own_line {
+                    self.end_line();
+                }
+                for (n, (key, member)) in hash.iter().enumerate() {
+                    if self.is_full() {
+                        return;
+                    }
+                    let inline = own_line && n == 0;
+                    self.pad(if inline { 0 } else { indent });
+                    self.out.push_str(&scalar(&Value::new(key.0.clone(), None), self.options, indent, false));
+                    self.out.push(':');
+                    match &member.value.data {
+                        Data::Array(items) if !items.is_empty() => self.node(&member.value, indent, false),
+                        Data::Hash(hash) if !hash.is_empty() => self.node(&member.value, indent + 2, false),
+                        _ => {
+                            self.out.push(' ');
+                            self.node(&member.value, indent + 2, true);
+                        }
+                    }
+                }
+            }
+            Data::Sensitive(inner) if self.options.reveal_sensitive => self.node(inner, indent, own_line),
+            _ => {
+                let text = scalar(value, self.options, indent, true);
+                self.lines += text.matches('\n').count();
+                self.out.push_str(&text);
+                self.end_line();
+            }
+        }
+    }
+
+    fn pad(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+}
+
+/// A scalar (or an empty collection) in the plainest style that Psych reads back as the same.
+fn scalar(value: &Value, options: &PrintOptions, indent: usize, blocks: bool) -> String {
+    match &value.data {
+        Data::Null => "~".into(),
+        Data::Bool(value) => value.to_string(),
+        Data::Integer(value) => value.to_string(),
+        Data::BigInteger(digits) => digits.to_string(),
+        Data::Float(value) if value.is_nan() => ".nan".into(),
+        Data::Float(value) if value.is_infinite() => if *value > 0.0 { ".inf" } else { "-.inf" }.into(),
+        Data::Float(value) => float_text(*value),
+        Data::Symbol(text) => format!(":{text}"),
+        Data::Binary(bytes) => format!("!!binary {}", base64(bytes)),
+        Data::Array(_) => "[]".into(),
+        Data::Hash(_) => "{}".into(),
+        Data::Sensitive(_) => REDACTED.into(),
+        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => masked(text),
+        Data::String(text) => string(text, indent, blocks),
+    }
+}
+
+/// The text with each encrypted part replaced by a mark.
+pub fn masked(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("ENC[") {
+        out.push_str(&rest[..start]);
+        out.push_str("ENC[encrypted]");
+        rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
+    }
+    out.push_str(rest);
+    out
+}
+
+fn string(text: &str, indent: usize, blocks: bool) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let blocky = blocks && lines.contains('\n') && !lines.starts_with([' ', '\n', '\t']) && !lines.ends_with('\n') && !lines.contains(|c: char| c.is_control() && c != '\n');
+    if blocky {
+        let mark = if text.ends_with('\n') { "|" } else { "|-" };
+        let pad = " ".repeat(indent.max(2));
+        let body: Vec<String> = lines.split('\n').map(|line| if line.is_empty() { String::new() } else { format!("{pad}{line}") }).collect();
+        return format!("{mark}\n{}", body.join("\n"));
+    }
+    if text.contains(|c: char| c.is_control()) {
+        return serde_json::Value::String(text.to_owned()).to_string();
+    }
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Whether a string can stand without quotes and still be that string.
+fn is_plain(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    let indicator = "-?:,[]{}#&*!|>'\"%@`";
+    let starts_well = !indicator.contains(first) || (matches!(first, '-' | '?' | ':') && text[1..].starts_with(|c: char| !c.is_whitespace()));
+    starts_well
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with(':')
+        && !text.contains(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{feff}')
+        && text.trim() == text
+        && !text.starts_with("---")
+        && !text.starts_with("...")
+        && text != "<<"
+        && text != "="
+        && matches!(resolve_plain(text), Resolved::String)
+}
+
+/// The value as compact JSON, order kept.
+///
+/// What JSON has no word for is `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no strings become text.
+pub fn json(value: &Value, options: &PrintOptions) -> String {
+    let mut out = String::new();
+    write_json(value, options, &mut out);
+    out
+}
+
+fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
+    match &value.data {
+        Data::Null => out.push_str("null"),
+        Data::Bool(value) => write!(out, "{value}").expect("writing to a string"),
+        Data::Integer(value) => write!(out, "{value}").expect("writing to a string"),
+        Data::BigInteger(digits) => out.push_str(digits),
+        Data::Float(value) if value.is_finite() => out.push_str(&float_text(*value)),
+        Data::Float(value) => tagged("Float", &float_text(*value), out),
+        Data::String(text) => json_string(text, out),
+        Data::Symbol(text) => json_string(text, out),
+        Data::Binary(bytes) => tagged("Binary", &base64(bytes), out),
+        Data::Array(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                out.push_str(if n > 0 { "," } else { "" });
+                write_json(item, options, out);
+            }
+            out.push(']');
+        }
+        Data::Hash(hash) => {
+            out.push('{');
+            for (n, (key, member)) in hash.iter().enumerate() {
+                out.push_str(if n > 0 { "," } else { "" });
+                json_string(&key.to_text(), out);
+                out.push(':');
+                write_json(&member.value, options, out);
+            }
+            out.push('}');
+        }
+        Data::Sensitive(inner) if options.reveal_sensitive => {
+            out.push_str("{\"__ptype\":\"Sensitive\",\"__pvalue\":");
+            write_json(inner, options, out);
+            out.push('}');
+        }
+        Data::Sensitive(_) => json_string(REDACTED, out),
+    }
+}
+
+fn tagged(kind: &str, text: &str, out: &mut String) {
+    write!(out, "{{\"__ptype\":\"{kind}\",\"__pvalue\":\"{text}\"}}").expect("writing to a string");
+}
+
+/// Writes a string as JSON.
+pub fn json_string(text: &str, out: &mut String) {
+    out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for n in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * n)) as usize & 63] as char;
+            out.push(if n <= chunk.len() { digit } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiera::data::{DataFile, Format};
+    use crate::text::FileId;
+    use crate::yaml::parse;
+
+    fn read(text: &str) -> Value {
+        DataFile::new(&parse(text), text, FileId(0), Format::Yaml).root.expect("a document")
+    }
+
+    #[test]
+    fn what_is_printed_reads_back_the_same() {
+        let source = "a: 'yes'\nb: yes\nc: '0644'\nd: 0644\ne: [1, [2, {x: y}], {}, []]\nf: {g: {h: [1.5, ~]}, 'i: j': \"tab\\t\"}\nk: |\n  two\n  lines\nl: |-\n  one\n\n  two\nm: '- x'\nn: 'a #b'\no: \"\"\np: '12:30'\nq: {1: a}\nr: [|\n block]\n";
+        let source = source.rsplit_once("r: ").expect("the last line").0;
+        let value = read(source);
+        let printed = yaml(&value, &PrintOptions::default());
+        assert_eq!(read(&printed), value, "{printed}");
+    }
+
+    #[test]
+    fn secrets_are_hidden() {
+        let sensitive = Value::new(Data::Sensitive(std::sync::Arc::new("s3cret".into())), None);
+        assert_eq!(yaml(&sensitive, &PrintOptions::default()), "Sensitive [value redacted]\n");
+        assert_eq!(json(&sensitive, &PrintOptions::default()), "\"Sensitive [value redacted]\"");
+        let reveal = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
+        assert_eq!(json(&sensitive, &reveal), r#"{"__ptype":"Sensitive","__pvalue":"s3cret"}"#);
+        let mask = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+        assert_eq!(yaml(&"x ENC[PKCS7,abc] y".into(), &mask), "x ENC[encrypted] y\n");
+    }
+
+    #[test]
+    fn json_has_a_word_for_everything() {
+        let value = read("{1: .inf, b: 123456789012345678901234567890, c: 1.0, d: !!binary //8=}");
+        let expected = r#"{"1":{"__ptype":"Float","__pvalue":"Infinity"},"b":123456789012345678901234567890,"c":1.0,"d":{"__ptype":"Binary","__pvalue":"//8="}}"#;
+        assert_eq!(json(&value, &PrintOptions::default()), expected);
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let options = PrintOptions { max_lines: Some(2), ..PrintOptions::default() };
+        assert_eq!(yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
+    }
+}

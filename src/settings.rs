@@ -1,0 +1,312 @@
+//! Settings as written, in any of the three places, to the configs of the workspace and the rules.
+//!
+//! One schema: what is here is what `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` may say. Unknown keys and
+//! wrong types are reported, and the rest still counts.
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::diagnostics::{RulesConfig, Severity, catalogue};
+use crate::hiera::lookup::{Profile, Strict};
+use crate::text::FilePath;
+use crate::workspace::WorkspaceConfig;
+use crate::workspace::mapping::PathMappings;
+use crate::workspace::nodes::DeriveRule;
+
+/// The name of the settings file at the root of a workspace folder.
+pub const FILE_NAME: &str = ".hiera-ls.yaml";
+
+/// All settings.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What the workspace needs of them.
+    pub workspace: WorkspaceConfig,
+    /// What the rules need of them.
+    pub rules: RulesConfig,
+    strict: Option<Strict>,
+}
+
+/// Whose settings they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of the repository, which anyone may have written: it may not make hiera-ls read outside the workspace.
+    Repository,
+    /// The user's own.
+    User,
+}
+
+/// Something wrong with a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingProblem {
+    /// The setting, dotted.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for SettingProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "setting '{}': {}", self.key, self.message)
+    }
+}
+
+impl Settings {
+    /// Applies a settings file's text over what is set already.
+    pub fn apply_file(&mut self, text: &str) -> Vec<SettingProblem> {
+        match serde_yaml::from_str::<Value>(text) {
+            Ok(Value::Null) => Vec::new(),
+            Ok(value) => self.apply(&value, Origin::Repository),
+            Err(error) => vec![SettingProblem { key: FILE_NAME.into(), message: error.to_string() }],
+        }
+    }
+
+    /// Applies settings over what is set already; `null` members count as not given.
+    pub fn apply(&mut self, value: &Value, origin: Origin) -> Vec<SettingProblem> {
+        let mut apply = Applying { settings: self, origin, problems: Vec::new() };
+        apply.all(value);
+        let problems = apply.problems;
+        let version = self.workspace.profile.version;
+        self.workspace.profile.strict = self.strict.unwrap_or(Profile::of_version(version).strict);
+        problems
+    }
+}
+
+struct Applying<'a> {
+    settings: &'a mut Settings,
+    origin: Origin,
+    problems: Vec<SettingProblem>,
+}
+
+impl Applying<'_> {
+    fn all(&mut self, value: &Value) {
+        self.members("", value, |apply, key, value| {
+            let workspace = &mut apply.settings.workspace;
+            match key {
+                "puppet" => apply.puppet(value),
+                "environment" => {
+                    if let Some(text) = apply.text(key, value) {
+                        apply.settings.workspace.environment = text;
+                    }
+                }
+                "hieraConfig" => {
+                    if let Some(path) = apply.path(key, value) {
+                        apply.settings.workspace.hiera_config = path;
+                    }
+                }
+                "globalHieraConfig" => match apply.origin {
+                    Origin::User => {
+                        if let Some(text) = apply.text(key, value) {
+                            apply.settings.workspace.global_hiera_config = Some(FilePath::new(&text));
+                        }
+                    }
+                    Origin::Repository => apply.report(key, "is honoured from the editor's user settings only"),
+                },
+                "modulePath" => {
+                    if let Some(paths) = apply.paths(key, value) {
+                        apply.settings.workspace.module_path = Some(paths);
+                    }
+                }
+                "pathMappings" => apply.path_mappings(value),
+                "nodes" => apply.nodes(value),
+                "rules" => apply.rules(value),
+                "maxFileSize" => match value.as_u64() {
+                    Some(size) => workspace.max_file_size = size,
+                    None => apply.report(key, "must be a number of bytes"),
+                },
+                _ => return false,
+            }
+            true
+        });
+    }
+
+    /// Calls `each` for the members of a hash that are not `null`; it says whether it knows the member.
+    fn members(&mut self, key: &str, value: &Value, each: impl Fn(&mut Self, &str, &Value) -> bool) {
+        let Some(members) = value.as_object() else {
+            self.report(key, "must be a hash");
+            return;
+        };
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            if !each(self, name, value) {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                self.report(&key, "is not known");
+            }
+        }
+    }
+
+    fn report(&mut self, key: &str, message: &str) {
+        self.problems.push(SettingProblem { key: key.to_owned(), message: message.to_owned() });
+    }
+
+    fn text(&mut self, key: &str, value: &Value) -> Option<String> {
+        let text = value.as_str().map(str::to_owned);
+        if text.is_none() {
+            self.report(key, "must be a string");
+        }
+        text
+    }
+
+    fn path(&mut self, key: &str, value: &Value) -> Option<String> {
+        let text = self.text(key, value)?;
+        if self.origin == Origin::Repository && leaves_workspace(&text) {
+            self.report(key, "leads out of the workspace, which only the editor's user settings may");
+            return None;
+        }
+        Some(text)
+    }
+
+    fn paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
+        let Some(items) = value.as_array() else {
+            self.report(key, "must be a list of paths");
+            return None;
+        };
+        Some(items.iter().filter_map(|item| self.path(key, item)).collect())
+    }
+
+    fn puppet(&mut self, value: &Value) {
+        self.members("puppet", value, |apply, key, value| {
+            match key {
+                "version" => match value.as_u64() {
+                    Some(version @ 7..=9) => apply.settings.workspace.profile.version = version as u8,
+                    _ => apply.report("puppet.version", "must be 7, 8 or 9"),
+                },
+                "strict" => match value.as_str().and_then(strict_from_name) {
+                    Some(strict) => apply.settings.strict = Some(strict),
+                    None => apply.report("puppet.strict", "must be off, warning or error"),
+                },
+                _ => return false,
+            }
+            true
+        });
+    }
+
+    fn path_mappings(&mut self, value: &Value) {
+        let Some(members) = value.as_object() else {
+            self.report("pathMappings", "must be a hash of deployed paths and paths here");
+            return;
+        };
+        let mut pairs = Vec::new();
+        for (deployed, here) in members {
+            if let Some(here) = self.path("pathMappings", here) {
+                pairs.push((deployed.clone(), here));
+            }
+        }
+        let pairs = pairs.iter().map(|(deployed, here)| (deployed.as_str(), here.as_str()));
+        self.settings.workspace.path_mappings = PathMappings::new(pairs);
+    }
+
+    fn nodes(&mut self, value: &Value) {
+        self.members("nodes", value, |apply, key, value| {
+            match key {
+                "sources" => {
+                    if let Some(sources) = apply.paths("nodes.sources", value) {
+                        apply.settings.workspace.nodes.sources = sources;
+                    }
+                }
+                "default" => {
+                    if let Some(name) = apply.text("nodes.default", value) {
+                        apply.settings.workspace.nodes.default = Some(name);
+                    }
+                }
+                "derive" => match value.as_array() {
+                    Some(rules) => {
+                        let rules: Vec<DeriveRule> = rules.iter().filter_map(|rule| apply.derive_rule(rule)).collect();
+                        apply.settings.workspace.nodes.derive = rules;
+                    }
+                    None => apply.report("nodes.derive", "must be a list of rules"),
+                },
+                _ => return false,
+            }
+            true
+        });
+    }
+
+    fn derive_rule(&mut self, value: &Value) -> Option<DeriveRule> {
+        let (Some(from), Some(pattern)) = (value["from"].as_str(), value["match"].as_str()) else {
+            self.report("nodes.derive", "a rule must have `from`, a variable, and `match`, a regular expression");
+            return None;
+        };
+        for name in value.as_object().into_iter().flat_map(|members| members.keys()) {
+            if !matches!(name.as_str(), "from" | "match") {
+                self.report(&format!("nodes.derive.{name}"), "is not known");
+            }
+        }
+        match Regex::new(pattern) {
+            Ok(regex) if regex.capture_names().flatten().next().is_none() => {
+                self.report("nodes.derive", &format!("'{pattern}' has no named group, so it derives nothing"));
+                None
+            }
+            Ok(pattern) => Some(DeriveRule { from: from.to_owned(), pattern }),
+            Err(error) => {
+                self.report("nodes.derive", &format!("'{pattern}' is no regular expression: {error}"));
+                None
+            }
+        }
+    }
+
+    fn rules(&mut self, value: &Value) {
+        self.members("rules", value, |apply, code, value| {
+            if catalogue::find(code).is_none() {
+                return false;
+            }
+            // YAML reads a bare `off` as false.
+            let severity = if value == &Value::Bool(false) { Some(Severity::Off) } else { value.as_str().and_then(Severity::from_name) };
+            match severity {
+                Some(severity) => drop(apply.settings.rules.severities.insert(code.to_owned(), severity)),
+                None => apply.report(&format!("rules.{code}"), "must be off, hint, info, warning or error"),
+            }
+            true
+        });
+    }
+}
+
+/// Puppet's setting `strict` by name.
+pub fn strict_from_name(name: &str) -> Option<Strict> {
+    match name {
+        "off" => Some(Strict::Off),
+        "warning" => Some(Strict::Warning),
+        "error" => Some(Strict::Error),
+        _ => None,
+    }
+}
+
+fn leaves_workspace(path: &str) -> bool {
+    path.starts_with(['/', '~']) || FilePath::new(path).as_str().starts_with("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apply(text: &str) -> (Settings, Vec<String>) {
+        let mut settings = Settings::default();
+        let problems = settings.apply_file(text).iter().map(ToString::to_string).collect();
+        (settings, problems)
+    }
+
+    #[test]
+    fn what_is_set_counts() {
+        let text = "puppet: {version: 7}\nnodes:\n  sources: ['nodes/*.json']\n  derive: [{from: trusted.certname, match: '^(?<role>[a-z]+)'}]\nrules: {unknown-key: off, duplicate-key: warning}\n";
+        let (settings, problems) = apply(text);
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(settings.workspace.profile, Profile { version: 7, strict: Strict::Warning });
+        assert_eq!(settings.workspace.nodes.derive.len(), 1);
+        assert_eq!(settings.rules.severities["unknown-key"], Severity::Off);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_the_rest_counts() {
+        let (settings, problems) = apply("puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}]}\nmaxFileSize: 10\n");
+        let keys: Vec<&str> = problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
+        assert_eq!(keys, ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]);
+        assert_eq!(settings.workspace.max_file_size, 10);
+    }
+
+    #[test]
+    fn a_repository_may_not_lead_out_of_itself() {
+        let text = "globalHieraConfig: /etc/hiera.yaml\nmodulePath: [/opt, modules]\nnodes: {sources: ['../*.json']}\npathMappings: {/srv: /etc}\n";
+        let (settings, problems) = apply(text);
+        assert_eq!(problems.len(), 4, "{problems:?}");
+        assert_eq!(settings.workspace.global_hiera_config, None);
+        assert_eq!(settings.workspace.module_path, Some(vec!["modules".to_owned()]));
+    }
+}

@@ -1,0 +1,240 @@
+//! Many files over time: which exist, what is in them, which `hiera.yaml` governs which. The only layer with the notion of change.
+//!
+//! A change is applied to the [`Workspace`]; everything else looks at a [`Snapshot`].
+
+pub mod file;
+pub mod fs;
+pub mod index;
+pub mod layers;
+pub mod mapping;
+pub mod nodes;
+pub mod scan;
+pub mod snapshot;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use file::{Content, File};
+use fs::{Entry, Stamp};
+use layers::Layout;
+use mapping::PathMappings;
+use nodes::NodesConfig;
+use scan::Scan;
+pub use snapshot::{EnvironmentView, Snapshot};
+
+use crate::hiera::lookup::Profile;
+use crate::text::{FileId, FilePath, Text, TextRange};
+
+/// How a workspace is to be read.
+#[derive(Clone, Debug)]
+pub struct WorkspaceConfig {
+    /// Which Puppet to agree with.
+    pub profile: Profile,
+    /// The name of an environment whose folder does not tell it.
+    pub environment: String,
+    /// The name of the file that configures an environment, relative to its folder.
+    pub hiera_config: String,
+    /// The global layer's `hiera.yaml`.
+    pub global_hiera_config: Option<FilePath>,
+    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes Puppet's habit.
+    pub module_path: Option<Vec<String>>,
+    /// Deployed paths and what they are here.
+    pub path_mappings: PathMappings,
+    /// Where nodes come from.
+    pub nodes: NodesConfig,
+    /// The longest file that is read, in bytes.
+    pub max_file_size: u64,
+}
+
+impl Default for WorkspaceConfig {
+    fn default() -> WorkspaceConfig {
+        WorkspaceConfig {
+            profile: Profile::default(),
+            environment: "production".into(),
+            hiera_config: "hiera.yaml".into(),
+            global_hiera_config: None,
+            module_path: None,
+            path_mappings: PathMappings::default(),
+            nodes: NodesConfig::default(),
+            max_file_size: 64 << 20,
+        }
+    }
+}
+
+/// The files of some folders, as they are on disk and in editors.
+#[derive(Debug)]
+pub struct Workspace {
+    config: Arc<WorkspaceConfig>,
+    folders: Arc<Vec<FilePath>>,
+    numbers: HashMap<FilePath, FileId>,
+    ids: Arc<Vec<FilePath>>,
+    disk: BTreeMap<FilePath, Arc<File>>,
+    overlay: BTreeMap<FilePath, Arc<File>>,
+    disk_entries: BTreeMap<FilePath, Entry>,
+    selected: Option<Arc<str>>,
+    snapshot: Snapshot,
+}
+
+/// Something that happens to a workspace.
+#[derive(Debug)]
+pub enum Change {
+    /// An editor opens a file with this text.
+    Open(FilePath, Text),
+    /// An editor changes an open file: each edit refers to the text after the ones before it.
+    Edit(FilePath, Vec<(TextRange, String)>),
+    /// An editor replaces the whole text of an open file.
+    Replace(FilePath, Text),
+    /// An editor closes a file: what is on disk counts again.
+    Close(FilePath),
+    /// The folders were read.
+    Scanned(Box<Scan>),
+    /// A node is chosen, or none any more.
+    SelectNode(Option<String>),
+    /// Other settings.
+    Configure(Arc<WorkspaceConfig>),
+    /// Other folders.
+    Folders(Vec<FilePath>),
+}
+
+impl Workspace {
+    /// A workspace of these folders, of which nothing is known yet.
+    pub fn new(config: WorkspaceConfig, folders: Vec<FilePath>) -> Workspace {
+        let config = Arc::new(config);
+        let folders = Arc::new(folders);
+        let snapshot = Snapshot {
+            revision: 0,
+            complete: false,
+            config: config.clone(),
+            folders: folders.clone(),
+            files: Arc::default(),
+            names: Arc::default(),
+            ids: Arc::default(),
+            layout: Arc::default(),
+            nodes: Arc::default(),
+            source_errors: Arc::default(),
+            selected: None,
+            open: Arc::default(),
+            key_index: Arc::new(OnceLock::new()),
+        };
+        Workspace {
+            config,
+            folders,
+            numbers: HashMap::new(),
+            ids: Arc::default(),
+            disk: BTreeMap::new(),
+            overlay: BTreeMap::new(),
+            disk_entries: BTreeMap::new(),
+            selected: None,
+            snapshot,
+        }
+    }
+
+    /// The workspace as it is now. O(1).
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot.clone()
+    }
+
+    /// The text of an open file.
+    pub fn open_text(&self, path: &FilePath) -> Option<&Text> {
+        self.overlay.get(path)?.text()
+    }
+
+    /// What a scan needs to know: settings, folders and the versions that need not be read again.
+    pub fn scan_request(&self) -> scan::Request {
+        let open = self.overlay.keys().cloned().collect();
+        scan::Request { config: self.config.clone(), folders: self.folders.clone(), known: self.disk.clone(), open }
+    }
+
+    /// Applies a change and makes a new revision. Nothing is parsed but a `hiera.yaml` that changed.
+    pub fn apply(&mut self, change: Change) {
+        let mut touched = None;
+        match change {
+            Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, text)),
+            Change::Edit(path, edits) => {
+                let Some(text) = self.open_text(&path) else { return };
+                let edited = edits.iter().fold(text.clone(), |text, (range, insert)| text.edit(*range, insert));
+                touched = Some(self.put(path, edited));
+            }
+            Change::Close(path) => {
+                self.overlay.remove(&path);
+                touched = Some(path);
+            }
+            Change::Scanned(scan) => self.scanned(*scan),
+            Change::SelectNode(name) => self.selected = name.map(Into::into),
+            Change::Configure(config) => self.config = config,
+            Change::Folders(folders) => self.folders = Arc::new(folders),
+        }
+        self.renew(touched.as_ref());
+    }
+
+    fn put(&mut self, path: FilePath, text: Text) -> FilePath {
+        let id = self.number(&path);
+        self.overlay.insert(path.clone(), Arc::new(File::new(id, path.clone(), Content::Text(text), None)));
+        path
+    }
+
+    fn number(&mut self, path: &FilePath) -> FileId {
+        if let Some(id) = self.numbers.get(path) {
+            return *id;
+        }
+        let id = FileId(u32::try_from(self.ids.len()).expect("fewer than four thousand million files"));
+        self.numbers.insert(path.clone(), id);
+        Arc::make_mut(&mut self.ids).push(path.clone());
+        id
+    }
+
+    fn scanned(&mut self, scan: Scan) {
+        self.disk_entries = scan.entries;
+        let mut disk = BTreeMap::new();
+        for (path, found) in scan.files {
+            let file = match found {
+                scan::Found::Same(file) => file,
+                scan::Found::New(content, stamp) => Arc::new(File::new(self.number(&path), path.clone(), content, Some(stamp))),
+            };
+            disk.insert(path, file);
+        }
+        self.disk = disk;
+        self.snapshot.nodes = Arc::new(scan.nodes);
+        self.snapshot.source_errors = Arc::new(scan.source_errors);
+        self.snapshot.complete = true;
+    }
+
+    /// Makes the snapshot of what is now. `touched` is the one file that changed, or `None` for anything else.
+    fn renew(&mut self, touched: Option<&FilePath>) {
+        let snapshot = &mut self.snapshot;
+        snapshot.revision += 1;
+        snapshot.config = self.config.clone();
+        snapshot.folders = self.folders.clone();
+        snapshot.ids = self.ids.clone();
+        snapshot.selected = self.selected.clone();
+        snapshot.key_index = Arc::new(OnceLock::new());
+        match touched {
+            Some(path) => {
+                let files = Arc::make_mut(&mut snapshot.files);
+                let visible = self.overlay.get(path).or_else(|| self.disk.get(path)).cloned();
+                let was_there = files.contains_key(path);
+                match visible {
+                    Some(file) => drop(files.insert(path.clone(), file)),
+                    None => drop(files.remove(path)),
+                }
+                let opened_or_closed = snapshot.open.contains(path) != self.overlay.contains_key(path);
+                if was_there && !opened_or_closed && !scan::shapes_layout(&self.config, path) {
+                    return;
+                }
+            }
+            None => {
+                let mut files = self.disk.clone();
+                files.extend(self.overlay.iter().map(|(path, file)| (path.clone(), file.clone())));
+                snapshot.files = Arc::new(files);
+            }
+        }
+        snapshot.open = Arc::new(self.overlay.keys().cloned().collect());
+        let mut entries = self.disk_entries.clone();
+        for path in self.overlay.keys() {
+            entries.entry(path.clone()).or_insert(Entry::File(Stamp { modified: None, size: 0 }));
+        }
+        snapshot.names = Arc::new(snapshot::Names::new(entries));
+        snapshot.layout = Arc::new(Layout::default());
+        snapshot.layout = Arc::new(scan::layout(snapshot));
+    }
+}

@@ -1,0 +1,320 @@
+//! Reading folders: which files there are, which of them matter, and the layers that follow. Runs beside the workspace, not in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::file::{Content, File};
+use super::fs::{Entry, FileSystem, Stamp, WalkLimits};
+use super::layers::{Environment, Layout, Module};
+use super::nodes::{self, Node};
+use super::snapshot::{EnvironmentView, Names, Snapshot};
+use super::{Workspace, WorkspaceConfig};
+use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Locations};
+use crate::hiera::data::Format;
+use crate::hiera::glob::glob;
+use crate::text::FilePath;
+
+/// What to read.
+#[derive(Debug)]
+pub struct Request {
+    /// The settings.
+    pub config: Arc<WorkspaceConfig>,
+    /// The folders.
+    pub folders: Arc<Vec<FilePath>>,
+    /// Files that were read before; those that are still the same are not read again.
+    pub known: BTreeMap<FilePath, Arc<File>>,
+    /// Files that an editor holds.
+    pub open: BTreeSet<FilePath>,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Everything that exists.
+    pub entries: BTreeMap<FilePath, Entry>,
+    /// The files that matter.
+    pub files: BTreeMap<FilePath, Found>,
+    /// The nodes of the settings' sources.
+    pub nodes: Vec<Node>,
+    /// What was wrong with those sources.
+    pub source_errors: Vec<(FilePath, String)>,
+    /// Whether there was more in the folders than is listed.
+    pub cut_short: bool,
+}
+
+/// A file that matters.
+#[derive(Debug)]
+pub enum Found {
+    /// It is the version that was known.
+    Same(Arc<File>),
+    /// It was read.
+    New(Content, Stamp),
+}
+
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Files read.
+    pub done: usize,
+    /// Files to read.
+    pub total: usize,
+}
+
+/// Folders that hold no data and many files.
+const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
+const MAX_ENTRIES: usize = 500_000;
+/// The modules' folders of an environment that does not name any.
+const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
+
+/// Whether a change of this file may change the layers.
+pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
+    is_config(config, path) || path.name() == "environment.conf"
+}
+
+fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
+    path.name() == "hiera.yaml" || path.as_str().ends_with(&config.hiera_config) || config.global_hiera_config.as_ref() == Some(path)
+}
+
+/// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach.
+pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress)) -> Scan {
+    let limits = WalkLimits {
+        skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
+        trusted: request.folders.to_vec(),
+        max_entries: MAX_ENTRIES,
+    };
+    let mut scan = Scan::default();
+    for folder in request.folders.iter() {
+        walk(&mut scan, folder, fs, &limits);
+    }
+    let mut reading = Reading { request, fs, scan };
+    let mut configs: Vec<FilePath> = reading.scan.entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
+    configs.extend(governing_above(request, fs));
+    configs.extend(request.config.global_hiera_config.clone());
+    configs.iter().for_each(|path| reading.read(path));
+    // A trial workspace of the configs alone tells what their levels can reach.
+    let mut trial = reading.trial();
+    let outside = outside_folders(&trial.snapshot(), &reading.scan.entries);
+    if !outside.is_empty() {
+        outside.iter().for_each(|folder| walk(&mut reading.scan, folder, fs, &limits));
+        trial = reading.trial();
+    }
+    let snapshot = trial.snapshot();
+    let environments = &snapshot.layout().environments;
+    let wanted: Vec<FilePath> = reading.scan.entries.iter().filter(|(_, entry)| matches!(entry, Entry::File(_))).map(|(path, _)| path).filter(|path| environments.iter().any(|environment| environment.reaches(path))).cloned().collect();
+    for (done, path) in wanted.iter().enumerate() {
+        if done % 64 == 0 {
+            progress(Progress { done, total: wanted.len() });
+        }
+        reading.read(path);
+    }
+    reading.nodes(&snapshot);
+    progress(Progress { done: wanted.len(), total: wanted.len() });
+    reading.scan
+}
+
+fn walk(scan: &mut Scan, folder: &FilePath, fs: &dyn FileSystem, limits: &WalkLimits) {
+    let found = fs.walk(folder, limits);
+    scan.entries.extend(found.entries);
+    scan.cut_short |= found.cut_short;
+}
+
+struct Reading<'a> {
+    request: &'a Request,
+    fs: &'a dyn FileSystem,
+    scan: Scan,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, path: &FilePath) {
+        if self.scan.files.contains_key(path) {
+            return;
+        }
+        let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
+        let Some(Entry::File(stamp)) = entry else { return };
+        let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
+        let found = match known {
+            Some(file) => Found::Same(file.clone()),
+            None => Found::New(Content::new(self.fs.read(path, self.request.config.max_file_size)), stamp),
+        };
+        self.scan.files.insert(path.clone(), found);
+        self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
+    }
+
+    fn trial(&self) -> Workspace {
+        let mut trial = Workspace::new((*self.request.config).clone(), self.request.folders.to_vec());
+        let clone = |found: &Found| match found {
+            Found::Same(file) => Found::New(file.content.clone(), file.stamp.expect("a file from disk has a stamp")),
+            Found::New(content, stamp) => Found::New(content.clone(), *stamp),
+        };
+        let files = self.scan.files.iter().map(|(path, found)| (path.clone(), clone(found))).collect();
+        trial.apply(super::Change::Scanned(Box::new(Scan { entries: self.scan.entries.clone(), files, ..Scan::default() })));
+        trial
+    }
+
+    fn nodes(&mut self, snapshot: &Snapshot) {
+        let view = EnvironmentView { snapshot, environment: None };
+        let config = &self.request.config;
+        for folder in self.request.folders.iter() {
+            for source in &config.nodes.sources {
+                for path in glob(folder.join(source).as_str(), &view) {
+                    let content = match Content::new(self.fs.read(&path, config.max_file_size)) {
+                        Content::Text(text) => text,
+                        Content::NotUtf8(_) => {
+                            self.scan.source_errors.push((path, "it is not UTF-8".into()));
+                            continue;
+                        }
+                        Content::Unreadable(error) => {
+                            self.scan.source_errors.push((path, format!("it cannot be read: {error:?}")));
+                            continue;
+                        }
+                    };
+                    match nodes::read_nodes(&path, &content.to_str(), &config.environment) {
+                        Ok(found) => self.scan.nodes.extend(found.into_iter().map(|node| derived(node, config))),
+                        Err(error) => self.scan.source_errors.push((path, error)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn derived(node: Node, config: &WorkspaceConfig) -> Node {
+    let mut scope = (*node.scope).clone();
+    nodes::derive(&mut scope, &config.nodes.derive);
+    Node { scope: Arc::new(scope), ..node }
+}
+
+/// The `hiera.yaml` above each folder: an editor may be opened on a part of a control repo.
+fn governing_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
+    let mut found = Vec::new();
+    for folder in request.folders.iter() {
+        for ancestor in folder.ancestors() {
+            for name in [request.config.hiera_config.as_str(), "environment.conf"] {
+                let path = ancestor.join(name);
+                if matches!(fs.entry(&path), Some(Entry::File(_))) {
+                    found.push(path);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Folders outside the workspace that a config names as datadirs: its own, and what lies beside it.
+fn outside_folders(snapshot: &Snapshot, entries: &BTreeMap<FilePath, Entry>) -> BTreeSet<FilePath> {
+    let mut folders = BTreeSet::new();
+    for environment in &snapshot.layout().environments {
+        for reach in &environment.reach {
+            let prefix = reach.pattern.literal_prefix();
+            let folder = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
+            let depth = folder.as_str().matches('/').count();
+            // A pattern that starts with a token may name anything on the machine: that is not naming it.
+            if depth >= 2 && !entries.contains_key(&folder) && !snapshot.folders().iter().any(|root| folder.is_within(root)) {
+                folders.insert(folder);
+            }
+        }
+        let root = &environment.root;
+        if !snapshot.folders().iter().any(|folder| root.is_within(folder)) {
+            // Opened below the environment's folder: its modules' configs are needed, too.
+            folders.extend(MODULE_FOLDERS.iter().map(|name| root.join(name)));
+        }
+    }
+    folders
+}
+
+/// The layers that the configs of a snapshot make.
+pub fn layout(snapshot: &Snapshot) -> Layout {
+    let config = snapshot.config();
+    let is_here = |path: &FilePath| matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
+    let roots: BTreeSet<FilePath> =
+        snapshot.files.keys().filter(|path| is_config(config, path) && config.global_hiera_config.as_ref() != Some(path)).filter_map(|path| root_of(config, path)).collect();
+    // A hiera.yaml in a folder of another's module path is that module's.
+    let module_folders: BTreeMap<&FilePath, Vec<FilePath>> = roots.iter().map(|root| (root, module_path(snapshot, root))).collect();
+    let is_module = |root: &FilePath| {
+        root.parent().is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
+            || root.ancestors().any(|ancestor| roots.contains(&ancestor)) && in_fixtures(root)
+    };
+    let global = config.global_hiera_config.as_ref().filter(|path| is_here(path)).and_then(|path| read_config(snapshot, path, &Layer::Global));
+    let mut environments = Vec::new();
+    for root in roots.iter().filter(|root| !is_module(root)) {
+        let path = config_path(snapshot, root);
+        let Some(environment_config) = read_config(snapshot, &path, &Layer::Environment) else { continue };
+        let modules = modules(snapshot, &module_folders[root]);
+        let parent = root.parent();
+        let name = match parent.as_ref().map(FilePath::name) {
+            Some("environments") => root.name().to_owned(),
+            _ => config.environment.clone(),
+        };
+        let environment = Environment { root: root.clone(), name, config: environment_config, global: global.clone(), modules, reach: Vec::new() };
+        let view = EnvironmentView { snapshot, environment: None };
+        environments.push(Arc::new(environment.with_reach(&view)));
+    }
+    environments.sort_by_key(|environment| std::cmp::Reverse(environment.root.as_str().len()));
+    Layout { environments }
+}
+
+fn root_of(config: &WorkspaceConfig, path: &FilePath) -> Option<FilePath> {
+    let depth = FilePath::new(&config.hiera_config).as_str().matches('/').count();
+    if path.as_str().ends_with(&config.hiera_config) { path.ancestors().nth(depth) } else { path.parent() }
+}
+
+fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
+    let named = root.join(&snapshot.config().hiera_config);
+    if snapshot.files.contains_key(&named) { named } else { root.join("hiera.yaml") }
+}
+
+/// Copies of modules that tests make are no environments.
+fn in_fixtures(root: &FilePath) -> bool {
+    root.as_str().contains("/spec/fixtures/")
+}
+
+fn module_path(snapshot: &Snapshot, root: &FilePath) -> Vec<FilePath> {
+    let named = snapshot.config().module_path.clone().or_else(|| environment_conf_module_path(snapshot, root));
+    match named {
+        Some(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
+        None => MODULE_FOLDERS.iter().map(|folder| root.join(folder)).collect(),
+    }
+}
+
+/// `modulepath` of environment.conf; `$basemodulepath` and absolute folders are not the repository's.
+fn environment_conf_module_path(snapshot: &Snapshot, root: &FilePath) -> Option<Vec<String>> {
+    let file = snapshot.file(&root.join("environment.conf"))?;
+    let text = file.text()?.to_str().into_owned();
+    let value = text.lines().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        (name.trim() == "modulepath").then(|| value.trim().to_owned())
+    })?;
+    let folders = value.split(':').map(str::trim).filter(|folder| !folder.is_empty() && !folder.starts_with(['$', '/']));
+    Some(folders.map(str::to_owned).collect())
+}
+
+/// The modules in these folders; of two with one name the first counts.
+fn modules(snapshot: &Snapshot, folders: &[FilePath]) -> BTreeMap<String, Module> {
+    let mut modules = BTreeMap::new();
+    let Names { children, .. } = &*snapshot.names;
+    for folder in folders {
+        for (name, kind) in children.get(folder).map_or(&[][..], Vec::as_slice) {
+            if *kind == crate::hiera::glob::EntryKind::File || modules.contains_key(name) {
+                continue;
+            }
+            let root = folder.join(name);
+            let layer = Layer::Module(name.as_str().into());
+            let config = read_config(snapshot, &root.join("hiera.yaml"), &layer);
+            modules.insert(name.clone(), Module { root, config });
+        }
+    }
+    modules
+}
+
+fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<Arc<HieraConfig>> {
+    let file = snapshot.file(path)?;
+    let data = file.data(Format::Yaml);
+    let source = ConfigSource { file: file.id, path, layer };
+    Some(Arc::new(HieraConfig::from_value(source, data.root.as_ref())))
+}
+
+/// The number of files that a location of a config can name: what an editor shows beside it.
+pub fn count_reached(snapshot: &Snapshot, environment: &Environment, template: &crate::hiera::config::Template) -> usize {
+    let reach = environment.reach.iter().find(|reach| reach.template == *template && !matches!(reach.level.locations, Locations::Uris(_)));
+    reach.map_or(0, |reach| snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count())
+}

@@ -197,7 +197,7 @@ fn ask_hiera_ls(root: &Path, scopes: &Path, questions: &[Question]) -> HashMap<S
     command.arg("--root").arg(root).arg("--scope").arg(scopes);
     let input: String = questions.iter().map(|question| format!("{}\n", question.to_json())).collect();
     let run = support::run(&mut command, &input);
-    assert_eq!(run.status, Some(0), "hiera-ls lookup --batch failed\n{}", run.stderr);
+    assert!(matches!(run.status, Some(0 | 1)), "hiera-ls lookup --batch failed\n{}", run.stderr);
 
     // Answers may come node by node or question by question; those of one node are in order either way.
     let mut answers: HashMap<String, Vec<Value>> = HashMap::new();

@@ -80,9 +80,11 @@ pub fn root_keys_with_every_merge(root: &Path) -> (Vec<Question>, Vec<PathBuf>) 
     let (mut keys, mut unread) = (Vec::new(), Vec::new());
     for file in data_files(root) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        match serde_yaml::from_str::<Option<RootKeys>>(&text) {
-            Ok(found) => keys.extend(found.map(|RootKeys(keys)| keys).unwrap_or_default()),
-            Err(_) => unread.push(file),
+        // Like Puppet, only the first document of a file.
+        match serde_yaml::Deserializer::from_str(&text).next().map(Option::<RootKeys>::deserialize) {
+            Some(Ok(found)) => keys.extend(found.map(|RootKeys(keys)| keys).unwrap_or_default()),
+            Some(Err(_)) => unread.push(file),
+            None => {}
         }
     }
     keys.sort();

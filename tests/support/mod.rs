@@ -139,7 +139,8 @@ pub fn json_lines(what: &str, text: &str) -> Vec<Value> {
 /// Whether two values are the same to the byte once written: unlike `==` this also compares the order of hash keys, and `1` differs
 /// from `1.0`. Numbers go through `i64`, `u64` or `f64`: integers of more than 64 bits are compared as floats.
 pub fn same_json(a: &Value, b: &Value) -> bool {
-    a == b && a.to_string() == b.to_string()
+    let written = Value::to_string;
+    a == b && written(a) == written(b)
 }
 
 /// `text` cut after `max` characters, with an ellipsis if anything was cut.

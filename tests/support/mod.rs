@@ -1,0 +1,157 @@
+//! What the integration tests share: the built binary, paths, JSON lines, and what to do when a tool is missing. Nothing here knows
+//! Hiera. A suite says `mod support;` and takes what it needs.
+//!
+//! # Tests that need something this machine may not have
+//!
+//! A test that needs Puppet, Neovim and the like begins with `if !require("puppet") { return; }`. Where the tool is missing, the test
+//! prints one line `skipped: …` and passes, so that `cargo test` works everywhere. A machine that is meant to have the tool (CI) says so
+//! in `HIERA_LS_REQUIRE`, a list separated by commas or spaces (`HIERA_LS_REQUIRE=puppet,nvim`); then the same test fails.
+//!
+//! # Variables
+//!
+//! | | |
+//! |---|---|
+//! | `HIERA_LS_REQUIRE` | what must not be skipped |
+//! | `HIERA_LS_ORACLE` | path of `puppet-oracle`, which answers lookups with the installed Puppet |
+//! | `HIERA_LS_RECORD=1` | write the recorded answers anew |
+//! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
+//! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20) |
+#![allow(dead_code, reason = "each suite uses its own part of this module")]
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// Whether `tool` is here; see the module's text for what happens if not. Knows `puppet` (an oracle that runs) and `corpus` (its
+/// variables are set); any other name is a program on `PATH`.
+pub fn require(tool: &str) -> bool {
+    let obstacle = match tool {
+        "puppet" => oracle_version().as_ref().err().cloned(),
+        "corpus" => ["HIERA_LS_CORPUS_ROOT", "HIERA_LS_CORPUS_SCOPES"]
+            .into_iter()
+            .find(|name| variable(name).is_none())
+            .map(|name| format!("{name} is not set")),
+        program => (!on_path(program)).then(|| format!("no {program} on PATH")),
+    };
+    match obstacle {
+        Some(obstacle) => missing(tool, &obstacle),
+        None => true,
+    }
+}
+
+/// For suites that find out about their tool themselves: reports `tool` as missing. Returns `false`, or panics if `HIERA_LS_REQUIRE`
+/// names it.
+pub fn missing(tool: &str, obstacle: &str) -> bool {
+    let required = variable("HIERA_LS_REQUIRE").unwrap_or_default();
+    assert!(!required.split([',', ' ']).any(|name| name == tool), "HIERA_LS_REQUIRE names {tool}, but {obstacle}");
+    eprintln!("skipped: {obstacle}");
+    false
+}
+
+/// An environment variable; empty is absent.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The path of the oracle; call only after `require("puppet")`.
+pub fn oracle() -> PathBuf {
+    PathBuf::from(variable("HIERA_LS_ORACLE").expect("asked for after require(\"puppet\")"))
+}
+
+/// What the oracle says about its versions (`{"puppet":"7.23.0",…}`), or why it cannot be used. Asked once per test program.
+pub fn oracle_version() -> &'static Result<Value, String> {
+    static VERSION: OnceLock<Result<Value, String>> = OnceLock::new();
+    VERSION.get_or_init(|| {
+        let path = variable("HIERA_LS_ORACLE").ok_or("HIERA_LS_ORACLE (path of puppet-oracle) is not set")?;
+        let output =
+            Command::new(&path).arg("--version").output().map_err(|error| format!("the oracle does not start: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("the oracle finds no Puppet: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("the oracle's version is not JSON: {error}"))
+    })
+}
+
+/// A path below the root of this package: `in_package("tests/control-repo")`.
+pub fn in_package(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A new empty directory for one test, below Cargo's directory for that; what an earlier run left there is removed.
+pub fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).expect("a scratch directory can be removed");
+    }
+    std::fs::create_dir_all(&dir).expect("a scratch directory can be made");
+    dir
+}
+
+/// The built `hiera-ls` with arguments, to be run in the root of this package.
+pub fn hiera_ls<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit status; `None` after a signal.
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `command` to its end with `stdin` as its input. Never blocks on full pipes: input is written while output is read.
+pub fn run(command: &mut Command, stdin: &str) -> Run {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+    let mut pipe = child.stdin.take().expect("stdin was asked to be a pipe");
+    let output = std::thread::scope(|scope| {
+        // A program may end without reading all of its input: that is for the caller to judge by its status.
+        scope.spawn(move || drop(pipe.write_all(stdin.as_bytes())));
+        child.wait_with_output().expect("a child that was started can be waited for")
+    });
+    Run {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The values of a text of JSON lines; `what` names it in the panic when a line is not JSON. Blank lines are skipped.
+pub fn json_lines(what: &str, text: &str) -> Vec<Value> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(i, line)| serde_json::from_str(line).unwrap_or_else(|error| panic!("{what}:{}: {error}: {line}", i + 1)))
+        .collect()
+}
+
+/// Whether two values are the same to the byte once written: unlike `==` this also compares the order of hash keys, and `1` differs
+/// from `1.0`. Numbers go through `i64`, `u64` or `f64`: integers of more than 64 bits are compared as floats.
+pub fn same_json(a: &Value, b: &Value) -> bool {
+    let written = Value::to_string;
+    a == b && written(a) == written(b)
+}
+
+/// `text` cut after `max` characters, with an ellipsis if anything was cut.
+pub fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}

@@ -65,20 +65,25 @@ fn is_wordy(text: &str) -> bool {
 }
 
 fn word(text: &str) -> Resolved {
+    if text.len() > 20 || text.chars().count() > 5 {
+        return Resolved::String;
+    }
     // Ruby ignores case as Unicode folds it: a long s is an s, and the ligature is two letters.
-    if text.len() > 10 {
-        return Resolved::String;
-    }
-    let length = text.chars().count();
-    if length > 5 {
-        return Resolved::String;
-    }
     let folded = if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff") };
-    match folded.as_str() {
-        "~" | "null" => Resolved::Null,
-        "yes" | "true" | "on" => Resolved::Bool(true),
-        "no" | "false" | "off" => Resolved::Bool(false),
-        _ => Resolved::String,
+    // Its patterns look at each line by itself; an empty line begins with its own break.
+    let mut rest = Some(folded.as_str());
+    while let Some(lines) = rest {
+        if !lines.is_empty() && !lines.starts_with(['y', 't', 'o', 'n', 'f', '~']) {
+            return Resolved::String;
+        }
+        rest = lines.split_once('\n').map(|(_, rest)| rest);
+    }
+    let any = |words: &[&str]| folded.split('\n').any(|line| words.contains(&line));
+    match () {
+        () if text == "~" || any(&["null"]) => Resolved::Null,
+        () if any(&["yes", "true", "on"]) => Resolved::Bool(true),
+        () if any(&["no", "false", "off"]) => Resolved::Bool(false),
+        () => Resolved::String,
     }
 }
 

@@ -2,13 +2,18 @@
 # value written with the types spelled out.
 require 'json'
 
+# A lone low surrogate becomes three bytes that are no UTF-8; written here as one U+FFFD.
+def valid(text)
+  text.b.gsub(/\xED[\xA0-\xBF][\x80-\xBF]/n, "\uFFFD".b).force_encoding('UTF-8')
+end
+
 def spelled(value)
   case value
-  when Hash then ['hash', value.map { |key, inner| [key.scrub, spelled(inner)] }]
+  when Hash then ['hash', value.map { |key, inner| [valid(key), spelled(inner)] }]
   when Array then ['array', value.map { |inner| spelled(inner) }]
   when Float then ['float', [value].pack('G').unpack1('H*')]
   when Integer then ['integer', value.to_s]
-  when String then ['string', value.scrub]
+  when String then ['string', valid(value)]
   else ['other', value.inspect]
   end
 end

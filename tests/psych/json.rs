@@ -51,7 +51,7 @@ fn ours(text: &str) -> Value {
 }
 
 fn random_value(random: &mut Random, depth: usize) -> String {
-    let blank = random.pick(&["", "", "", " ", "\n", "/* c */", "// c\n", "/"][..if random.below(20) == 0 { 8 } else { 7 }]);
+    let blank = if random.below(50) == 0 { "/" } else { random.pick(&["", "", "", " ", "\n", "/* c */", "// c\n"]) };
     let value = match random.below(if depth == 0 { 2 } else { 4 }) {
         0 | 1 => random.pick(PIECES).to_owned(),
         2 => {

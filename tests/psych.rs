@@ -5,7 +5,11 @@
 
 #[path = "psych/documents.rs"]
 mod documents;
+#[path = "psych/json.rs"]
+mod json;
 #[path = "psych/ruby.rs"]
 mod ruby;
+#[path = "psych/scalars.rs"]
+mod scalars;
 #[path = "psych/random.rs"]
 mod random;

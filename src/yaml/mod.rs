@@ -1,10 +1,20 @@
 //! Reading YAML as Puppet reads it (libyaml's syntax, Psych's types), with places. Knows no Hiera.
+//!
+//! [`parse`] and [`parse_json`] make a [`Tree`] of any text; [`psych`] says what its scalars and tags mean, [`scalar`]
+//! where a part of a scalar's text is written, and [`Tree::node_at`] what is under a cursor.
 
+mod json;
+mod navigate;
 mod parse;
+pub mod psych;
 mod recover;
+pub mod scalar;
 mod scan;
 pub mod tree;
 
+pub use json::{parse_json, resolve_json};
+pub use navigate::Located;
 pub use parse::{parse, verdict};
+pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 pub use recover::entries;
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, Tree};

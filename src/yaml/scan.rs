@@ -9,6 +9,8 @@ use crate::text::TextRange;
 
 mod scalar;
 
+pub(in crate::yaml) use scalar::escape;
+
 /// One token with its place. Tokens without a width of their own ([`TokenKind::is_virtual`]) stand where libyaml says.
 #[derive(Debug)]
 pub(super) struct Token {

@@ -182,3 +182,84 @@ fn random_texts() {
     let texts: Vec<String> = (0..random::count(3000)).map(|_| random_text(&mut random)).collect();
     check(&texts);
 }
+
+/// The cases worth naming: what data files hold, and what YAML's readers disagree about.
+const CASES: &[&str] = &[
+    "", " ", "# only a comment", "---", "---\n", "--- # c\n", "...", "k: {a:1}", "{\"a\":1}", "k: [a:b]", "k: a:b", "k: http://x/y:8080",
+    "k: [a: b]", "{a: 1, b}", "k: [a,]", "{a: 1,}", "[a,,b]", "[,a]", "k: a: b", "k:\n  a: 1\n    b: 2", "k: 1\n j: 2", "k: 'x' y",
+    "k: [a] b", "k: *a b", "k: - 1", "k: -", "k: %x", "k: @x", "k: `x`", "k: %{x}", "k: a%{facts.os.family}", "[x%{y}]", "{a: x%{y}}",
+    "k: ENC[PKCS7,x]", "[ENC[A,B]]", "k: b#c", "k: b #c", "k: b\t#c", "k: #c", "k:\tv", "-\tv", "- \tv", "k:\n\tv: 1", "k: |\n \tx", "[\ta,\t b]",
+    "k: \"\\/\"", "k: \"\\'\"", "k: \"\\d\"", "k: \"\\ud83d\\ude00\"", "k: \"a\n--- b\"", "--- k: 1", "--- {k: 1}", "%YAML 1.1\n---\nk: yes",
+    "%YAML 1.2\n---\nk: 1", "%YAML 1.3\n---\nk: 1", "%YAML 2.0\n---\nk: 1", "%FOO x\n---\nk: 1", "%TAG !e! tag:x,2000:\n---\nk: !e!y 1",
+    "%TAG !e! a\n%TAG !e! b\n---\n", "%YAML 1.1\n%YAML 1.1\n---\n", "%YAML 1.1\n", "%YAML 1.1 k\n---\n", "%YAML 1.1234567890\n---\n", "\u{feff}k: 1",
+    "\u{feff}---\nk: 1", "\u{feff}k: 1\nj: 2", "k: 1\n\u{feff}j: 2", "k: 1\r\nj: |\r\n  a\r\n  b\r\n", "k: 1\rj: 2\r", "k: a\u{0}b", "# \u{1b}",
+    "k: \u{7f}", "k: a\u{85}  b", "k: a\u{2028}  b", "k: \"a\u{2029}  b\"", "k: a\u{a0}b", "k: a\u{feff}b", "k: \u{fffe}", "k:\n- 1\n- 2\nj: 3",
+    "k: 'x'# c", "'pkg': {\n  'a': 1,\n}\n", "'pkg': {\n  'a': 1,\n# c\n}\nb: 1\n", "k: \"a\nb\"\n", "k: 1\n---\nbroken: [\n", "k: 1\n...\n]: {\n", " k: 1\nj: 2\n",
+    "- a\nb: 1", "b: 1\n- a", "key", "a: 1\nkey\n", "a: 1\nkey\nb: 2\n", "a: \"x\nb: 1\n", "a: [x,\nb: 1\n", "a: {x\n", "? a\n: b\n? c\n", "? a", ": b", "? - a\n: - b\n",
+    "&a k: &b v\nj: *b", "k: &a\nj: *a", "k: &a [*a]", "*a : 1", "k: *", "k: &", "k: &a &b c", "k: &a *a", "k: !t !u v", "k: !<tag:x> v", "k: !<> v", "k: !<x v",
+    "k: !!str 1", "k: !a%C3%A4 v", "k: !a%C3v v", "k: !a%FF v", "k: !a% v", "k: !e!x v", "k: !! v", "k: ! v", "k: !a,b v", "[!a,b]", "<<: *x\n<<: {a: 1}",
+    "k: |\n", "k: |", "k: |-\n  a\n\n", "k: |+\n  a\n\n", "k: >\n  a\n  b\n\n  c\n   d\n  e\n", "k: |2\n    a\n   b\n", "k: |0\n", "k: |10\n", "k: | x\n", "k: |# c\n", "k: | # c\n  a\n",
+    "k: >-2\n    a\n", "k: |\n    a\n  b\n c\n", "k: |\n\n\n   a\n", "k: |\n     \n  a\n", "- |\n a\n- >\n b\n", "--- |\nfoo\n", "--- >\n foo\n",
+    "[?a]", "{? a}", "[? a]", "[? : b]", "[?]", "{?}", "[a?b]", "[a:]", "[a:, b]", "[:a]", "{a: :b}", "[- a]", "[-]", "[a, -]", "[|]", "[>\n a]", "[%]", "[\"a\":b]", "[\"a\"b]",
+    "{a b: c d}", "{a\n: b}", "[a\n: b]", "[a, b]: c", "{a: b}: c", "[a\n]: c", "\"a\": 1", "\"a\n b\": 1", "'a' : 1", "k: ]", "k: }", "]", "}", ",", "k: [}", "k: {]", "[[[[]]]]", "[[[",
+];
+
+#[test]
+fn named_cases() {
+    if !ruby::available("named_cases") {
+        return;
+    }
+    let mut texts: Vec<String> = CASES.iter().map(|text| (*text).to_owned()).collect();
+    for length in [1022, 1023, 1024, 1025, 1026] {
+        for letter in ["a", "ä"] {
+            let key = letter.repeat(length);
+            texts.extend([format!("{key}: 1"), format!("[{key}: 1]"), format!("? {key}\n: 1"), format!("'{key}': 1"), format!("a: 1\n{key}: 1")]);
+        }
+    }
+    // A control character counts when libyaml reads the piece of input that holds it.
+    for length in [16_360, 16_378, 16_379, 16_380, 16_384, 16_390, 40_000] {
+        for start in ["k: [\n", "k: 1\n---\n", "k: %\n"] {
+            texts.push(format!("{start}#{}\n\u{1}", "x".repeat(length)));
+            texts.push(format!("{start}#{}\n\u{1}", "ä".repeat(length / 2)));
+        }
+    }
+    check(&texts);
+}
+
+#[test]
+fn every_prefix() {
+    if !ruby::available("every_prefix") {
+        return;
+    }
+    let sample = include_str!("sample.yaml");
+    let texts: Vec<String> = sample.char_indices().map(|(at, _)| sample[..at].to_owned()).collect();
+    check(&texts);
+    let crlf: Vec<String> = texts.iter().map(|text| text.replace('\n', "\r\n")).collect();
+    check(&crlf);
+}
+
+#[test]
+fn corpus() {
+    let Ok(folder) = std::env::var("HIERA_LS_CORPUS") else { return };
+    if !ruby::available("corpus") {
+        return;
+    }
+    let mut texts = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+                texts.extend(std::fs::read_to_string(path));
+            }
+        }
+    }
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let start = std::time::Instant::now();
+    let nodes: usize = texts.iter().map(|text| yaml::parse(text).nodes.len()).sum();
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("{} files, {bytes} bytes, {nodes} nodes, {:.0} MB/s", texts.len(), bytes as f64 / seconds / 1e6);
+    check(&texts);
+}

@@ -1,0 +1,345 @@
+//! JSON into the same tree as YAML, with the verdicts of Ruby's own library (JSON 2.6): comments are accepted, unknown
+//! escapes too; trailing commas, `NaN`, a byte order mark and nesting beyond 100 are not.
+
+use super::psych::{self, Resolved};
+use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use crate::text::TextRange;
+
+/// How deep Ruby's JSON lets collections be nested.
+const MAX_DEPTH: usize = 100;
+
+/// Reads a JSON text. Never fails: the first error is the only one in `problems`, and what stands before it is in the tree.
+///
+/// Objects are flow mappings, arrays flow sequences, strings [`ScalarStyle::DoubleQuoted`]; numbers, `true`, `false`
+/// and `null` are [`ScalarStyle::JsonLiteral`] with the text as written. A missing value is a literal without text.
+/// A lone low surrogate, for which Ruby makes a string that is no UTF-8, becomes U+FFFD.
+pub fn parse_json(text: &str) -> Tree {
+    let text = &text[..text.floor_char_boundary(u32::MAX as usize)];
+    let mut reader = Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() };
+    if text.starts_with('\u{feff}') {
+        reader.fail("unexpected token");
+        reader.pos = 3;
+    }
+    reader.skip_ignored();
+    reader.tree.root = reader.value();
+    reader.skip_ignored();
+    if reader.pos < text.len() {
+        reader.fail("unexpected token");
+    }
+    reader.tree
+}
+
+/// What a JSON literal means: a number, `true`, `false` or `null`; an empty text is null.
+///
+/// Numbers with a point or an exponent are floats, infinite when too great; integers are exact; `-0` is 0.
+pub fn resolve_json(text: &str) -> Resolved {
+    match text {
+        "true" => Resolved::Bool(true),
+        "false" => Resolved::Bool(false),
+        "null" | "" => Resolved::Null,
+        number if number.contains(['.', 'e', 'E']) => number.parse().map_or(Resolved::String, Resolved::Float),
+        number => psych::decimal(number),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    pos: usize,
+    depth: usize,
+    tree: Tree,
+}
+
+impl Reader<'_> {
+    fn byte(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
+    }
+
+    /// Notes the error; only the first one counts.
+    fn fail(&mut self, message: &str) {
+        if self.tree.problems.is_empty() {
+            let len = self.text[self.pos..].chars().next().map_or(0, char::len_utf8);
+            let span = TextRange::from_usize(self.pos..self.pos + len);
+            self.tree.problems.push(SyntaxError { message: message.to_owned(), context: None, span });
+        }
+    }
+
+    fn add(&mut self, kind: NodeKind, start: usize, end: usize) -> NodeId {
+        let id = NodeId(self.tree.nodes.len() as u32);
+        self.tree.nodes.push(Node { kind, span: TextRange::from_usize(start..end), anchor: None, tag: None });
+        id
+    }
+
+    fn literal(&mut self, start: usize) -> NodeId {
+        let text = self.text[start..self.pos].into();
+        self.add(NodeKind::Scalar { style: ScalarStyle::JsonLiteral, text }, start, self.pos)
+    }
+
+    /// Skips white space and comments. An unfinished comment stays.
+    fn skip_ignored(&mut self) {
+        loop {
+            while matches!(self.byte(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+                self.pos += 1;
+            }
+            let rest = &self.text[self.pos..];
+            let len = if rest.starts_with("//") {
+                rest.find('\n')
+            } else if let Some(inner) = rest.strip_prefix("/*") {
+                inner.find("*/").map(|len| len + 4)
+            } else {
+                None
+            };
+            let Some(len) = len else { return };
+            let comment = self.text[self.pos..self.pos + len].trim_end_matches('\r').len();
+            self.tree.comments.push(TextRange::from_usize(self.pos..self.pos + comment));
+            self.pos += len;
+        }
+    }
+
+    /// Reads a value; `None` and an error when there is none.
+    fn value(&mut self) -> Option<NodeId> {
+        match self.byte() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            _ => {
+                let rest = &self.text[self.pos..];
+                let Some(word) = ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word)) else {
+                    self.fail("unexpected token");
+                    return None;
+                };
+                let start = self.pos;
+                self.pos += word.len();
+                Some(self.literal(start))
+            }
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> NodeId) -> Option<NodeId> {
+        if self.depth == MAX_DEPTH {
+            self.fail(&format!("nesting of {} is too deep", MAX_DEPTH + 1));
+            return None;
+        }
+        self.depth += 1;
+        let id = read(self);
+        self.depth -= 1;
+        Some(id)
+    }
+
+    fn object(&mut self) -> NodeId {
+        let start = self.pos;
+        self.pos += 1;
+        let mut entries = Vec::new();
+        self.members(b'}', |reader| reader.entry(&mut entries));
+        self.add(NodeKind::Mapping { flow: true, entries }, start, self.pos)
+    }
+
+    fn array(&mut self) -> NodeId {
+        let start = self.pos;
+        self.pos += 1;
+        let mut items = Vec::new();
+        self.members(b']', |reader| items.extend(reader.value()));
+        self.add(NodeKind::Sequence { flow: true, items }, start, self.pos)
+    }
+
+    /// Reads members up to the closing bracket or the first error.
+    fn members(&mut self, close: u8, mut member: impl FnMut(&mut Self)) {
+        self.skip_ignored();
+        if self.byte() == Some(close) {
+            self.pos += 1;
+            return;
+        }
+        loop {
+            let before = self.tree.problems.len();
+            member(self);
+            if self.tree.problems.len() > before {
+                return;
+            }
+            self.skip_ignored();
+            match self.byte() {
+                Some(b',') => self.pos += 1,
+                Some(byte) if byte == close => {
+                    self.pos += 1;
+                    return;
+                }
+                _ => return self.fail("unexpected token"),
+            }
+            self.skip_ignored();
+        }
+    }
+
+    fn entry(&mut self, entries: &mut Vec<(NodeId, NodeId)>) {
+        if self.byte() != Some(b'"') {
+            return self.fail("unexpected token");
+        }
+        let Some(key) = self.string() else { return };
+        let mut end = self.pos;
+        self.skip_ignored();
+        let value = if self.byte() == Some(b':') {
+            self.pos += 1;
+            end = self.pos;
+            self.skip_ignored();
+            self.value()
+        } else {
+            self.fail("unexpected token");
+            None
+        };
+        let omitted = NodeKind::Scalar { style: ScalarStyle::JsonLiteral, text: "".into() };
+        let value = value.unwrap_or_else(|| self.add(omitted, end, end));
+        entries.push((key, value));
+    }
+
+    fn number(&mut self) -> Option<NodeId> {
+        let start = self.pos;
+        let len = number_len(&self.bytes[start..]);
+        if len == 0 {
+            self.fail("unexpected token");
+            return None;
+        }
+        self.pos += len;
+        if self.bytes[self.pos - 1] == b'0' && matches!(self.byte(), Some(b'0'..=b'9')) {
+            // Reached only for leading zeros: a longer number would have been read on.
+            self.fail("unexpected token");
+        }
+        Some(self.literal(start))
+    }
+
+    fn string(&mut self) -> Option<NodeId> {
+        let start = self.pos;
+        self.pos += 1;
+        let mut text = String::new();
+        let mut piece = self.pos;
+        loop {
+            match self.byte() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    text.push_str(&self.text[piece..self.pos]);
+                    let Some((decoded, len)) = escape(&self.text[self.pos..]) else {
+                        self.fail("unexpected token");
+                        return None;
+                    };
+                    text.push(decoded);
+                    self.pos += len;
+                    piece = self.pos;
+                }
+                None | Some(0..=0x1F) => {
+                    self.fail("unexpected token");
+                    return None;
+                }
+                Some(_) => self.pos += 1,
+            }
+        }
+        text.push_str(&self.text[piece..self.pos]);
+        self.pos += 1;
+        Some(self.add(NodeKind::Scalar { style: ScalarStyle::DoubleQuoted, text: text.into() }, start, self.pos))
+    }
+}
+
+/// How many bytes of these are a number: the longest beginning that is one.
+fn number_len(bytes: &[u8]) -> usize {
+    let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut at = usize::from(bytes.first() == Some(&b'-'));
+    at += match bytes.get(at) {
+        Some(b'0') => 1,
+        Some(b'1'..=b'9') => digits(at),
+        _ => return 0,
+    };
+    if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
+        at += 1 + digits(at + 1);
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        if digits(at + 1 + sign) > 0 {
+            at += 1 + sign + digits(at + 1 + sign);
+        }
+    }
+    at
+}
+
+/// The character that the escape at the start of `text` stands for, and its length; `None` when it is none.
+///
+/// A letter without a meaning of its own stands for itself; a pair of surrogates is one escape.
+pub(super) fn escape(text: &str) -> Option<(char, usize)> {
+    let decoded = match text[1..].chars().next()? {
+        'b' => '\x08',
+        'f' => '\x0c',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'u' => return unicode_escape(text),
+        '\0'..='\x1f' => return None,
+        other => return Some((other, 1 + other.len_utf8())),
+    };
+    Some((decoded, 2))
+}
+
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    };
+    let high = unit(0)?;
+    if high & 0xFC00 != 0xD800 {
+        return Some((char::from_u32(high).unwrap_or('\u{fffd}'), 6));
+    }
+    // Ruby does not look whether the second one is a low surrogate.
+    let low = unit(6)?;
+    let value = ((high & 0x3F) << 10 | ((high >> 6 & 0xF) + 1) << 16) | low & 0x3FF;
+    Some((char::from_u32(value)?, 12))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem_at(text: &str) -> Option<u32> {
+        parse_json(text).problems.first().map(|problem| problem.span.start)
+    }
+
+    #[test]
+    fn verdicts() {
+        for good in ["{}", "/* c */ {\"a\" // c\n: 1}", r#"["\x", "\ud83d\ude00"]"#, "[-0, 1e3, 1E400]", "null", " [1] "] {
+            assert_eq!(problem_at(good), None, "{good}");
+        }
+        for (bad, at) in [
+            ("", 0),
+            (" ", 1),
+            ("{\"a\": 1,}", 8),
+            ("[1,]", 3),
+            ("[NaN]", 1),
+            ("[01]", 2),
+            ("{'a': 1}", 1),
+            ("[\"a\tb\"]", 3),
+            ("\u{feff}{}", 0),
+            ("{} x", 3),
+            ("{} // c", 3),
+            (r#"["\ud83d"]"#, 2),
+        ] {
+            assert_eq!(problem_at(bad), Some(at), "{bad}");
+        }
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert_eq!(problem_at(&nested(100)), None);
+        assert_eq!(parse_json(&nested(101)).problems[0].message, "nesting of 101 is too deep");
+    }
+
+    #[test]
+    fn what_stands_before_the_error_stays() {
+        let tree = parse_json("{\"a\": 1, \"b\": {\"c\": [2, \"d");
+        let root = tree.root.unwrap();
+        assert_eq!(tree.entries(root).len(), 2);
+        let inner = tree.entries(root)[1].1;
+        assert_eq!(tree.scalar(tree.entries(inner)[0].0), Some("c"));
+        let tree = parse_json("{\"a\": ");
+        assert_eq!(tree.entries(tree.root.unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn literals() {
+        assert_eq!(resolve_json("-0"), Resolved::Integer(0));
+        assert_eq!(resolve_json("1e3"), Resolved::Float(1000.0));
+        assert_eq!(resolve_json("1E400"), Resolved::Float(f64::INFINITY));
+        assert_eq!(resolve_json("-9223372036854775809"), Resolved::BigInteger("-9223372036854775809".into()));
+        assert_eq!(resolve_json("null"), Resolved::Null);
+    }
+}

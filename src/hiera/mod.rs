@@ -1,5 +1,6 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
+pub mod glob;
 pub mod merge;
 pub mod value;
 

@@ -42,7 +42,7 @@ fn random_globs_are_rubys() {
     for (pattern, expected) in patterns.iter().zip(&answers) {
         let expected: Vec<String> = expected.iter().map(|path| FilePath::new(path).as_str().to_owned()).collect();
         let found: Vec<String> = glob(pattern, &Disk).iter().map(|path| path.as_str().to_owned()).collect();
-        let unmatched = found.iter().find(|path| !pattern.contains("..") && !matches(pattern, &FilePath::new(path)));
+        let unmatched = found.iter().find(|path| !is_below_link(path) && !matches(pattern, &FilePath::new(path)));
         if found != expected || unmatched.is_some() {
             differences += 1;
             if differences <= 20 {
@@ -54,6 +54,11 @@ fn random_globs_are_rubys() {
     println!("{} patterns, {hits} with results, {differences} different", patterns.len());
     assert_eq!(differences, 0, "seed {seed}");
     assert!(hits > patterns.len() / 5, "the patterns test too little");
+}
+
+/// Whether some folder on the way is a link: `matches` cannot know.
+fn is_below_link(path: &str) -> bool {
+    Path::new(path).ancestors().skip(1).any(Path::is_symlink)
 }
 
 fn has_ruby() -> bool {
@@ -101,7 +106,7 @@ impl Listing for Disk {
 }
 
 fn grow(random: &mut Random, root: &Path, folder: &Path, depth: u32) {
-    for _ in 0..2 + random.below(6) {
+    for _ in 0..3 + random.below(8) {
         let path = folder.join(random_name(random));
         if path.symlink_metadata().is_ok() {
             continue;
@@ -119,7 +124,7 @@ fn grow(random: &mut Random, root: &Path, folder: &Path, depth: u32) {
 }
 
 fn random_name(random: &mut Random) -> String {
-    let start = *random.pick(&["a", "b", "ab", "a-b", "B", ".a", ".", "é", "[a]", "{a,b}", "1", "10", "a\\", "*"]);
+    let start = *random.pick(&["a", "a", "b", "b", "ab", "a-b", "B", ".a", ".", "é", "[a]", "{a,b}", "1", "a\\", "*"]);
     let end = *random.pick(&["", "", ".yaml", ".yaml", "b", ".b", "x"]);
     let name = format!("{start}{end}");
     if matches!(name.as_str(), "." | "..") { "dot".into() } else { name }
@@ -127,7 +132,7 @@ fn random_name(random: &mut Random) -> String {
 
 fn random_pattern(random: &mut Random) -> String {
     let mut pattern = String::new();
-    for n in 0..1 + random.below(4) {
+    for n in 0..1 + random.below(3) {
         if n > 0 {
             pattern.push_str(if random.one_in(30) { "//" } else { "/" });
         }
@@ -136,7 +141,7 @@ fn random_pattern(random: &mut Random) -> String {
         } else if random.one_in(3) {
             pattern.push_str(&random_name(random));
         } else {
-            for _ in 0..1 + random.below(3) {
+            for _ in 0..1 + random.below(2) {
                 pattern.push_str(&random_piece(random, 0));
             }
         }

@@ -2,6 +2,9 @@
 //!
 //! Follows `dir.c` of Ruby 3.1, where results are sorted; `tests/glob_oracle.rs` compares both on random trees.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use crate::text::FilePath;
 
 /// What lies under a name.
@@ -28,7 +31,7 @@ pub trait Listing {
     }
 }
 
-/// How many patterns the braces of one pattern may stand for; what follows in a pattern of more is ignored.
+/// How many patterns the braces of one pattern may stand for; all further ones are ignored.
 const MAX_ALTERNATIVES: usize = 10_000;
 
 /// How long the texts may be in total that the expansion of braces goes through.
@@ -39,44 +42,58 @@ const MAX_PARTS: usize = 4_096;
 
 /// The files that an absolute pattern matches, in the order and as often as Ruby's `Dir.glob` names them; folders are left out.
 ///
-/// Sorted by bytes within each folder, an entry before what lies in it; alternatives in braces follow one another in written
-/// order, without regard to what was found before. Names from the start of the pattern that hold no special character are not
-/// looked up, so `listing` need not know the folders above. The pattern should have no `..`, which would be folded as text.
-/// Source: `ruby_brace_expand`, `glob_make_pattern` and `glob_helper` in `dir.c` of Ruby 3.1.
+/// Sorted by bytes within each folder, an entry before what lies in it. Alternatives in braces follow one another in written
+/// order and repeat what both match, below each folder where the braces are reached (`*/{b,a}`: `d/b`, `d/a`, `e/b`, `e/a`). Right
+/// behind `**/`, though, braces are one more way to match a name: no order, no repetition, and no `/` in them.
+///
+/// Names at the start of the pattern that hold no special character are not looked up, so `listing` need not know the folders
+/// above. `..` should have been folded by the caller; one that is left is folded as text, without regard to links.
+/// Source: `glob_make_pattern`, `glob_helper` and `ruby_brace_expand` in `dir.c` of Ruby 3.1.
 pub fn glob(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
-    let mut found = Vec::new();
-    for pattern in alternatives(pattern) {
-        if let Some(parts) = compile(&pattern) {
-            Walk { parts: &parts, listing, found: &mut found }.visit(&FilePath::new("/"), None, &[0]);
-        }
-    }
-    found
+    let Some(parts) = compile(pattern.strip_prefix('/').unwrap_or(pattern)) else { return Vec::new() };
+    let mut walk = Walk { listing, expanded: HashMap::new(), found: Vec::new() };
+    walk.visit(&parts, &[0], &Place { path: FilePath::new("/"), kind: None, skip_dot: false });
+    walk.found
 }
 
-/// Whether a pattern would match a file at `path`, were there one. Both are absolute.
+/// Whether a pattern matches a file at `path`, were there one and nothing else. Both are absolute.
 ///
 /// No folder on the way counts as a link.
 pub fn matches(pattern: &str, path: &FilePath) -> bool {
-    let names: Vec<&str> = path.as_str().split('/').filter(|name| !name.is_empty()).collect();
-    alternatives(pattern).iter().filter_map(|pattern| compile(pattern)).any(|parts| {
-        let mut states = vec![0];
-        for (n, name) in names.iter().enumerate() {
-            let kind = if n + 1 < names.len() { EntryKind::Folder } else { EntryKind::File };
-            skip_empty(&parts, &mut states);
-            states = step(&parts, &states, name, kind);
+    !glob(pattern, &OnlyFile(path)).is_empty()
+}
+
+/// A world with one file.
+struct OnlyFile<'p>(&'p FilePath);
+
+impl Listing for OnlyFile<'_> {
+    fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
+        match self.0.relative_to(folder) {
+            None | Some("") => Vec::new(),
+            Some(rest) => match rest.split_once('/') {
+                Some((name, _)) => vec![(name.into(), EntryKind::Folder)],
+                None => vec![(rest.into(), EntryKind::File)],
+            },
         }
-        states.contains(&parts.len())
-    })
+    }
 }
 
 /// A pattern between two slashes.
-enum Part {
+struct Part {
+    /// As written; braces can only be expanded in the whole rest of a pattern.
+    text: String,
+    matcher: Matcher,
+}
+
+enum Matcher {
     /// `**/`: any number of folders.
     Recursive,
     /// A name without special characters.
     Plain(String),
-    /// Anything else.
+    /// A name with some.
     Magical(Vec<Token>),
+    /// A name with braces, and the patterns it stands for.
+    Braces(Vec<Vec<Token>>),
 }
 
 enum Token {
@@ -95,53 +112,94 @@ enum Token {
 }
 
 struct Walk<'w> {
-    parts: &'w [Part],
     listing: &'w dyn Listing,
-    found: &'w mut Vec<FilePath>,
+    /// What the rest of a pattern with braces stands for.
+    expanded: HashMap<String, Rc<Vec<Vec<Part>>>>,
+    found: Vec<FilePath>,
+}
+
+/// Where a walk has come to.
+struct Place {
+    path: FilePath,
+    /// `None` where nobody has looked.
+    kind: Option<EntryKind>,
+    /// Whether `.` is no name to match any more; it is one in the first folder that is read.
+    skip_dot: bool,
 }
 
 impl Walk<'_> {
-    /// Collects what matches at and below `path`. Each of `states` is the number of the part that comes next.
-    /// `kind` is `None` where nobody has looked.
-    fn visit(&mut self, path: &FilePath, kind: Option<EntryKind>, states: &[usize]) {
-        if states.contains(&self.parts.len()) && kind.or_else(|| self.listing.kind(path)) == Some(EntryKind::File) {
-            self.found.push(path.clone());
+    /// Collects what matches at a place and below. Each of `states` is the number of the part of the pattern that comes next.
+    fn visit(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+        let mut recursive = false;
+        let mut listed = false;
+        for &state in states {
+            let is_recursive = matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. }));
+            recursive |= is_recursive;
+            match parts.get(state + usize::from(is_recursive)).map(|part| &part.matcher) {
+                // All other states are lost here, in Ruby too.
+                Some(Matcher::Braces(_)) if !recursive => return self.expand(&parts[states[0]..], place),
+                Some(Matcher::Magical(_)) => listed = true,
+                _ => {}
+            }
         }
-        let next: Vec<usize> = states.iter().copied().filter(|state| *state < self.parts.len()).collect();
-        if next.is_empty() || kind == Some(EntryKind::File) {
+        if states.contains(&parts.len()) && place.kind.or_else(|| self.listing.kind(&place.path)) == Some(EntryKind::File) {
+            self.found.push(place.path.clone());
+        }
+        if place.kind == Some(EntryKind::File) {
             return;
         }
-        if next.iter().all(|state| matches!(self.parts[*state], Part::Plain(_))) {
-            self.join(path, &next)
-        } else {
-            self.list(path, &next)
+        if recursive || listed { self.list(parts, states, place, recursive) } else { self.join(parts, states, place) }
+    }
+
+    fn expand(&mut self, rest: &[Part], place: &Place) {
+        let texts: Vec<&str> = rest.iter().map(|part| part.text.as_str()).collect();
+        let expanded = self.expanded.entry(texts.join("/")).or_insert_with_key(|text| {
+            Rc::new(alternatives(text).iter().filter_map(|alternative| compile(alternative)).collect())
+        });
+        for parts in expanded.clone().iter() {
+            self.visit(parts, &[0], place);
         }
     }
 
     // Ruby does not read a folder only to find names that it knows.
-    fn join(&mut self, path: &FilePath, states: &[usize]) {
-        let name_of = |state: usize| match &self.parts[state] {
-            Part::Plain(name) => name.as_str(),
-            _ => "",
+    fn join(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+        let name_of = |state: usize| match parts.get(state).map(|part| &part.matcher) {
+            Some(Matcher::Plain(name)) => Some(name.as_str()),
+            _ => None,
         };
-        let mut left = states.to_vec();
-        while let Some(first) = left.first().copied() {
-            let name = name_of(first);
-            let (same, others): (Vec<usize>, Vec<usize>) = left.iter().partition(|state| name_of(**state) == name);
+        let mut left: Vec<usize> = states.iter().copied().filter(|state| name_of(*state).is_some()).collect();
+        while let Some(name) = left.first().and_then(|state| name_of(*state)) {
+            let (same, others): (Vec<usize>, Vec<usize>) = left.iter().partition(|state| name_of(**state) == Some(name));
             let next: Vec<usize> = same.iter().map(|state| state + 1).collect();
-            let stays = name.is_empty() || name == ".";
-            self.visit(&path.join(&format!("./{name}")), stays.then_some(EntryKind::Folder), &next);
+            if name != ".." || self.is_folder(place) {
+                let kind = matches!(name, "" | "." | "..").then_some(EntryKind::Folder);
+                let path = place.path.join(&format!("./{name}"));
+                self.visit(parts, &next, &Place { path, kind, skip_dot: place.skip_dot });
+            }
             left = others;
         }
     }
 
-    fn list(&mut self, path: &FilePath, states: &[usize]) {
-        for (name, kind) in self.listing.list(path) {
-            let next = step(self.parts, states, &name, kind);
+    fn list(&mut self, parts: &[Part], states: &[usize], place: &Place, recursive: bool) {
+        let mut entries = self.listing.list(&place.path);
+        if !recursive && !place.skip_dot && !entries.is_empty() {
+            let at = entries.partition_point(|(name, _)| name.as_str() < ".");
+            entries.insert(at, (".".into(), EntryKind::Folder));
+        }
+        for (name, kind) in entries {
+            let next = step(parts, states, &name, kind);
             if !next.is_empty() {
-                self.visit(&path.join(&format!("./{name}")), Some(kind), &next);
+                self.visit(
+                    parts,
+                    &next,
+                    &Place { path: place.path.join(&format!("./{name}")), kind: Some(kind), skip_dot: true },
+                );
             }
         }
+    }
+
+    fn is_folder(&self, place: &Place) -> bool {
+        matches!(place.kind.or_else(|| self.listing.kind(&place.path)), Some(EntryKind::Folder | EntryKind::LinkedFolder))
     }
 }
 
@@ -155,31 +213,23 @@ fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<us
     };
     for &state in states {
         let mut state = state;
-        if matches!(parts.get(state), Some(Part::Recursive)) {
+        if matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. })) {
             if kind == EntryKind::Folder && !name.starts_with('.') {
                 push(state);
             }
             state += 1;
         }
-        let fits = match parts.get(state) {
-            Some(Part::Plain(plain)) => plain == name,
-            Some(Part::Magical(tokens)) => fits(tokens, name),
-            Some(Part::Recursive) | None => false,
+        let fits = match parts.get(state).map(|part| &part.matcher) {
+            Some(Matcher::Plain(plain)) => plain == name,
+            Some(Matcher::Magical(tokens)) => fits(tokens, name),
+            Some(Matcher::Braces(alternatives)) => alternatives.iter().any(|tokens| fits(tokens, name)),
+            Some(Matcher::Recursive) | None => false,
         };
         if fits {
             push(state + 1);
         }
     }
     next
-}
-
-/// Moves over the empty names of `a//b`.
-fn skip_empty(parts: &[Part], states: &mut [usize]) {
-    for state in states {
-        while matches!(parts.get(*state), Some(Part::Plain(name)) if name.is_empty() || name == ".") {
-            *state += 1;
-        }
-    }
 }
 
 /// Whether a name fits. Quadratic at worst: only the last star is tried again.
@@ -288,19 +338,22 @@ fn split_at_commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The parts of a pattern without braces; `None` when it matches folders only.
+/// The parts of a pattern behind a root or a folder; `None` when it matches folders only.
 fn compile(pattern: &str) -> Option<Vec<Part>> {
-    let mut rest = pattern.strip_prefix('/').unwrap_or(pattern);
-    let mut parts = Vec::new();
+    let mut rest = pattern;
+    let mut parts: Vec<Part> = Vec::new();
+    if rest.is_empty() {
+        return Some(parts);
+    }
     loop {
         if let Some(behind) = rest.strip_prefix("**/") {
-            if !matches!(parts.last(), Some(Part::Recursive)) {
-                parts.push(Part::Recursive);
+            if !matches!(parts.last(), Some(Part { matcher: Matcher::Recursive, .. })) {
+                parts.push(Part { text: "**".into(), matcher: Matcher::Recursive });
             }
             rest = behind.trim_start_matches('/');
         } else {
-            let (part, behind) = rest.split_at(separator(rest));
-            parts.push(compile_part(part));
+            let (text, behind) = rest.split_at(separator(rest));
+            parts.push(Part { text: text.into(), matcher: compile_name(text) });
             match behind.strip_prefix('/') {
                 Some(behind) => rest = behind,
                 None => return Some(parts),
@@ -312,7 +365,7 @@ fn compile(pattern: &str) -> Option<Vec<Part>> {
     }
 }
 
-/// Where the first slash is that separates; one between `[` and `]` does not.
+/// Where the first slash is that separates; one within brackets or braces does not.
 fn separator(pattern: &str) -> usize {
     let mut open = false;
     let mut chars = pattern.char_indices();
@@ -328,17 +381,19 @@ fn separator(pattern: &str) -> usize {
     pattern.len()
 }
 
-fn compile_part(part: &str) -> Part {
-    let mut chars = part.chars();
+fn compile_name(text: &str) -> Matcher {
+    let mut chars = text.chars();
     let mut plain = String::new();
+    let mut magical = false;
     while let Some(c) = chars.next() {
         match c {
-            '*' | '?' | '[' => return Part::Magical(compile_tokens(part)),
+            '{' => return Matcher::Braces(alternatives(text).iter().map(|alternative| compile_tokens(alternative)).collect()),
+            '*' | '?' | '[' => magical = true,
             '\\' => plain.extend(chars.next()),
             c => plain.push(c),
         }
     }
-    Part::Plain(plain)
+    if magical { Matcher::Magical(compile_tokens(text)) } else { Matcher::Plain(plain) }
 }
 
 fn compile_tokens(part: &str) -> Vec<Token> {
@@ -358,10 +413,14 @@ fn compile_tokens(part: &str) -> Vec<Token> {
                 }
                 None => Token::Never,
             },
-            '\\' if at < chars.len() => {
-                at += 1;
-                Token::Char(chars[at - 1])
-            }
+            '\\' => match chars.get(at) {
+                Some(c) => {
+                    at += 1;
+                    Token::Char(*c)
+                }
+                // One at the end stands for nothing.
+                None => continue,
+            },
             c => Token::Char(c),
         });
     }
@@ -467,6 +526,9 @@ mod tests {
         check(&files, "{b,a}.yaml", &["b.yaml", "a.yaml"]);
         check(&files, "{b.yaml,a.yaml,b.yaml}", &["b.yaml", "a.yaml", "b.yaml"]);
         check(&files, "{c/{d,e},{a}}.yaml", &["c/d.yaml", "a.yaml"]);
+        check(&files, "**/{b,b,a}.yaml", &["a.yaml", "b.yaml"]);
+        check(&files, "**/{c/d,b}.yaml", &["b.yaml"]);
+        check(&["d/a", "d/b", "e/a", "e/b"], "*/{b,a}", &["d/b", "d/a", "e/b", "e/a"]);
         check(&files, "{a.yaml", &[]);
         check(&files, "[a.yaml", &[]);
     }
@@ -506,7 +568,7 @@ mod tests {
 
     #[test]
     fn hostile_patterns_end() {
-        let name = "a".repeat(10_000);
+        let name = "a".repeat(2_000);
         check(&[&name], &format!("{}b", "*a".repeat(200)), &[]);
         check(&[&name], &"{a,a}".repeat(64), &[]);
         check(&[&name], &format!("{}{{", "{a,a}".repeat(64)), &[]);

@@ -74,11 +74,7 @@ enum Place {
 
 impl Job {
     fn random(random: &mut Random) -> Job {
-        let mut kind = Kind {
-            prefixes: random.pick::<&[&str]>(&[&["--"], &["--"], &["-"], &["."], &["a|b"], &["-*"], &["("], &["--", "-"]]),
-            random_size: 3,
-            sensitive: false,
-        };
+        let mut kind = Kind { prefixes: random.pick::<&[&str]>(ALL_PREFIXES), random_size: 3, sensitive: false };
         let merge = random_merge(random, &kind);
         kind.sensitive = merge.get("unpack_arrays").is_none();
         Job { merge, places: random_place(random, &kind, 0) }
@@ -126,6 +122,19 @@ struct Kind {
     /// Whether there are Sensitive values, which no text shows as Ruby does.
     sensitive: bool,
 }
+
+const ALL_PREFIXES: &[&[&str]] = &[
+    &["--"],
+    &["--"],
+    &["--"],
+    &["-"],
+    &["."],
+    &["a|b"],
+    &["-*"],
+    &["("],
+    &["--", "-"],
+    &["*", "+", "?", "{", "*a", "?", "+a", "{", "[", "\\-", "(?i)A"],
+];
 
 fn random_merge(random: &mut Random, kind: &Kind) -> Value {
     if random.one_in(40) {

@@ -1,6 +1,7 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
 pub mod config;
+pub mod convert;
 pub mod data;
 pub mod glob;
 pub mod hierarchy;

@@ -342,7 +342,12 @@ impl Knockout {
         if prefix.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1 {
             return Err(MergeError::BadKnockout { message: "too short escape sequence".into() });
         }
-        match Regex::with_options(&format!("^{prefix}"), RegexOptions::REGEX_OPTION_NONE, Syntax::ruby()) {
+        // Ruby lets the anchor be repeated, which the library does not: repeated freely, it can be left out.
+        // (An interval, `{2}`, stays an error here.)
+        let rest = prefix.trim_start_matches(['*', '+', '?']);
+        let repeats = &prefix[..prefix.len() - rest.len()];
+        let anchor = if repeats.contains(['*', '?']) { "" } else { "^" };
+        match Regex::with_options(&format!("{anchor}{rest}"), RegexOptions::REGEX_OPTION_NONE, Syntax::ruby()) {
             Ok(regex) => Ok(Knockout::Regex(Box::new(regex))),
             Err(error) => Err(MergeError::BadKnockout { message: format!("{}: /^{prefix}/", error.description()) }),
         }

@@ -1,1 +1,426 @@
+use serde_json::Value as Json;
+
 use super::*;
+use crate::hiera::value::Key;
+use crate::text::{FileId, TextRange};
+
+/// A value written as JSON; a key or string `#1` is the integer 1.
+fn value(text: &str) -> Value {
+    from_json(&serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}")))
+}
+
+fn from_json(json: &Json) -> Value {
+    let data = match json {
+        Json::Null => Data::Null,
+        Json::Bool(value) => Data::Bool(*value),
+        Json::Number(number) => number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap()), Data::Integer),
+        Json::String(text) => Data::String(text.as_str().into()),
+        Json::Array(items) => Data::Array(Arc::new(items.iter().map(from_json).collect())),
+        Json::Object(members) => {
+            let key = |text: &str| match text.strip_prefix('#') {
+                Some(number) => Key(number.parse().map(Data::Integer).unwrap_or_else(|_| Data::Float(number.parse().unwrap()))),
+                None => Key::string(text),
+            };
+            let members = members.iter().map(|(name, value)| (key(name), member(None, from_json(value))));
+            Data::Hash(Arc::new(members.collect()))
+        }
+    };
+    Value::new(data, None)
+}
+
+/// Folds places (`-` is one without a value) with a strategy written as data, and compares: a value, `absent`, or part of an error.
+#[track_caller]
+fn check(merge: &str, places: &str, expected: &str) {
+    let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
+    let strategy = parse_strategy(&merge).unwrap().unwrap();
+    let found: Vec<Option<Value>> = places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
+    let result = fold::<MergeError>(&strategy, found.len(), &mut |n| Ok(found[n].clone()));
+    check_result(result, expected, places);
+}
+
+#[track_caller]
+fn check_result(result: Result<Option<Value>, MergeError>, expected: &str, places: &str) {
+    match result {
+        Ok(Some(merged)) => assert_eq!(merged.to_text(), value(expected).to_text(), "{places}"),
+        Ok(None) => assert_eq!("absent", expected, "{places}"),
+        Err(error) => assert!(error.to_string().contains(expected), "{places}: {error}"),
+    }
+}
+
+/// Folds groups of places, and then the groups.
+#[track_caller]
+fn check_groups(merge: &str, groups: &[&[&str]], expected: &str) {
+    let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
+    let strategy = parse_strategy(&merge).unwrap().unwrap();
+    let group =
+        |places: &[&str]| fold::<MergeError>(&strategy, places.len(), &mut |n| Ok((places[n] != "-").then(|| value(places[n]))));
+    check_result(fold(&strategy, groups.len(), &mut |n| group(groups[n])), expected, &format!("{groups:?}"));
+}
+
+const KNOCKOUT: &str = r#"{"strategy": "deep", "knockout_prefix": "--"}"#;
+const KNOCKOUT_HASHES: &str = r#"{"strategy": "deep", "knockout_prefix": "--", "merge_hash_arrays": true}"#;
+const MERGE_HASHES: &str = r#"{"strategy": "deep", "merge_hash_arrays": true}"#;
+const SORTED: &str = r#"{"strategy": "deep", "sort_merged_arrays": true}"#;
+
+#[test]
+fn strategies_as_data_writes_them() {
+    let given = |text: &str| parse_strategy(&value(text));
+    for name in ["first", "default", "unique", "hash", "deep", "reverse_deep"] {
+        assert_eq!(given(&format!("\"{name}\"")).unwrap().unwrap().to_string(), name);
+        assert_eq!(given(&format!("{{\"strategy\": \"{name}\"}}")).unwrap().unwrap().name(), name);
+    }
+    assert_eq!(given("\"unconstrained_deep\"").unwrap().unwrap().name(), "deep", "they share one object");
+    assert_eq!((given("null"), given("false")), (Ok(None), Ok(None)));
+    let options = DeepOptions { knockout_prefix: Some("--".into()), merge_hash_arrays: true, ..DeepOptions::default() };
+    assert_eq!(given(KNOCKOUT_HASHES), Ok(Some(Strategy::Deep(options))));
+    assert_eq!(given(r#"{"strategy": "deep", "knockout_prefix": null}"#), Ok(Some(Strategy::Deep(DeepOptions::default()))));
+}
+
+#[test]
+fn what_is_no_strategy() {
+    let nameless = "The hash given as 'merge' must contain the name of a strategy in string form for the key 'strategy'";
+    for (given, expected) in [
+        (r#""foo""#, "Unknown merge strategy: 'foo'"),
+        (r#""Deep""#, "Unknown merge strategy: 'Deep'"),
+        (r#""""#, "Unknown merge strategy: ''"),
+        ("true", "Unknown merge strategy: 'true'"),
+        (r#"["deep"]"#, r#"Unknown merge strategy: '["deep"]'"#),
+        (r#"{"strategy": 1}"#, "Unknown merge strategy: '1'"),
+        ("{}", nameless),
+        (r#"{"knockout_prefix": "--"}"#, nameless),
+        (r#"{"strategy": null}"#, nameless),
+        (r#"{"strategy": "hash", "foo": 1}"#, "The merge options has wrong type, unrecognized key 'foo'"),
+        (
+            r#"{"strategy": "hash", "foo": 1, "bar": 1}"#,
+            " The merge options has wrong type, unrecognized key 'foo'\n  The merge options has wrong type, unrecognized key 'bar'",
+        ),
+        (r##"{"strategy": "hash", "#1": 1}"##, "The merge options has wrong type, expects size to be at most 1, got 2"),
+        (
+            r#"{"strategy": "deep", "overwrite_arrays": true}"#,
+            "The merge options has wrong type, unrecognized key 'overwrite_arrays'",
+        ),
+        (
+            r#"{"strategy": "deep", "sort_merged_arrays": "x"}"#,
+            "The merge options has wrong type, entry 'sort_merged_arrays' expects a value of type Undef or Boolean, got String",
+        ),
+        (
+            r#"{"strategy": "deep", "knockout_prefix": [1]}"#,
+            "The merge options has wrong type, entry 'knockout_prefix' expects a value of type Undef or String, got Tuple",
+        ),
+        (
+            r##"{"strategy": "reverse_deep", "#1": 1}"##,
+            "The merge options has wrong type, expects a Hash[String[1], Any] value, got Hash[Variant[String, Integer[1, 1]], Variant[String, Integer[1, 1]]]",
+        ),
+    ] {
+        assert_eq!(parse_strategy(&value(given)).unwrap_err().to_string(), expected, "{given}");
+    }
+}
+
+#[test]
+fn first_stops_at_the_first_value() {
+    check("first", "1 | 2", "1");
+    check("first", "null | [1]", "null");
+    check("default", "false | 1", "false");
+    check("first", "- | 1", "1");
+    check("first", "- | -", "absent");
+    let mut asked = 0;
+    let next = &mut |_| {
+        asked += 1;
+        Ok::<_, MergeError>(Some(Value::null(None)))
+    };
+    assert_eq!(fold(&Strategy::First, 9, next), Ok(Some(Value::null(None))));
+    assert_eq!(asked, 1);
+}
+
+#[test]
+fn unique_rows() {
+    for (places, expected) in [
+        ("1 | 2", "[1, 2]"),
+        ("[1,2] | 3", "[1,2,3]"),
+        ("3 | [1,2]", "[3,1,2]"),
+        ("[[1,2],[3]] | [[3],[1,2],[2,1]]", "[1,2,3]"),
+        (r#"[1,"1",1.0] | [1.0,1,"1",2]"#, r#"[1,"1",1.0,2]"#),
+        ("[null,1] | [null,2]", "[null,1,2]"),
+        ("null | [1]", "[null,1]"),
+        ("[1] | null", "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Undef"),
+        ("null | null", "got Undef"),
+        ("null | -", "[null]"),
+        (r#"{"a":1} | 3"#, r#"[{"a":1},3]"#),
+        (r#"3 | {"a":1}"#, "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Struct"),
+        (r#"{"a":1} | {"b":2}"#, "got Struct"),
+        (r#"{"a":1} | -"#, r#"[{"a":1}]"#),
+        (r#"[{"a":1}] | [{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#),
+        ("1 | -", "[1]"),
+        ("1", "1"),
+        ("[1,1,2]", "[1,2]"),
+        ("[1,1,[1,2]]", "[1,1,[1,2]]"),
+        ("[1,1] | [2,2]", "[1,2]"),
+    ] {
+        // Whether a lone list is flattened depends on how many places there are, not on how many have it.
+        let expected = if places == "[1,1,[1,2]]" { "[1,[1,2]]" } else { expected };
+        check("unique", places, expected);
+    }
+    check_groups("unique", &[&["[1,1,[1,2]]"], &[], &[]], "[1,1,2]");
+    check_groups("unique", &[&["[[1,[1]]]"], &[], &[]], "[1,1]");
+    check_groups("unique", &[&["[1,1,[1,2]]", "-"]], "[1,2]");
+    check_groups("unique", &[&["[1,1,[1,2]]", "-"], &["-"]], "[1,1,1,2]");
+}
+
+#[test]
+fn hash_rows() {
+    for (places, expected) in [
+        (r#"{"a":1,"c":{"x":1}} | {"b":2,"a":3,"c":{"y":2}}"#, r#"{"b":2,"a":1,"c":{"x":1}}"#),
+        (r#"{"a":1} | {"b":1,"a":2} | {"c":1,"b":2,"a":3}"#, r#"{"c":1,"b":1,"a":1}"#),
+        (r#"{"a":null} | {"a":1}"#, r#"{"a":null}"#),
+        (r#"1 | {"a":1}"#, "The first element of the merge has wrong type, expects a Hash value, got Integer"),
+        (r#"{"a":1} | [1]"#, "The second element of the merge has wrong type, expects a Hash value, got Tuple"),
+        (r#"{"a":1} | null"#, "got Undef"),
+        ("[1,1] | -", "[1,1]"),
+        ("null", "null"),
+        (r##"{"#1":"a"} | {"1":"b"}"##, "expects a Hash[String, Data] value, got Hash[Integer[1, 1], String]"),
+        (r##"{"a":{"#1":2}} | {}"##, "The first element of the merge has wrong type, entry 'a' expects a Data value, got Hash"),
+    ] {
+        check("hash", places, expected);
+    }
+}
+
+#[test]
+fn deep_rows() {
+    for (places, expected) in [
+        ("[1,2] | [2,3]", "[2,3,1]"),
+        (r#"["a"] | ["b","a"] | ["c","b"]"#, r#"["c","b","a"]"#),
+        (r#"{"a":1,"c":{"x":1,"l":[1]}} | {"b":2,"a":3,"c":{"y":2,"l":[2]}}"#, r#"{"b":2,"a":1,"c":{"y":2,"l":[2,1],"x":1}}"#),
+        ("1 | 2", "1"),
+        ("[1,2] | 3", "[1,2]"),
+        ("3 | [1,2]", "3"),
+        (r#"{"a":1} | [1]"#, r#"{"a":1}"#),
+        (r#"[1] | {"a":1}"#, "[1]"),
+        (r#"{"a":[1]} | {"a":{"b":1}}"#, r#"{"a":[1]}"#),
+        (r#"{"a":{"b":1}} | {"a":[1]}"#, r#"{"a":{"b":1}}"#),
+        (r#"{"a":false} | {"a":{"b":1}}"#, r#"{"a":false}"#),
+        (r#"{"a":null} | {"a":{"b":1}}"#, r#"{"a":{"b":1}}"#),
+        (r#"null | {"a":1}"#, r#"{"a":1}"#),
+        ("[1] | null", "[1]"),
+        (r#"{"a":{}} | {"a":1}"#, r#"{"a":1}"#),
+        (r#"{"a":{}} | {"a":[1]}"#, r#"{"a":[1]}"#),
+        (r#"{"a":[]} | {"a":{"b":1}}"#, r#"{"a":[]}"#),
+        (r#"{"a":[]} | {"a":1}"#, r#"{"a":[]}"#),
+        (r#"{"a":{"b":1}} | {"a":false}"#, r#"{"a":{"b":1}}"#),
+        (r#"{"a":[1]} | {"a":false}"#, r#"{"a":[1]}"#),
+        (r#"{"a":{"b":[1,1],"c":[1,1]}} | {"a":1}"#, r#"{"a":{"b":[1,1],"c":[1]}}"#),
+        (r#"{"x":null,"y":null} | {"x":1,"z":1}"#, r#"{"x":1,"z":1,"y":null}"#),
+        (r#"{"a":[1,1]} | {"b":1}"#, r#"{"b":1,"a":[1]}"#),
+        (r#"{"b":1} | {"a":[1,1]}"#, r#"{"a":[1,1],"b":1}"#),
+        ("[1,1] | [2,2]", "[2,1]"),
+        ("[1,1,[1,2]] | -", "[1,1,[1,2]]"),
+        ("[[1,2],[3]] | [[3],[1,2],[2,1]]", "[[3],[1,2],[2,1]]"),
+        ("[1.0] | [1]", "[1,1.0]"),
+        (r##"{"#1.0":"a"} | {"#1":"b"}"##, r##"{"#1":"b","#1.0":"a"}"##),
+        ("[null,1] | [null,2]", "[null,2,1]"),
+        (r##"{"#1":"a"} | {"1":"b","#2":"c"}"##, r##"{"1":"b","#2":"c","#1":"a"}"##),
+        (r#"{"a":[1]} | {"a":2} | {"a":[3]}"#, r#"{"a":[3,1]}"#),
+    ] {
+        check("deep", places, expected);
+    }
+    check("reverse_deep", r#"["a"] | ["b","a"] | ["c","b"]"#, r#"["a","b","c"]"#);
+    check_groups("deep", &[&[r#"{"a":[1]}"#], &[r#"{"a":2}"#, r#"{"a":[3]}"#]], r#"{"a":[1]}"#);
+}
+
+#[test]
+fn merge_hash_arrays_rows() {
+    for (places, expected) in [
+        (r#"[{"x":1},{"y":1}] | [{"x":2,"z":1}]"#, r#"[{"x":1,"z":1},{"y":1}]"#),
+        (r#"[{"x":1}] | [{"x":2,"z":1},{"q":1}]"#, r#"[{"x":1,"z":1},{"q":1}]"#),
+        (r#"[{"x":1},"s"] | [{"x":2}]"#, r#"[{"x":2},{"x":1},"s"]"#),
+        (r#"[] | [{"x":2}]"#, r#"[{"x":2}]"#),
+        (r#"[{"a":1}] | [{"b":1},{"c":1}] | [{"d":1}]"#, r#"[{"d":1,"b":1,"a":1},{"c":1}]"#),
+    ] {
+        check(MERGE_HASHES, places, expected);
+    }
+}
+
+#[test]
+fn sort_rows() {
+    for (places, expected) in [
+        (r#"{"x":["c","a"]} | {"y":["b","a"]}"#, r#"{"y":["b","a"],"x":["a","c"]}"#),
+        (r#"["é","b","A"] | ["a","B"]"#, r#"["A","B","a","b","é"]"#),
+        ("[2,1.5] | [3,1]", "[1,1.5,2,3]"),
+        ("[[2],[1,3]] | [[1]]", "[[1],[1,3],[2]]"),
+        (r#"["a"] | [1]"#, "comparison of Integer with String failed"),
+        (r#"[1] | ["a"]"#, "comparison of String with 1 failed"),
+        ("[2,1]", "[2,1]"),
+    ] {
+        check(SORTED, places, expected);
+    }
+}
+
+#[test]
+fn knockout_rows() {
+    for (places, expected) in [
+        (r#"["--a","c"] | ["a","b"]"#, r#"["b","c"]"#),
+        (r#"["--z","c"] | ["a","b"]"#, r#"["a","b","c"]"#),
+        (r#"["--a","c"] | ["--a","a","b"]"#, r#"["b","c"]"#),
+        (r#"["--a","a"] | ["b"]"#, r#"["b","a"]"#),
+        (r#"["a","--a"] | ["b","a"]"#, r#"["b","a"]"#),
+        (r#"["c"] | ["--c","a"]"#, r#"["--c","a","c"]"#),
+        (r#"["--a","c"]"#, r#"["--a","c"]"#),
+        (r#"["--a","c"] | -"#, r#"["--a","c"]"#),
+        (r#"["--","c"] | ["a","b"]"#, r#"["c"]"#),
+        (r#"["--"] | ["a","b"]"#, "[]"),
+        (r#"["--","c"] | "s""#, r#"["c"]"#),
+        (r#"["--","c"] | {"a":1}"#, r#"["c"]"#),
+        (r#"["--","c"] | null"#, r#"["--","c"]"#),
+        (r#"["--1"] | [1,"1",2]"#, "[1,2]"),
+        (r#"{"x":"--foo"} | {"x":"foo"}"#, r#"{"x":""}"#),
+        (r#"{"x":"--foo"} | {}"#, r#"{"x":""}"#),
+        (r#"{"x":"--foo"} | {"x":null}"#, r#"{"x":""}"#),
+        (r#"{"x":"--foo"} | {"x":[1]}"#, r#"{"x":""}"#),
+        (r#"{"x":"--"} | {"x":1}"#, r#"{"x":""}"#),
+        (r#""--a" | "a""#, r#""""#),
+        (r#""--" | ["a"]"#, r#""""#),
+        (r#"{"y":1} | {"x":"--v"}"#, r#"{"x":"--v","y":1}"#),
+        (r#"{"--x":1} | {"x":2}"#, r#"{"x":2,"--x":1}"#),
+        (r#"{"x":["--a","c"]} | {"y":1}"#, r#"{"y":1,"x":["c"]}"#),
+        (r#"{"x":["--a","a","c"]} | {"x":null}"#, r#"{"x":["c","a"]}"#),
+        (r#"{"x":["--a","c"]} | {"x":5}"#, r#"{"x":["c"]}"#),
+        (r#"{"x":["--a","c"]} | {"x":{"a":1}}"#, r#"{"x":["c"]}"#),
+        (r#"[{"a":"--"}] | [{"a":1}]"#, r#"[{"a":1},{"a":"--"}]"#),
+        (r#"[["--a"]] | [["a"]]"#, r#"[["a"],["--a"]]"#),
+        (r#"["x\n--a"] | ["x\na","a"]"#, r#"["a"]"#),
+        (r#"["----a"] | ["--a","a"]"#, r#"["a"]"#),
+        (r#"["--a"] | ["b"] | ["a","c"]"#, r#"["a","c","b"]"#),
+        (r#"["--a"] | ["a","b"] | ["a","c"]"#, r#"["a","c","b"]"#),
+        (r#"["x"] | ["--a"] | ["a","c"]"#, r#"["c","x"]"#),
+        (r#"["x"] | ["b"] | ["--a","a"]"#, r#"["--a","a","b","x"]"#),
+        (r#"{"x":"--"} | {"x":["b"]} | {"x":["c"]}"#, r#"{"x":""}"#),
+        (r#"{"x":["q"]} | {"x":"--"} | {"x":["a","c"]}"#, r#"{"x":["a","c","q"]}"#),
+        (r#"["--a"] | - | ["a","c"]"#, r#"["c"]"#),
+    ] {
+        check(KNOCKOUT, places, expected);
+    }
+    check(KNOCKOUT_HASHES, r#"[{"a":"--"}] | [{"a":1}]"#, r#"[{"a":""}]"#);
+    check_groups(KNOCKOUT, &[&[r#"["--a"]"#], &[r#"["b"]"#, r#"["a","c"]"#]], r#"["c","b"]"#);
+    check_groups(KNOCKOUT, &[&[r#"["--a"]"#, r#"["b"]"#], &[r#"["a","c"]"#]], r#"["a","c","b"]"#);
+}
+
+#[test]
+fn lists_merged_with_themselves_lose_elements() {
+    for (list, expected) in [
+        (r#"["--a","c"]"#, "[]"),
+        (r#"["x","--a","c"]"#, r#"["x"]"#),
+        (r#"["x","--a","c","a","d"]"#, r#"["x","d"]"#),
+        (r#"["x","--a","c","--x","d","e"]"#, r#"["c"]"#),
+        (r#"["x","c","--x"]"#, r#"["c"]"#),
+        (r#"["--","c"]"#, "[]"),
+    ] {
+        check(KNOCKOUT, &format!(r#"{{"h":{{"x":{list}}}}} | {{"y":1}}"#), &format!(r#"{{"y":1,"h":{{"x":{expected}}}}}"#));
+    }
+    check(KNOCKOUT, r#"{"h":{"x":["x","--a","c"]}} | {"h":{"z":1}}"#, r#"{"h":{"z":1,"x":["x","c"]}}"#);
+    check(KNOCKOUT, r#"{"a":{"b":["--x","y"],"c":["--x","y"]}} | {"a":1}"#, r#"{"a":{"b":["--x","y"],"c":[]}}"#);
+    check(KNOCKOUT, r#"{"h":{"x":"--a","y":{"z":"--"}}} | {"q":1}"#, r#"{"q":1,"h":{"x":"","y":{"z":""}}}"#);
+}
+
+#[test]
+fn the_prefix_is_a_regular_expression() {
+    for (prefix, places, expected) in [
+        (".", r#"["xa"] | ["a"]"#, "[]"),
+        ("..", r#"["xya"] | ["a"]"#, "[]"),
+        ("*", r#"["*a"] | ["a"]"#, r#"["a","*a"]"#),
+        ("+", r#"["+a"] | ["a"]"#, r#"["a","+a"]"#),
+        ("(", r#"["a"] | ["b"]"#, "end pattern with unmatched parenthesis: /^(/"),
+        ("(", "[1] | [2]", "[2,1]"),
+        ("[a", r#"["a"] | ["b"]"#, "premature end of char-class: /^[a/"),
+        ("\\\\", r#"["a"] | ["b"]"#, "too short escape sequence"),
+        ("", "1 | 2", "knockout_prefix cannot be an empty string in deep_merge!"),
+    ] {
+        check(&format!(r#"{{"strategy": "deep", "knockout_prefix": "{prefix}"}}"#), places, expected);
+    }
+}
+
+#[test]
+fn options_of_the_unconstrained_strategies() {
+    let with = |option: &str| format!(r#"{{"strategy": "unconstrained_deep", {option}}}"#);
+    check(&with(r#""overwrite_arrays": true"#), r#"{"a":[1]} | {"a":[2]}"#, r#"{"a":[1]}"#);
+    check(&with(r#""extend_existing_arrays": true"#), r#"{"a":1} | {"a":[2]}"#, r#"{"a":[2,1]}"#);
+    check(&with(r#""preserve_unmergeables": true"#), r#"{"a":1,"b":1} | {"a":[2]}"#, r#"{"a":[2],"b":1}"#);
+    check(&with(r#""unpack_arrays": ",""#), r#"["1,2,3","4"] | ["5","6","7,8"]"#, r#"["5","6","7","8","1","2","3","4"]"#);
+}
+
+fn at(file: u32, start: u32) -> Option<Span> {
+    Some(Span { file: FileId(file), range: TextRange::empty(start) })
+}
+
+/// The value with the number of a file and of the part as the origin of each part; the parts are counted from outside in.
+fn placed(text: &str, file: u32) -> Value {
+    fn place(value: Value, file: u32, count: &mut u32) -> Value {
+        *count += 1;
+        let origin = at(file, *count);
+        match value.data {
+            Data::Array(items) => Value::array(items.iter().map(|item| place(item.clone(), file, count)).collect(), origin),
+            Data::Hash(hash) => {
+                let placed = hash.iter().map(|(key, given)| {
+                    *count += 1;
+                    (key.clone(), member(at(file, *count), place(given.value.clone(), file, count)))
+                });
+                Value::hash(placed.collect(), origin)
+            }
+            data => Value::new(data, origin),
+        }
+    }
+    place(value(text), file, &mut 0)
+}
+
+fn origins(value: &Value) -> String {
+    let span = |span: Option<Span>| span.map_or("?".into(), |span| format!("{}:{}", span.file.0, span.range.start));
+    let own = span(value.origin);
+    match &value.data {
+        Data::Array(items) => format!("{own}[{}]", items.iter().map(origins).collect::<Vec<_>>().join(" ")),
+        Data::Hash(hash) => {
+            let members =
+                hash.iter().map(|(key, given)| format!("{}@{} {}", key.to_text(), span(given.key_origin), origins(&given.value)));
+            format!("{own}{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        _ => own,
+    }
+}
+
+#[test]
+fn parts_keep_their_origins() {
+    let merged = |merge: &str, higher: &str, lower: &str| {
+        let strategy = parse_strategy(&if merge.starts_with('{') { value(merge) } else { merge.into() }).unwrap().unwrap();
+        origins(&super::merge(&strategy, placed(higher, 1), placed(lower, 2)).unwrap())
+    };
+    assert_eq!(merged("unique", "[1,2]", "[2,3]"), "1:1[1:2 1:3 2:3]");
+    assert_eq!(merged("unique", "1", "[1,3]"), "1:1[1:1 2:3]");
+    assert_eq!(merged("hash", r#"{"a":1}"#, r#"{"b":1,"a":2}"#), "1:1{b@2:2 2:3, a@1:2 1:3}");
+    assert_eq!(merged("deep", "[1,2]", "[2,3]"), "1:1[2:2 2:3 1:2]", "of duplicates the lower one stays");
+    assert_eq!(merged("deep", r#"{"a":{"x":1}}"#, r#"{"a":{"x":2,"y":3}}"#), "1:1{a@1:2 1:3{x@1:4 1:5, y@2:6 2:7}}");
+    assert_eq!(merged("deep", r#"{"a":null,"b":{}}"#, r#"{"a":1,"b":2}"#), "1:1{a@2:2 2:3, b@2:4 2:5}");
+    assert_eq!(merged(KNOCKOUT, r#"{"a":"--"}"#, r#"{"a":1}"#), "1:1{a@1:2 1:3}");
+}
+
+#[test]
+fn errors_say_where() {
+    let origin = |merge: Strategy, higher: &str, lower: &str| {
+        super::merge(&merge, placed(higher, 1), placed(lower, 2)).unwrap_err().origin()
+    };
+    assert_eq!(origin(Strategy::Hash, r#"{"a":1}"#, "[1]"), at(2, 1));
+    assert_eq!(origin(Strategy::Hash, r##"{"a":{"#1":2}}"##, "{}"), at(1, 4), "the key that is no string");
+    assert_eq!(origin(Strategy::Unique, "[1]", "null"), at(2, 1));
+    let error = parse_strategy(&placed(r#"{"strategy":"deep","foo":1}"#, 1)).unwrap_err();
+    assert_eq!(error.origin(), at(1, 4));
+}
+
+#[test]
+fn long_lists_of_alike_hashes_take_no_square_time() {
+    let list = |from: u32| {
+        let items: Vec<String> = (from..from + 20_000).map(|n| format!(r#"{{"name":"{n}","port":1}}"#)).collect();
+        value(&format!("[{}]", items.join(",")))
+    };
+    let started = std::time::Instant::now();
+    let merged = super::merge(&Strategy::Unique, list(0), list(10_000)).unwrap();
+    assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
+    let merged = deep(&DeepOptions::default(), list(0), list(10_000)).unwrap();
+    assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}

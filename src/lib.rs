@@ -16,8 +16,11 @@
 //! To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a method in `server`, its capability in `initialize`.
 //! To add a setting: a field in [`settings`], its use in the config that it belongs to, a line in the README's table.
 
+pub mod cli;
 pub mod diagnostics;
 pub mod hiera;
+pub mod ide;
+pub mod server;
 pub mod settings;
 pub mod text;
 pub mod workspace;

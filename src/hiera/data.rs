@@ -10,7 +10,7 @@ use super::interpolation::{Method, TokenKind, tokens, unclosed};
 use super::key::LookupKey;
 use super::value::{Data, Hash, Key, Member, Value};
 use crate::text::{FileId, Span, TextRange};
-use crate::yaml::json::resolve_json;
+use crate::yaml::resolve_json;
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::source_offset;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};

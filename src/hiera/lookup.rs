@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::config::{Backend, BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Reader, Template};
+use super::convert::{Conversion, convert};
 use super::data::{DataFile, ProblemKind};
 use super::hierarchy::{LocatedLevel, Location, Place, dig_variable, locate};
 use super::interpolation::{Method, TokenKind, tokens};
@@ -85,6 +86,8 @@ pub struct Resolution {
     pub merge_source: MergeSource,
     /// The conversion that applies to the value.
     pub convert_to: Option<ConvertTo>,
+    /// The type of a conversion that was left out, as hiera-ls does not know it.
+    pub unapplied_conversion: Option<String>,
     /// What happened at each location, in order.
     pub steps: Vec<Step>,
     /// Files that could change the value if variables that are unknown were known.
@@ -232,6 +235,8 @@ pub enum LookupErrorKind {
         /// The function that read it.
         function: Arc<str>,
     },
+    /// A value that `convert_to` cannot convert.
+    Conversion(String),
     /// A config that cannot be used.
     Config(String),
     /// What makes Puppet itself fail with a Ruby error.
@@ -313,7 +318,7 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
-            LookupErrorKind::Config(message) | LookupErrorKind::Crash(message) => f.write_str(message),
+            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => f.write_str(message),
             LookupErrorKind::Exhausted => f.write_str("given up: the lookup needs too many other lookups, or gives too long a text"),
         }
     }
@@ -376,6 +381,7 @@ struct Invocation {
     unsettled: Vec<Unsettled>,
     reads: Reads,
     lookups: u32,
+    unapplied_conversion: Option<String>,
 }
 
 /// What `lookup_options` say about a key.
@@ -416,16 +422,23 @@ impl<'a> Resolver<'a> {
             }
             Err(error) => (Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: None }, Err(error)),
         };
-        let Invocation { steps, unsettled, reads, .. } = inv;
+        let Invocation { steps, unsettled, reads, unapplied_conversion, .. } = inv;
         let mut steps = steps.unwrap_or_default();
         self.add_unreached(key, &mut steps);
         let Choice { merge, merge_source, convert_to } = choice;
-        Resolution { key: key.clone(), value, merge, merge_source, convert_to, steps, unsettled, reads }
+        Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
     }
 
     /// The strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
         Ok(self.choose(&mut Invocation::default(), key, None)?.merge)
+    }
+
+    /// The entry of `lookup_options` that serves a key.
+    pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
+        let Segment::Name(root) = &key.root else { return None };
+        let options = self.options(&mut Invocation::default(), key.module()).ok()?;
+        Result::as_ref(&options).ok()?.entry(root)
     }
 
     /// Every level of the layers that may hold `key`, located in the scope; the layers in order of priority.
@@ -505,7 +518,18 @@ impl<'a> Resolver<'a> {
         {
             value = dig(&found, key)?;
         }
-        Ok(value.map(|value| convert(value, choice.convert_to.as_ref())))
+        let (Some(value), Some(convert_to)) = (&value, &choice.convert_to) else { return Ok(value) };
+        match convert(value.clone(), convert_to) {
+            Conversion::Done(value) => Ok(Some(value)),
+            Conversion::NotApplied(value) => {
+                inv.unapplied_conversion = Some(convert_to.type_text.clone());
+                Ok(Some(value))
+            }
+            Conversion::Failed(message) => {
+                let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
+                Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
+            }
+        }
     }
 
     fn search_layer(
@@ -914,15 +938,4 @@ fn enter<T>(inv: &mut Invocation, frame: Frame, inner: impl FnOnce(&mut Invocati
     let result = inner(inv);
     inv.stack.pop();
     result
-}
-
-/// Applies a conversion. Only `Sensitive` changes anything yet; the others are noted in the [`Resolution`].
-fn convert(value: Value, convert_to: Option<&ConvertTo>) -> Value {
-    match convert_to {
-        Some(convert_to) if convert_to.type_text == "Sensitive" => {
-            let origin = value.origin;
-            Value::new(Data::Sensitive(Arc::new(value)), origin)
-        }
-        _ => value,
-    }
 }

@@ -1,0 +1,214 @@
+//! What is under the cursor; every feature starts here.
+
+use std::sync::Arc;
+
+use crate::hiera::config::{HieraConfig, Level, Template};
+use crate::hiera::data::{DataFile, Reference};
+use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::value::{Data, Key, Value};
+use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::file::File;
+use crate::workspace::layers::Environment;
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
+
+/// A place of interest, with the environment that it belongs to.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The environment.
+    pub environment: Arc<Environment>,
+    /// The file.
+    pub path: FilePath,
+    /// The bytes that it covers.
+    pub range: TextRange,
+    /// What it is.
+    pub kind: SubjectKind,
+}
+
+/// The kinds of subject.
+#[derive(Clone, Debug)]
+pub enum SubjectKind {
+    /// A key, or a part of its value, in a data file.
+    Key(KeyPath),
+    /// A key that a token asks for.
+    Reference(LookupKey),
+    /// A variable that a token names.
+    Variable(LookupKey),
+    /// A location in a `hiera.yaml`.
+    Location {
+        /// The config.
+        config: Arc<HieraConfig>,
+        /// The level.
+        level: Arc<Level>,
+        /// The location, as written.
+        template: Template,
+    },
+    /// A YAML alias; the anchored node's place.
+    Alias {
+        /// The anchor with its `&`.
+        anchor: TextRange,
+    },
+}
+
+/// The way to a part of a data file, as keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPath {
+    /// The root key.
+    pub root: Arc<str>,
+    /// The way from its value to the part.
+    pub steps: Vec<KeyStep>,
+}
+
+/// One step of a [`KeyPath`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyStep {
+    /// Into a hash.
+    Member(Key),
+    /// Into a list: the element written at this place, and its number in this file.
+    Element {
+        /// Where it is written.
+        place: Span,
+        /// Its number.
+        index: usize,
+    },
+}
+
+impl KeyPath {
+    /// The dotted key that looks the part up in this file; elements count as in this file.
+    pub fn dotted(&self) -> String {
+        let mut text = LookupKey::of_root(&self.root).text.to_string();
+        for step in &self.steps {
+            text.push('.');
+            match step {
+                KeyStep::Member(key) => {
+                    let name = key.to_text();
+                    let quote = name.contains(['.', '\'', '"']) || key.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
+                    text.push_str(&if quote { format!("'{name}'") } else { name.into_owned() });
+                }
+                KeyStep::Element { index, .. } => text.push_str(&index.to_string()),
+            }
+        }
+        text
+    }
+
+    /// The part within a root value, and where its key is written. An element of a list is the one that was written at its place.
+    pub fn within(&self, root: &Value, root_key: Option<Span>) -> Option<(Option<Span>, Value)> {
+        let mut current = (root_key, root.clone());
+        for step in &self.steps {
+            current = match (step, &current.1.data) {
+                (KeyStep::Member(key), Data::Hash(hash)) => hash.get(key).map(|member| (member.key_origin, member.value.clone()))?,
+                (KeyStep::Element { place, .. }, Data::Array(items)) => {
+                    let item = items.iter().find(|item| item.origin == Some(*place))?;
+                    (item.origin, item.clone())
+                }
+                _ => return None,
+            };
+        }
+        Some(current)
+    }
+}
+
+/// The subject at a place; `None` where there is none.
+pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
+    let file = snapshot.file_by_id(position.file)?;
+    let environment = snapshot.layout().governing(&file.path).next()?.clone();
+    let subject = |range, kind| Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind });
+    if let Some(config) = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path) {
+        let (level, template) = location_at(config, position.offset)?;
+        let range = template.span?.range;
+        return subject(range, SubjectKind::Location { config: config.clone(), level, template });
+    }
+    let data = snapshot.view(&environment).data_of(&file.path)?;
+    if let Some((range, kind)) = token_at(&data, position.offset) {
+        return subject(range, kind);
+    }
+    let tree = file.tree();
+    let text = file.text()?.to_str();
+    let located = tree.node_at(&text, position.offset)?;
+    if let NodeKind::Alias { target: Some(target), .. } = &tree.node(located.node).kind
+        && let Some(anchor) = &tree.node(*target).anchor
+    {
+        return subject(tree.node(located.node).span, SubjectKind::Alias { anchor: anchor.span });
+    }
+    let (key_path, range) = key_path(file, &tree, &located.path, located.on_key.then_some(located.node), located.node)?;
+    subject(range, SubjectKind::Key(key_path))
+}
+
+fn location_at(config: &HieraConfig, offset: u32) -> Option<(Arc<Level>, Template)> {
+    let touches = |template: &&Template| template.span.is_some_and(|span| span.file == config.file && span.range.touches(offset));
+    config.levels().find_map(|level| {
+        let template = level.locations.templates().iter().find(touches)?;
+        Some((Arc::new(level.clone()), template.clone()))
+    })
+}
+
+fn token_at(data: &DataFile, offset: u32) -> Option<(TextRange, SubjectKind)> {
+    let token = data.tokens.iter().find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
+    let kind = match &token.reference {
+        Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
+        Reference::Variable(key) => SubjectKind::Variable(key.clone()),
+    };
+    Some((token.name_span.range, kind))
+}
+
+/// The keys on the way to a node, and the range to mark: the key, or the element of a list.
+fn key_path(file: &File, tree: &Tree, path: &[PathStep], _on_key: Option<NodeId>, node: NodeId) -> Option<(KeyPath, TextRange)> {
+    let mut current = tree.root?;
+    let mut root: Option<Arc<str>> = None;
+    let mut steps = Vec::new();
+    let mut range = tree.node(node).span;
+    for step in path {
+        current = tree.resolve(current)?;
+        match (step, &tree.node(current).kind) {
+            (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
+                let (key, value) = *entries.get(*n)?;
+                range = tree.node(key).span;
+                let text = tree.scalar(key)?;
+                match &root {
+                    None => root = Some(text.strip_prefix(':').unwrap_or(text).into()),
+                    Some(_) => steps.push(KeyStep::Member(key_of(tree, key)?)),
+                }
+                current = value;
+            }
+            (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
+                current = *items.get(*n)?;
+                range = tree.node(current).span;
+                steps.push(KeyStep::Element { place: Span { file: file.id, range }, index: *n });
+            }
+            _ => return None,
+        }
+    }
+    Some((KeyPath { root: root?, steps }, range))
+}
+
+fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
+    use crate::yaml::psych::{Resolved, resolve_plain};
+    let NodeKind::Scalar { style, text } = &tree.node(id).kind else { return None };
+    let resolved = if *style == ScalarStyle::Plain { resolve_plain(text) } else { Resolved::String };
+    Some(Key(match resolved {
+        Resolved::Integer(number) => Data::Integer(number),
+        Resolved::Float(number) => Data::Float(number),
+        Resolved::Bool(truth) => Data::Bool(truth),
+        Resolved::Symbol(name) => Data::String(name.into()),
+        _ => Data::String((**text).into()),
+    }))
+}
+
+/// The part of a key that a dotted key asks for, as steps of a path. An index is a step into a hash with such a key, or none.
+pub fn steps_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
+    let mut current = (root.origin, root.clone());
+    for segment in &key.subkeys {
+        current = match (segment, &current.1.data) {
+            (Segment::Name(name), Data::Hash(hash)) => hash.get(&**name).map(|member| (member.key_origin, member.value.clone()))?,
+            (Segment::Index(index), Data::Hash(hash)) => {
+                hash.get(&Key(Data::Integer(*index))).map(|member| (member.key_origin, member.value.clone()))?
+            }
+            (Segment::Index(index), Data::Array(items)) => {
+                let item = usize::try_from(*index).ok().and_then(|index| items.get(index))?;
+                (item.origin, item.clone())
+            }
+            _ => return None,
+        };
+    }
+    Some(current)
+}

@@ -1,0 +1,101 @@
+//! Go to definition: from a key, or a token that asks for one, to every place that defines it; the one that counts first.
+
+use super::cursor::{Subject, SubjectKind, steps_of, under_cursor};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Outcome, Resolver};
+use crate::hiera::value::Value;
+use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::workspace::Snapshot;
+
+/// Where a definition is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The file.
+    pub path: FilePath,
+    /// The key, or whatever names the thing; empty at the start for a whole file.
+    pub range: TextRange,
+}
+
+/// The definitions of what is at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definitions {
+    /// The bytes that were asked about.
+    pub origin: TextRange,
+    /// The definitions: for a key first the one that its value comes from, then those of the other levels in order of
+    /// priority, then those that other nodes see.
+    pub targets: Vec<Target>,
+}
+
+/// The definitions of what is at `position`; `None` when there is nothing to define.
+pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
+    let subject = under_cursor(snapshot, position)?;
+    let targets = match &subject.kind {
+        SubjectKind::Key(path) => key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| path.within(value, key)),
+        SubjectKind::Reference(key) => {
+            let root = LookupKey::of_root(&key.root_text());
+            key_targets(snapshot, &subject, &root, &|value, root_key| {
+                let (key_place, value) = steps_of(key, value)?;
+                Some((if key.subkeys.is_empty() { root_key } else { key_place }, value))
+            })
+        }
+        SubjectKind::Variable(_) => Vec::new(),
+        SubjectKind::Location { template, .. } => files_of(snapshot, &subject, template),
+        SubjectKind::Alias { anchor } => vec![Target { path: subject.path.clone(), range: *anchor }],
+    };
+    (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
+}
+
+/// The part of a root value that is meant, with the place of its key.
+type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
+
+fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow: Narrow<'_>) -> Vec<Target> {
+    let environment = &subject.environment;
+    let view = snapshot.view(environment);
+    let scope = snapshot.scope_for(environment, &subject.path);
+    let resolution = Resolver::new(snapshot.context(environment, &view, &scope)).lookup(root, None);
+    let mut spans: Vec<Span> = Vec::new();
+    // The merged value's part says where it comes from, if it is written as such and not an alias's.
+    let first_found = resolution.steps.iter().find_map(|step| match &step.outcome {
+        Outcome::Found { key, .. } => Some(*key),
+        _ => None,
+    });
+    if let (Ok(Some(value)), Some(key)) = (&resolution.value, first_found)
+        && let Some((Some(place), _)) = narrow(value, key)
+    {
+        spans.push(place);
+    }
+    for step in &resolution.steps {
+        let place = match &step.outcome {
+            Outcome::Found { path, key, .. } => raw(&view, path, root).and_then(|value| narrow(&value, *key)).and_then(|found| found.0),
+            Outcome::NotReached { shadowed: Some((key, value)), .. } => narrow(value, *key).and_then(|found| found.0),
+            _ => None,
+        };
+        spans.extend(place);
+    }
+    for path in snapshot.keys().definitions(&root.root_text()).iter().filter(|path| environment.reaches(path)) {
+        let Some(data) = view.data_of(path) else { continue };
+        let Some(member) = data.roots.get(&*root.root_text()) else { continue };
+        spans.extend(narrow(&member.value, member.key_origin).and_then(|found| found.0));
+    }
+    let mut targets: Vec<Target> = Vec::new();
+    for span in spans {
+        let Some(path) = snapshot.path(span.file) else { continue };
+        let target = Target { path: path.clone(), range: span.range };
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+    }
+    targets
+}
+
+fn raw(view: &crate::workspace::EnvironmentView<'_>, path: &FilePath, root: &LookupKey) -> Option<Value> {
+    Some(view.data_of(path)?.roots.get(&*root.root_text())?.value.clone())
+}
+
+/// The files that a location of `hiera.yaml` can name: those of the scope in view first, as they would be read.
+fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::config::Template) -> Vec<Target> {
+    let reach = subject.environment.reach.iter().find(|reach| reach.template == *template);
+    let Some(reach) = reach else { return Vec::new() };
+    let files = snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some());
+    files.map(|file| Target { path: file.path.clone(), range: TextRange::empty(0) }).collect()
+}

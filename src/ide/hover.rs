@@ -1,0 +1,366 @@
+//! Hover: the effective value of what is under the cursor, and the level that each part of it comes from.
+
+use std::fmt::Write as _;
+
+use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, steps_of, under_cursor};
+use super::explain::{Names, conditions, layer_name, options};
+use crate::hiera::config::{Layer, Level, Template};
+use crate::hiera::hierarchy::{Place, locate};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{MergeSource, Outcome, Resolution, Resolver, Step};
+use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::value::{Data, Value};
+use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::workspace::Snapshot;
+
+/// How a hover is written.
+#[derive(Clone, Copy)]
+pub struct HoverConfig<'a> {
+    /// Whether the client shows Markdown.
+    pub markdown: bool,
+    /// The address of a line (from 1) of a file.
+    pub link: &'a dyn Fn(&FilePath, u32) -> String,
+    /// The most lines of a value.
+    pub max_value_lines: usize,
+    /// The most locations to list.
+    pub max_locations: usize,
+}
+
+/// What to show, and for which bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// The bytes that it is about.
+    pub range: TextRange,
+    /// Markdown, or plain text.
+    pub text: String,
+}
+
+/// Explains what is at `position`; `None` when there is nothing to explain.
+pub fn hover(snapshot: &Snapshot, position: FilePosition, config: &HoverConfig<'_>) -> Option<Hover> {
+    let subject = under_cursor(snapshot, position)?;
+    let scope = snapshot.scope_for(&subject.environment, &subject.path);
+    let writer = Writer { snapshot, subject: &subject, scope: &scope, config, names: Names { snapshot, root: &subject.environment.root } };
+    let text = match &subject.kind {
+        SubjectKind::Key(path) => writer.key(path),
+        SubjectKind::Reference(key) => writer.reference(key),
+        SubjectKind::Variable(key) => writer.variable(key),
+        SubjectKind::Location { config, level, template } => writer.location(config, level, template),
+        SubjectKind::Alias { .. } => return None,
+    };
+    Some(Hover { range: subject.range, text })
+}
+
+struct Writer<'a> {
+    snapshot: &'a Snapshot,
+    subject: &'a Subject,
+    scope: &'a Scope,
+    config: &'a HoverConfig<'a>,
+    names: Names<'a>,
+}
+
+/// The part of a root value that a hover is about, with the place of its key.
+type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
+
+impl Writer<'_> {
+    fn key(&self, path: &KeyPath) -> String {
+        let root = LookupKey::of_root(&path.root);
+        if &*path.root == crate::hiera::lookup::LOOKUP_OPTIONS {
+            return self.options_entry(path);
+        }
+        let resolution = self.resolve(&root);
+        self.resolution(&path.dotted(), &resolution, &|value, key| path.within(value, key))
+    }
+
+    fn reference(&self, key: &LookupKey) -> String {
+        let resolution = self.resolve(&LookupKey::of_root(&key.root_text()));
+        self.resolution(&key.text, &resolution, &|value, root| {
+            let (place, value) = steps_of(key, value)?;
+            Some((if key.subkeys.is_empty() { root } else { place }, value))
+        })
+    }
+
+    fn resolve(&self, root: &LookupKey) -> Resolution {
+        let environment = &self.subject.environment;
+        let view = self.snapshot.view(environment);
+        Resolver::new(self.snapshot.context(environment, &view, self.scope)).lookup(root, None)
+    }
+
+    fn resolution(&self, title: &str, resolution: &Resolution, narrow: Narrow<'_>) -> String {
+        let mut out = format!("{}  \n{}\n\n", self.bold(title), self.whose());
+        let narrowed = match &resolution.value {
+            Ok(Some(value)) => {
+                let inner = match &value.data {
+                    Data::Sensitive(_) => Some((None, value.clone())),
+                    _ => narrow(value, None),
+                };
+                match inner {
+                    Some((_, part)) => self.value(&part, &mut out),
+                    None => out.push_str("This part is not in the effective value.\n"),
+                }
+                true
+            }
+            Ok(None) => {
+                out.push_str(if resolution.unsettled.is_empty() { "No value is found.\n" } else { "No value is settled.\n" });
+                false
+            }
+            Err(error) => {
+                writeln!(out, "The lookup fails: {error}").expect("writing to a string");
+                false
+            }
+        };
+        self.strategy(resolution, narrowed, &mut out);
+        self.steps(resolution, narrow, &mut out);
+        self.undetermined(resolution, &mut out);
+        out
+    }
+
+    /// For whom the value holds: a node, or whoever sees this file.
+    fn whose(&self) -> String {
+        if !self.scope.open {
+            return format!("node {}", self.code(&self.scope.name));
+        }
+        let known: Vec<String> = self
+            .scope
+            .variables()
+            .filter(|(name, _)| *name != "environment")
+            .flat_map(|(name, value)| flattened(name, value))
+            .map(|(name, value)| self.code(&format!("{name} = {value}")))
+            .collect();
+        if known.is_empty() { "for any node".to_owned() } else { format!("for nodes with {}", known.join(", ")) }
+    }
+
+    fn value(&self, value: &Value, out: &mut String) {
+        let options = PrintOptions { mask_encrypted: true, max_lines: Some(self.config.max_value_lines), ..PrintOptions::default() };
+        let yaml = print::yaml(value, &options);
+        if self.config.markdown {
+            // A fence longer than any in the value.
+            let fence = "`".repeat(longest_run(&yaml).max(2) + 1);
+            write!(out, "{fence}yaml\n{yaml}{fence}\n").expect("writing to a string");
+        } else {
+            yaml.lines().for_each(|line| writeln!(out, "  {line}").expect("writing to a string"));
+        }
+    }
+
+    fn strategy(&self, resolution: &Resolution, found: bool, out: &mut String) {
+        match &resolution.merge_source {
+            MergeSource::Options(entry) => {
+                let place = entry.span.map_or_else(|| entry.key.to_string(), |span| self.link_to(span));
+                let kind = if entry.pattern { " by the pattern " } else { "" };
+                let pattern = if entry.pattern { self.code(&entry.key) } else { String::new() };
+                write!(out, "\nmerged {}{}, set{kind}{pattern} in {place}", self.code(resolution.merge.name()), options(&resolution.merge))
+                    .expect("writing to a string");
+            }
+            _ if found => out.push_str("\nfirst value found"),
+            _ => return,
+        }
+        if let Some(conversion) = &resolution.convert_to {
+            let applied = if resolution.unapplied_conversion.is_some() { " (not shown here)" } else { "" };
+            write!(out, ", converted to {}{applied}", self.code(&conversion.type_text)).expect("writing to a string");
+        }
+        out.push('\n');
+    }
+
+    /// Each location that matters: those that have the key, and those that may.
+    fn steps(&self, resolution: &Resolution, narrow: Narrow<'_>, out: &mut String) {
+        let lines: Vec<String> = resolution.steps.iter().filter_map(|step| self.step(step, narrow)).collect();
+        if lines.is_empty() {
+            return;
+        }
+        out.push('\n');
+        for line in lines.iter().take(self.config.max_locations) {
+            writeln!(out, "- {line}").expect("writing to a string");
+        }
+        if lines.len() > self.config.max_locations {
+            writeln!(out, "- … and {} more", lines.len() - self.config.max_locations).expect("writing to a string");
+        }
+        let without = resolution.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoSuchKey(_))).count();
+        let missing = resolution.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoSuchFile(_))).count();
+        if without + missing > 0 {
+            writeln!(out, "\n{without} other files without the key, {missing} that do not exist").expect("writing to a string");
+        }
+    }
+
+    fn step(&self, step: &Step, narrow: Narrow<'_>) -> Option<String> {
+        let level = self.bold(&self.level_title(step));
+        match &step.outcome {
+            Outcome::Found { path, key, value } => {
+                let (place, part) = match narrow(value, *key) {
+                    Some((place, part)) => (place, self.short(&part)),
+                    None => (*key, "does not have this part".to_owned()),
+                };
+                Some(format!("{level} {}: {part}", place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))))
+            }
+            Outcome::NotReached { shadowed: Some((key, value)), .. } => {
+                let (place, part) = match narrow(value, *key) {
+                    Some((place, part)) => (place.or(*key), self.short(&part)),
+                    None => return None,
+                };
+                Some(format!("{level} {}: {part} (overridden)", place.map_or_else(String::new, |span| self.link_to(span))))
+            }
+            Outcome::Opaque(backend) => Some(format!("{level}: the backend {} cannot be evaluated here", self.code(&backend.name))),
+            Outcome::Failed(path) => Some(format!("{level} {}: fails", self.names.path(path))),
+            Outcome::Undetermined { .. } | Outcome::NoSuchKey(_) | Outcome::NoSuchFile(_) | Outcome::NotReached { .. } => None,
+        }
+    }
+
+    fn level_title(&self, step: &Step) -> String {
+        match &step.layer {
+            Layer::Environment => step.level.name.to_string(),
+            layer => format!("{} ({})", step.level.name, layer_name(layer)),
+        }
+    }
+
+    fn undetermined(&self, resolution: &Resolution, out: &mut String) {
+        if !resolution.reads.unknown.is_empty() {
+            let names: Vec<String> = resolution.reads.unknown.iter().map(|name| self.code(name)).collect();
+            writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
+        }
+        let root = resolution.key.root_text();
+        let (own, other): (Vec<_>, Vec<_>) = resolution.unsettled.iter().partition(|file| *file.key == root);
+        for (files, title) in [(own, "could be overridden or merged with"), (other, "keys that it asks for could be set in")] {
+            if files.is_empty() {
+                continue;
+            }
+            let shown: Vec<String> = files
+                .iter()
+                .take(self.config.max_locations)
+                .map(|file| {
+                    let place = file.span.map_or_else(|| self.names.path(&file.path).to_owned(), |span| self.link_to(span));
+                    let when = conditions(&file.when);
+                    if when.is_empty() { format!("- {place}") } else { format!("- {place} where {when}") }
+                })
+                .collect();
+            writeln!(out, "\n{title}:\n\n{}", shown.join("\n")).expect("writing to a string");
+            if files.len() > shown.len() {
+                writeln!(out, "- … and {} more", files.len() - shown.len()).expect("writing to a string");
+            }
+        }
+    }
+
+    /// An entry of `lookup_options`: what it says, in the words of the value.
+    fn options_entry(&self, path: &KeyPath) -> String {
+        let mut out = format!("{}\n\n", self.bold("lookup_options"));
+        let Some(KeyStep::Member(key)) = path.steps.first() else {
+            out.push_str("How keys are merged and converted: literal keys, and patterns that start with `^`. A lookup does not return it.\n");
+            return out;
+        };
+        let name = key.to_text();
+        let matching = self.keys_served_by(&name);
+        writeln!(out, "{} serves {} known keys", self.code(&name), matching.len()).expect("writing to a string");
+        if !matching.is_empty() {
+            out.push('\n');
+        }
+        for key in matching.iter().take(self.config.max_locations) {
+            writeln!(out, "- {}", self.code(key)).expect("writing to a string");
+        }
+        out
+    }
+
+    /// The keys whose options come from this entry, in this file's scope.
+    fn keys_served_by(&self, entry: &str) -> Vec<String> {
+        let environment = &self.subject.environment;
+        let view = self.snapshot.view(environment);
+        let resolver = Resolver::new(self.snapshot.context(environment, &view, self.scope));
+        let mut keys: Vec<String> = self.snapshot.keys().keys().map(|key| key.to_string()).collect();
+        keys.sort();
+        keys.retain(|key| resolver.options_entry(&LookupKey::of_root(key)).is_some_and(|found| *found.key == *entry));
+        keys
+    }
+
+    fn variable(&self, key: &LookupKey) -> String {
+        let mut out = format!("{}  \n{}\n\n", self.bold(&format!("%{{{key}}}")), self.whose());
+        match self.scope.get_path(&key.text) {
+            Variable::Known(value) => self.value(&value, &mut out),
+            Variable::Undefined => out.push_str("undefined: an empty text, or an error where Puppet is strict\n"),
+            Variable::Unknown => out.push_str("unknown here: this file's path does not tell it\n"),
+        }
+        out
+    }
+
+    fn location(&self, config: &crate::hiera::config::HieraConfig, level: &Level, template: &Template) -> String {
+        let mut out = format!("{} of level {}\n\n", self.code(&template.text), self.bold(&level.name));
+        let environment = &self.subject.environment;
+        let reach = environment.reach.iter().find(|reach| reach.template == *template);
+        let count = reach.map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
+        writeln!(out, "{count} existing files fit").expect("writing to a string");
+        let view = self.snapshot.view(environment);
+        let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
+        let Some(node) = node else { return out };
+        writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
+        for located in locate(config, std::slice::from_ref(level), &node.scope, &view).unwrap_or_default() {
+            for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
+                match &location.place {
+                    Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),
+                    Place::File { path, exists: false } => writeln!(out, "- {} (does not exist)", self.code(self.names.path(path))),
+                    Place::NoMatch { .. } => writeln!(out, "- no file"),
+                    Place::Uri(uri) => writeln!(out, "- {}", self.code(uri)),
+                    Place::Undetermined(_) | Place::Nowhere => Ok(()),
+                }
+                .expect("writing to a string");
+            }
+        }
+        out
+    }
+
+    fn bold(&self, text: &str) -> String {
+        if self.config.markdown { format!("**{}**", escaped(text)) } else { text.to_owned() }
+    }
+
+    fn code(&self, text: &str) -> String {
+        if !self.config.markdown {
+            return text.to_owned();
+        }
+        let ticks = "`".repeat(longest_run(text) + 1);
+        let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+        format!("{ticks}{pad}{}{pad}{ticks}", text.replace('\n', " "))
+    }
+
+    fn link_to(&self, span: Span) -> String {
+        self.snapshot.path(span.file).map_or_else(String::new, |path| self.link(path, self.names.line(span)))
+    }
+
+    fn link(&self, path: &FilePath, line: u32) -> String {
+        let name = format!("{}:{line}", self.names.path(path));
+        if self.config.markdown { format!("[{}]({})", escaped(&name), (self.config.link)(path, line)) } else { name }
+    }
+
+    /// A value on one line, cut where it gets long, secrets masked.
+    fn short(&self, value: &Value) -> String {
+        const WIDTH: usize = 80;
+        let text = print::json(value, &PrintOptions::default());
+        let text = if text.contains("ENC[") { print::masked(&text) } else { text };
+        let cut: String = text.chars().take(WIDTH).collect();
+        self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
+    }
+}
+
+/// The leaves of a partial variable with their dotted names.
+fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
+    match value.as_hash() {
+        Some(hash) => hash.iter().flat_map(|(key, member)| flattened(&format!("{name}.{}", key.to_text()), &member.value)).collect(),
+        None => vec![(name.to_owned(), value.to_text().into_owned())],
+    }
+}
+
+fn longest_run(text: &str) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// Text that Markdown shows as it is. Hostile names of keys must not become links or markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!' | '&') {
+            out.push('\\');
+        }
+        out.push(if c.is_control() { ' ' } else { c });
+    }
+    out
+}

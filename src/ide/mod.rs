@@ -1,0 +1,6 @@
+//! What an editor asks for, one file a feature. Takes a snapshot and a place, returns plain data; knows no protocol.
+
+pub mod cursor;
+pub mod definition;
+pub mod explain;
+pub mod hover;

@@ -22,7 +22,8 @@ pub fn entries(text: &str) -> Vec<TextRange> {
         return Vec::new();
     }
     let end = tree.second_document.map_or(text.len(), |range| range.start as usize);
-    let mut starts: Vec<usize> = tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
+    let mut starts: Vec<usize> =
+        tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain([end.max(starts.last().copied().unwrap_or(0))]);
     starts.iter().zip(ends).map(|(start, end)| TextRange::from_usize(*start..end)).collect()
@@ -168,7 +169,8 @@ impl<'t> Recovery<'t> {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
         let nodes = &run.builder.nodes;
-        let mut bad = pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
+        let mut bad =
+            pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
         // An error on the line where an entry ends is that entry's.
         if (error.span.start as usize) < bad
             && let Some((key, _)) = pairs.pop()
@@ -328,7 +330,8 @@ fn body_start(text: &str) -> usize {
         if is_directive(line) || !is_content(line) {
             continue;
         }
-        let alone = line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
+        let alone =
+            line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
         return if alone { next_line(text, start) } else { start };
     }
     0

@@ -176,11 +176,7 @@ fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Opti
         broken = true;
         pos += len;
     }
-    let folded = if leading == "\n" {
-        if trailing.is_empty() { " ".to_owned() } else { trailing }
-    } else {
-        leading + &trailing
-    };
+    let folded = if leading == "\n" { if trailing.is_empty() { " ".to_owned() } else { trailing } } else { leading + &trailing };
     (pos, broken.then_some(folded))
 }
 

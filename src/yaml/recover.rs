@@ -21,7 +21,7 @@ pub fn entries(text: &str) -> Vec<TextRange> {
     if !matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) {
         return Vec::new();
     }
-    let end = tree.second_document.map_or(text.len(), |range| range.start as usize);
+    let (end, _) = document_end(text, body_start(text));
     let mut starts: Vec<usize> =
         tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
     starts.dedup();
@@ -144,6 +144,14 @@ impl<'t> Recovery<'t> {
             Err(own) if !here => *own,
             _ => error,
         };
+        if let Some((context, place)) = &problem.context
+            && matches!(context.as_str(), "while scanning a simple key" | "while scanning a quoted scalar")
+        {
+            // libyaml notices a missing `:` or quote far behind; the place of interest is the word that lacks it.
+            let start = place.start as usize;
+            let line = &self.text[start..next_line(self.text, start)];
+            problem.span = TextRange::from_usize(start..start + line.trim_end().len());
+        }
         problem.span = self.visible(problem.span);
         self.problems.push(problem);
         if !orphan {
@@ -353,3 +361,6 @@ fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
     }
     (text.len(), None)
 }
+
+#[cfg(test)]
+mod tests;

@@ -283,6 +283,9 @@ impl<'t> Scanner<'t> {
 
     /// The column of the next character, in characters.
     fn column(&mut self) -> usize {
+        if self.column_at == self.pos {
+            return self.column;
+        }
         self.column += count_chars(&self.bytes[self.column_at..self.pos]);
         self.column_at = self.pos;
         self.column
@@ -320,6 +323,12 @@ impl<'t> Scanner<'t> {
             // A byte order mark is skipped at the start of every line, but counts as a column.
             if self.byte(0) == Some(0xEF) && self.column() == 0 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF") {
                 self.pos += 3;
+            }
+            if self.column_at == self.pos {
+                let spaces = self.bytes[self.pos..].iter().take_while(|byte| **byte == b' ').count();
+                self.pos += spaces;
+                self.column += spaces;
+                self.column_at = self.pos;
             }
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
             while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t')) {

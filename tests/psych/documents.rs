@@ -1,7 +1,7 @@
 //! Whole documents: verdict, message, place and events.
 
 use hiera_ls::text::TextRange;
-use hiera_ls::yaml::{self, Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use hiera_ls::yaml::{self, Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree, scalar};
 use serde_json::{Value, json};
 
 use crate::random::{self, Random};
@@ -50,6 +50,20 @@ fn sound(text: &str, tree: &Tree) {
     for node in &tree.nodes {
         assert!(whole.contains(node.span) && text.get(node.span.as_usize()).is_some(), "{text:?} {node:?}");
     }
+    for node in tree.nodes.iter().filter(|_| tree.problems.is_empty()) {
+        let NodeKind::Scalar { text: decoded, .. } = &node.kind else { continue };
+        // A letter is written as itself or as an escape, and found again from there.
+        for (at, c) in decoded.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+            let offset = scalar::source_offset(text, node, at);
+            assert!(text[offset as usize..].starts_with([c, '\\']), "{text:?} {node:?} {at}");
+            assert_eq!(scalar::decoded_offset(text, node, offset), Some(at), "{text:?} {node:?}");
+        }
+    }
+    for (offset, _) in text.char_indices().filter(|_| text.len() < 200) {
+        let _ = tree.node_at(text, offset as u32);
+    }
+    let entries = yaml::entries(text);
+    assert!(entries.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text:?} {entries:?}");
     for problem in &tree.problems {
         assert!(whole.contains(problem.span) && text.get(problem.span.as_usize()).is_some(), "{text:?} {problem:?}");
         assert!(!problem.span.is_empty() || problem.span.start == whole.end, "{text:?} {problem:?}");

@@ -2,7 +2,8 @@
 //!
 //! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the next line that looks
 //! like `key:` at the column of the first one. The broken entry keeps its key, and of its value what was read before
-//! the error. Decides nothing about what is accepted: that is [`super::parse`].
+//! the error. The first problem is libyaml's own where it blames the same entry, else what the entry is refused for when
+//! it is read alone, with a place where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
 
 use super::parse::{self, Builder, Run};
 use super::scan::TagDirective;
@@ -139,7 +140,7 @@ impl<'t> Recovery<'t> {
         };
         self.comments.append(&mut piece.scanner.comments);
         self.builder = piece.builder;
-        let here = TextRange::from_usize(bad..next).touches(error.span.start);
+        let here = (bad..next).contains(&(error.span.start as usize));
         let mut problem = match result {
             Err(own) if !here => *own,
             _ => error,

@@ -74,9 +74,10 @@ fn word(text: &str) -> Resolved {
     let folded =
         if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff") };
     // Its patterns look at each line by itself; an empty line begins with its own break.
-    let mut rest = Some(folded.as_str());
+    let mut rest = Some(text);
     while let Some(lines) = rest {
-        if !lines.is_empty() && !lines.starts_with(['y', 't', 'o', 'n', 'f', '~']) {
+        if !lines.is_empty() && !lines.starts_with(|c: char| matches!(c.to_ascii_lowercase(), 'y' | 't' | 'o' | 'n' | 'f' | '~'))
+        {
             return Resolved::String;
         }
         rest = lines.split_once('\n').map(|(_, rest)| rest);

@@ -7,9 +7,9 @@
 mod documents;
 #[path = "psych/json.rs"]
 mod json;
+#[path = "psych/random.rs"]
+mod random;
 #[path = "psych/ruby.rs"]
 mod ruby;
 #[path = "psych/scalars.rs"]
 mod scalars;
-#[path = "psych/random.rs"]
-mod random;

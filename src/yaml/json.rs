@@ -2,6 +2,7 @@
 //! escapes too; trailing commas, `NaN`, a byte order mark and nesting beyond 100 are not.
 
 use super::psych::{self, Resolved};
+use super::scan;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
 use crate::text::TextRange;
 
@@ -14,7 +15,7 @@ const MAX_DEPTH: usize = 100;
 /// and `null` are [`ScalarStyle::JsonLiteral`] with the text as written. A missing value is a literal without text.
 /// A lone low surrogate, for which Ruby makes a string that is no UTF-8, becomes U+FFFD.
 pub fn parse_json(text: &str) -> Tree {
-    let text = &text[..text.floor_char_boundary(u32::MAX as usize)];
+    let text = &text[..scan::char_floor(text, u32::MAX as usize)];
     let mut reader = Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() };
     if text.starts_with('\u{feff}') {
         reader.fail("unexpected token");

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::recover;
-use super::scan::{Result, Scanner, TagDirective, TagName, Token, TokenKind};
+use super::scan::{Result, Scanner, TagDirective, TagName, Token, TokenKind, char_floor};
 use super::tree::{Node, NodeId, NodeKind, Property, ScalarStyle, SyntaxError, Tree};
 use crate::text::TextRange;
 
@@ -21,8 +21,10 @@ const READER_PIECE: usize = 16_384;
 /// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree holds the top-level
 /// entries that can be read nevertheless; see [`super::recover`]. Takes linear time.
 pub fn parse(text: &str) -> Tree {
-    let text = &text[..text.floor_char_boundary(u32::MAX as usize)];
+    let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
+    // Data files have a node in about twenty bytes.
+    run.builder.nodes.reserve(text.len() / 20);
     match whole(text, &mut run) {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
@@ -37,7 +39,7 @@ pub fn parse(text: &str) -> Tree {
 ///
 /// [`parse`] reports more errors, and may blame another place for the first one.
 pub fn verdict(text: &str) -> Option<SyntaxError> {
-    let text = &text[..text.floor_char_boundary(u32::MAX as usize)];
+    let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
     whole(text, &mut run).err().map(|error| *error)
 }
@@ -57,7 +59,9 @@ pub(super) fn bad_char(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for chunk in bytes[from..].chunks(64) {
         // A rough test that compiles to vector code; what it suspects is looked at closely.
-        let suspect = chunk.iter().fold(false, |any, &byte| any | (byte < 0x20) & (byte != b'\n') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF));
+        let suspect = chunk
+            .iter()
+            .fold(false, |any, &byte| any | (byte < 0x20) & (byte != b'\n') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF));
         if suspect && let Some(found) = (at..at + chunk.len()).find(|at| is_bad(bytes, *at)) {
             return Some(found);
         }
@@ -78,14 +82,18 @@ fn is_bad(bytes: &[u8], at: usize) -> bool {
 
 pub(super) fn bad_char_error(text: &str, at: usize) -> SyntaxError {
     let len = text[at..].chars().next().map_or(0, char::len_utf8);
-    SyntaxError { message: "control characters are not allowed".to_owned(), context: None, span: TextRange::from_usize(at..at + len) }
+    SyntaxError {
+        message: "control characters are not allowed".to_owned(),
+        context: None,
+        span: TextRange::from_usize(at..at + len),
+    }
 }
 
 /// Where the piece of input begins with which libyaml reads the byte at `at`. Pieces end with whole characters.
 fn piece_start(text: &str, at: usize) -> usize {
     let mut start = 0;
     loop {
-        let next = text.floor_char_boundary(start + READER_PIECE);
+        let next = char_floor(text, start + READER_PIECE);
         if next > at || next == start {
             return start;
         }
@@ -176,15 +184,16 @@ impl Builder {
     /// Closes the innermost collection; `end` where it has a bracket.
     fn close(&mut self, end: Option<u32>) {
         let Some(open) = self.open.pop() else { return };
-        let children = self.done.split_off(open.first.min(self.done.len()));
+        let children = &self.done[open.first..];
         let last = children.last().map_or(open.end, |id| self.nodes[id.0 as usize].span.end);
         let node = &mut self.nodes[open.node.0 as usize];
         node.span = TextRange::new(node.span.start, end.unwrap_or(last.max(open.end)));
         match &mut node.kind {
-            NodeKind::Sequence { items, .. } => *items = children,
+            NodeKind::Sequence { items, .. } => *items = children.to_vec(),
             NodeKind::Mapping { entries, .. } => *entries = children.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
         }
+        self.done.truncate(open.first);
         self.done.push(open.node);
     }
 
@@ -422,12 +431,8 @@ impl<'t> Run<'t> {
                 self.pop_state();
                 return Ok(());
             }
-            TokenKind::FlowSequenceStart => {
-                (NodeKind::Sequence { flow: true, items: Vec::new() }, State::FlowSequenceFirstEntry)
-            }
-            TokenKind::FlowMappingStart => {
-                (NodeKind::Mapping { flow: true, entries: Vec::new() }, State::FlowMappingFirstKey)
-            }
+            TokenKind::FlowSequenceStart => (NodeKind::Sequence { flow: true, items: Vec::new() }, State::FlowSequenceFirstEntry),
+            TokenKind::FlowMappingStart => (NodeKind::Mapping { flow: true, entries: Vec::new() }, State::FlowMappingFirstKey),
             TokenKind::BlockSequenceStart if block => {
                 (NodeKind::Sequence { flow: false, items: Vec::new() }, State::BlockSequenceEntry)
             }

@@ -55,13 +55,15 @@ pub fn resolve_plain(text: &str) -> Resolved {
 
 /// Text that cannot be a number, date or symbol, for its first two characters or a line break.
 fn is_wordy(text: &str) -> bool {
-    let starts_word = |c: char| c.is_alphabetic() || matches!(c, '_' | '\t'..='\r' | ' ' | '!'..='&' | '(' | ')' | '*' | '/' | ';'..='>' | '@' | '\\' | '^' | '{'..='~') && c != '"';
+    let starts_word = |c: char| {
+        c.is_alphabetic()
+            || matches!(c, '_' | '\t'..='\r' | ' ' | '!'..='&' | '(' | ')' | '*' | '/' | ';'..='>' | '@' | '\\' | '^' | '{'..='~')
+                && c != '"'
+    };
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let second = |chars: &mut std::str::Chars<'_>| chars.next().is_some_and(starts_word);
-    starts_word(first)
-        || !matches!(first, '0'..='9' | '.' | ':' | '-') && second(&mut chars)
-        || text.contains('\n')
+    starts_word(first) || !matches!(first, '0'..='9' | '.' | ':' | '-') && second(&mut chars) || text.contains('\n')
 }
 
 fn word(text: &str) -> Resolved {
@@ -69,11 +71,13 @@ fn word(text: &str) -> Resolved {
         return Resolved::String;
     }
     // Ruby ignores case as Unicode folds it: a long s is an s, and the ligature is two letters.
-    let folded = if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff") };
+    let folded =
+        if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff") };
     // Its patterns look at each line by itself; an empty line begins with its own break.
-    let mut rest = Some(folded.as_str());
+    let mut rest = Some(text);
     while let Some(lines) = rest {
-        if !lines.is_empty() && !lines.starts_with(['y', 't', 'o', 'n', 'f', '~']) {
+        if !lines.is_empty() && !lines.starts_with(|c: char| matches!(c.to_ascii_lowercase(), 'y' | 't' | 'o' | 'n' | 'f' | '~'))
+        {
             return Resolved::String;
         }
         rest = lines.split_once('\n').map(|(_, rest)| rest);
@@ -193,7 +197,10 @@ fn number(text: &str) -> Resolved {
 fn sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
     let parts: Vec<&str> = unsigned.split(':').take(4).collect();
     let (first, rest) = parts.split_first()?;
-    if !matches!(rest.len(), 1 | 2) || !first.starts_with(|c: char| c.is_ascii_digit()) || !first.bytes().all(is_digit_or_underscore) {
+    if !matches!(rest.len(), 1 | 2)
+        || !first.starts_with(|c: char| c.is_ascii_digit())
+        || !first.bytes().all(is_digit_or_underscore)
+    {
         return None;
     }
     let (last, middle) = rest.split_last()?;
@@ -241,7 +248,8 @@ fn leading_digits(text: &str) -> String {
 fn to_f(text: &str) -> f64 {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let whole = leading_digits(unsigned);
-    let clean = whole.len() == unsigned.find('.').map_or(unsigned, |dot| &unsigned[..dot]).bytes().filter(|byte| *byte != b'_').count();
+    let clean =
+        whole.len() == unsigned.find('.').map_or(unsigned, |dot| &unsigned[..dot]).bytes().filter(|byte| *byte != b'_').count();
     let fraction = match unsigned.split_once('.') {
         Some((before, fraction)) if clean && !before.ends_with('_') => leading_digits(fraction),
         _ => String::new(),
@@ -260,9 +268,8 @@ fn is_float(unsigned: &str) -> bool {
         Some(at) => (&fraction[..at], Some(&fraction[at + 1..])),
         None => (fraction, None),
     };
-    let exponent_ok = exponent.is_none_or(|exponent| {
-        exponent.strip_prefix(['+', '-']).is_some_and(|digits| !digits.is_empty() && all_digits(digits))
-    });
+    let exponent_ok = exponent
+        .is_none_or(|exponent| exponent.strip_prefix(['+', '-']).is_some_and(|digits| !digits.is_empty() && all_digits(digits)));
     whole_ok && all_digits(digits) && exponent_ok
 }
 
@@ -287,7 +294,9 @@ fn float(text: &str, unsigned: &str) -> Resolved {
 }
 
 fn is_integer(unsigned: &str) -> bool {
-    let based = |digits: &str, ok: fn(u8) -> bool| !digits.is_empty() && digits.bytes().all(|byte| ok(byte) || matches!(byte, b'_' | b','));
+    let based = |digits: &str, ok: fn(u8) -> bool| {
+        !digits.is_empty() && digits.bytes().all(|byte| ok(byte) || matches!(byte, b'_' | b','))
+    };
     if let Some(digits) = unsigned.strip_prefix("0b") {
         return based(digits, |byte| matches!(byte, b'0' | b'1'));
     }
@@ -332,7 +341,9 @@ pub(super) fn decimal(text: &str) -> Resolved {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
     match digits.trim_start_matches('0') {
         "" => Resolved::Integer(0),
-        digits => (sign.to_owned() + digits).parse().map_or_else(|_| Resolved::BigInteger(sign.to_owned() + digits), Resolved::Integer),
+        digits => {
+            (sign.to_owned() + digits).parse().map_or_else(|_| Resolved::BigInteger(sign.to_owned() + digits), Resolved::Integer)
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the next line that looks
 //! like `key:` at the column of the first one. The broken entry keeps its key, and of its value what was read before
-//! the error. Decides nothing about what is accepted: that is [`super::parse`].
+//! the error. The first problem is libyaml's own where it blames the same entry, else what the entry is refused for when
+//! it is read alone, with a place where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
 
 use super::parse::{self, Builder, Run};
 use super::scan::TagDirective;
@@ -21,8 +22,9 @@ pub fn entries(text: &str) -> Vec<TextRange> {
     if !matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) {
         return Vec::new();
     }
-    let end = tree.second_document.map_or(text.len(), |range| range.start as usize);
-    let mut starts: Vec<usize> = tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
+    let (end, _) = document_end(text, body_start(text));
+    let mut starts: Vec<usize> =
+        tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
     starts.dedup();
     let ends = starts.iter().skip(1).copied().chain([end.max(starts.last().copied().unwrap_or(0))]);
     starts.iter().zip(ends).map(|(start, end)| TextRange::from_usize(*start..end)).collect()
@@ -138,11 +140,19 @@ impl<'t> Recovery<'t> {
         };
         self.comments.append(&mut piece.scanner.comments);
         self.builder = piece.builder;
-        let here = TextRange::from_usize(bad..next).touches(error.span.start);
+        let here = (bad..next).contains(&(error.span.start as usize));
         let mut problem = match result {
             Err(own) if !here => *own,
             _ => error,
         };
+        if let Some((context, place)) = &problem.context
+            && matches!(context.as_str(), "while scanning a simple key" | "while scanning a quoted scalar")
+        {
+            // libyaml notices a missing `:` or quote far behind; the place of interest is the word that lacks it.
+            let start = place.start as usize;
+            let line = &self.text[start..next_line(self.text, start)];
+            problem.span = TextRange::from_usize(start..start + line.trim_end().len());
+        }
         problem.span = self.visible(problem.span);
         self.problems.push(problem);
         if !orphan {
@@ -168,7 +178,8 @@ impl<'t> Recovery<'t> {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
         let nodes = &run.builder.nodes;
-        let mut bad = pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
+        let mut bad =
+            pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
         // An error on the line where an entry ends is that entry's.
         if (error.span.start as usize) < bad
             && let Some((key, _)) = pairs.pop()
@@ -328,7 +339,8 @@ fn body_start(text: &str) -> usize {
         if is_directive(line) || !is_content(line) {
             continue;
         }
-        let alone = line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
+        let alone =
+            line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
         return if alone { next_line(text, start) } else { start };
     }
     0
@@ -350,3 +362,6 @@ fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
     }
     (text.len(), None)
 }
+
+#[cfg(test)]
+mod tests;

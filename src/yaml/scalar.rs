@@ -176,11 +176,7 @@ fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Opti
         broken = true;
         pos += len;
     }
-    let folded = if leading == "\n" {
-        if trailing.is_empty() { " ".to_owned() } else { trailing }
-    } else {
-        leading + &trailing
-    };
+    let folded = if leading == "\n" { if trailing.is_empty() { " ".to_owned() } else { trailing } } else { leading + &trailing };
     (pos, broken.then_some(folded))
 }
 
@@ -197,8 +193,7 @@ fn block(source: &str, node: &Node, text: &str, folded: bool) -> Pieces {
     let mut body = span.start + header.min(line_len(bytes, span.start));
     body += break_len(bytes, body);
     let first = first_indent(bytes, body, span.end);
-    let written = &source[span.start..span.start + header.min(12)];
-    let explicit = written.bytes().skip(1).take(2).any(|byte| byte.is_ascii_digit());
+    let explicit = bytes[span.start..].iter().take(3).any(u8::is_ascii_digit);
     let lowest = if explicit { 1 } else { first };
     let mut indents = (lowest..=first).rev();
     let chosen = indents.find_map(|indent| {

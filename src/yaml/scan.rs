@@ -62,7 +62,10 @@ pub(super) struct TagName {
 impl TokenKind {
     /// Whether the token stands for a structure rather than for characters of the text.
     pub(super) fn is_virtual(&self) -> bool {
-        matches!(self, TokenKind::BlockSequenceStart | TokenKind::BlockMappingStart | TokenKind::BlockEnd | TokenKind::StreamStart)
+        matches!(
+            self,
+            TokenKind::BlockSequenceStart | TokenKind::BlockMappingStart | TokenKind::BlockEnd | TokenKind::StreamStart
+        )
     }
 }
 
@@ -101,6 +104,8 @@ pub(super) struct Scanner<'t> {
     first_key: usize,
     tokens: VecDeque<Token>,
     tokens_parsed: usize,
+    /// Whether the first of `tokens` is known not to be a key any more.
+    ready: bool,
     finished: bool,
     /// Comments passed so far.
     pub(super) comments: Vec<TextRange>,
@@ -163,6 +168,7 @@ impl<'t> Scanner<'t> {
             first_key: 0,
             tokens: VecDeque::from([Token { kind: TokenKind::StreamStart, start: start as u32, end: start as u32 }]),
             tokens_parsed: 0,
+            ready: false,
             finished: false,
             comments: Vec::new(),
         }
@@ -170,19 +176,23 @@ impl<'t> Scanner<'t> {
 
     /// The next token, left in place.
     pub(super) fn peek(&mut self) -> Result<&Token> {
-        self.fill()?;
+        if !self.ready {
+            self.fill()?;
+            self.ready = true;
+        }
         Ok(self.tokens.front().expect("fill leaves at least one token"))
     }
 
     /// Takes the next token.
     pub(super) fn next(&mut self) -> Result<Token> {
-        self.fill()?;
+        self.peek()?;
         Ok(self.skip())
     }
 
     /// Takes the token that [`Scanner::peek`] has just shown.
     pub(super) fn skip(&mut self) -> Token {
         self.tokens_parsed += 1;
+        self.ready = false;
         self.tokens.pop_front().expect("a token was peeked at")
     }
 
@@ -200,9 +210,6 @@ impl<'t> Scanner<'t> {
     fn fill(&mut self) -> Result<()> {
         loop {
             if !self.tokens.is_empty() {
-                if self.finished && self.first_key >= self.keys.len() {
-                    return Ok(());
-                }
                 self.drop_stale_keys()?;
                 let waiting = self.keys.get(self.first_key).is_some_and(|key| key.token_number == self.tokens_parsed);
                 if !waiting {
@@ -251,9 +258,11 @@ impl<'t> Scanner<'t> {
             b'\'' => self.fetch_flow_scalar(ScalarStyle::SingleQuoted),
             b'"' => self.fetch_flow_scalar(ScalarStyle::DoubleQuoted),
             b'-' | b'?' | b':' => self.fetch_plain(),
-            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' | b' ' => {
-                Err(self.error(Some("while scanning for the next token"), self.pos, "found character that cannot start any token"))
-            }
+            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' | b' ' => Err(self.error(
+                Some("while scanning for the next token"),
+                self.pos,
+                "found character that cannot start any token",
+            )),
             _ => self.fetch_plain(),
         }
     }
@@ -274,6 +283,9 @@ impl<'t> Scanner<'t> {
 
     /// The column of the next character, in characters.
     fn column(&mut self) -> usize {
+        if self.column_at == self.pos {
+            return self.column;
+        }
         self.column += count_chars(&self.bytes[self.column_at..self.pos]);
         self.column_at = self.pos;
         self.column
@@ -311,6 +323,12 @@ impl<'t> Scanner<'t> {
             // A byte order mark is skipped at the start of every line, but counts as a column.
             if self.byte(0) == Some(0xEF) && self.column() == 0 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF") {
                 self.pos += 3;
+            }
+            if self.column_at == self.pos {
+                let spaces = self.bytes[self.pos..].iter().take_while(|byte| **byte == b' ').count();
+                self.pos += spaces;
+                self.column += spaces;
+                self.column_at = self.pos;
             }
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
             while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t')) {
@@ -381,8 +399,8 @@ impl<'t> Scanner<'t> {
     fn drop_stale_keys(&mut self) -> Result<()> {
         while let Some(key) = self.keys.get_mut(self.first_key) {
             if key.possible {
-                let stale = key.line < self.line
-                    || self.pos - key.pos > 1024 && count_chars(&self.bytes[key.pos..self.pos]) > 1024;
+                let stale =
+                    key.line < self.line || self.pos - key.pos > 1024 && count_chars(&self.bytes[key.pos..self.pos]) > 1024;
                 if !stale {
                     return Ok(());
                 }
@@ -541,8 +559,8 @@ impl<'t> Scanner<'t> {
         while self.byte(0).is_some_and(is_word) {
             self.pos += 1;
         }
-        let ended = self.is_blank_or_end(self.pos)
-            || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
+        let ended =
+            self.is_blank_or_end(self.pos) || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
         if self.pos == start + 1 || !ended {
             let context = if indicator == b'&' { "while scanning an anchor" } else { "while scanning an alias" };
             return Err(self.error(Some(context), start, "did not find expected alphabetic or numeric character"));
@@ -692,7 +710,8 @@ impl<'t> Scanner<'t> {
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'%' => self.scan_uri_escape(context, start, &mut uri)?,
-                b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => {
+                b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'('
+                | b')' => {
                     uri.push(byte);
                     self.pos += 1;
                 }
@@ -742,6 +761,15 @@ impl<'t> Scanner<'t> {
             }
         }
     }
+}
+
+/// The greatest offset up to `at` that lies between two characters of the text.
+pub(super) fn char_floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// The number of characters that begin in these bytes.

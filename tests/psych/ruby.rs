@@ -19,8 +19,7 @@ pub fn available(test: &str) -> bool {
 /// The script's answers to the texts, in order.
 pub fn ask(script: &str, texts: &[String]) -> Vec<Value> {
     let path = format!("{}/tests/psych/{script}", env!("CARGO_MANIFEST_DIR"));
-    let mut child =
-        Command::new("ruby").arg(path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("ruby starts");
+    let mut child = Command::new("ruby").arg(path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("ruby starts");
     let mut input = child.stdin.take().expect("stdin is piped");
     let questions: String = texts.iter().map(|text| Value::from(text.as_str()).to_string() + "\n").collect();
     let writer = std::thread::spawn(move || drop(input.write_all(questions.as_bytes())));

@@ -133,6 +133,12 @@ impl Scanner<'_> {
         let quote = if single { b'\'' } else { b'"' };
         let start = self.pos;
         self.pos += 1;
+        if let Some(end) = self.verbatim_end(single, quote) {
+            let text = self.text[self.pos..end].into();
+            self.pos = end + 1;
+            self.push(TokenKind::Scalar { style, text }, start);
+            return Ok(());
+        }
         let mut text = String::new();
         let mut breaks = Breaks::default();
         loop {
@@ -153,6 +159,14 @@ impl Scanner<'_> {
         let kind = TokenKind::Scalar { style, text: text.into_boxed_str() };
         self.push(kind, start);
         Ok(())
+    }
+
+    /// The place of the closing quote if nothing has to be decoded before it: the usual case.
+    fn verbatim_end(&self, single: bool, quote: u8) -> Option<usize> {
+        let rest = &self.bytes[self.pos..];
+        let stops = |byte: u8| byte == quote || matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2) || byte == b'\\' && !single;
+        let len = rest.iter().position(|byte| stops(*byte))?;
+        (rest[len] == quote && !(single && rest.get(len + 1) == Some(&b'\''))).then_some(self.pos + len)
     }
 
     /// Reads up to the closing quote, white space or the end; whether it stopped behind an escaped line break.

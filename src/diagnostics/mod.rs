@@ -50,6 +50,9 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
     let view = snapshot.view(environment);
     let context = FileContext { snapshot, environment, view: &view, file };
     let own_config = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path);
+    if own_config.is_none() && !environment.reaches(&file.path) && !environment.lies_in_datadir(&file.path) {
+        return; // Some other file of the folder.
+    }
     let data = match own_config {
         Some(_) => file.data(Format::Yaml),
         None => view.data_of(&file.path).unwrap_or_default(),

@@ -189,7 +189,7 @@ impl Loading<'_> {
         }
         let empty = found.is_none_or(|value| matches!(value.data, Data::Null | Data::Bool(false)));
         let type_name = found.map_or("Undef", Value::type_name);
-        let range = root.map_or(TextRange::empty(0), |id| self.tree.node(id).span);
+        let range = root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
             self.problem(ProblemKind::NotAHash { found: type_name, empty }, range, None);
         }

@@ -60,8 +60,15 @@ pub enum Place {
 pub struct Undetermined {
     /// The variables that are unknown.
     pub variables: Vec<String>,
-    /// The files that it may turn out to be, all of which exist.
-    pub candidates: Vec<CandidateFile>,
+    /// The paths that it may turn out to be; `None` when it is no file.
+    pub pattern: Option<Pattern>,
+}
+
+impl Undetermined {
+    /// The existing files that it may turn out to be.
+    pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
+        self.pattern.as_ref().map(|pattern| candidates(pattern, sources)).unwrap_or_default()
+    }
 }
 
 /// A file that an undetermined location may turn out to be.
@@ -146,7 +153,7 @@ impl Locating<'_> {
                 for template in templates {
                     let place = match evaluate(&template.text, self.scope, None)? {
                         Evaluated::Text(uri) => Place::Uri(uri),
-                        Evaluated::Partial(pieces) => Place::Undetermined(Undetermined { variables: unknown(&pieces), candidates: Vec::new() }),
+                        Evaluated::Partial(pieces) => Place::Undetermined(Undetermined { variables: unknown(&pieces), pattern: None }),
                     };
                     found.push(Location { template: Some(template.clone()), place });
                 }
@@ -260,8 +267,7 @@ impl Locating<'_> {
             return Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
         }
         let variables = unknown(&pieces);
-        let candidates = Pattern::new(pieces).map(|pattern| candidates(&pattern, self.sources)).unwrap_or_default();
-        Place::Undetermined(Undetermined { variables, candidates })
+        Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) })
     }
 }
 

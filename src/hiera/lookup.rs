@@ -377,7 +377,10 @@ pub struct Resolver<'a> {
 #[derive(Default)]
 struct Invocation {
     stack: Vec<Frame>,
+    /// The steps of the key that was asked for; `None` while others are looked up for it.
     steps: Option<Vec<Step>>,
+    /// Whether the caller wants to know what could change the answer.
+    tells_story: bool,
     unsettled: Vec<Unsettled>,
     reads: Reads,
     lookups: u32,
@@ -414,7 +417,7 @@ impl<'a> Resolver<'a> {
 
     /// The effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        let mut inv = Invocation { steps: Some(Vec::new()), ..Invocation::default() };
+        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::default() };
         let (choice, value) = match self.choose(&mut inv, key, merge) {
             Ok(choice) => {
                 let value = self.find_chosen(&mut inv, key, &choice, None);
@@ -605,12 +608,13 @@ impl<'a> Resolver<'a> {
             Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
             Place::Undetermined(undetermined) => {
                 let candidates: Vec<Unsettled> = match level.backend.reader() {
-                    Some(reader) => undetermined.candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect(),
-                    None => Vec::new(),
+                    Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
+                        let candidates = undetermined.candidates(self.ctx.sources);
+                        candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect()
+                    }
+                    _ => Vec::new(),
                 };
-                if root != LOOKUP_OPTIONS {
-                    inv.unsettled.extend(candidates.iter().cloned());
-                }
+                inv.unsettled.extend(candidates.iter().cloned());
                 return Ok(Outcome::Undetermined { variables: undetermined.variables.clone(), candidates });
             }
             Place::Uri(_) | Place::Nowhere => {
@@ -622,6 +626,10 @@ impl<'a> Resolver<'a> {
             inv.reads.opaque.insert(level.backend.name.to_string());
             return Ok(Outcome::Opaque(level.backend.clone()));
         };
+        if root.is_empty() && reader == Reader::Eyaml {
+            let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
+            return Err(LookupError::crash(message.into()));
+        }
         let Some(data) = self.ctx.sources.data(path, reader) else { return Ok(Outcome::NoSuchFile(path.to_string())) };
         self.check_file(path, reader, &data)?;
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };

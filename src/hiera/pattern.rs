@@ -1,10 +1,7 @@
 //! Location patterns read backwards: which files a template such as `nodes/%{::location}/%{host}.yaml` can name, and
 //! what its variables are when it names a given one.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use regex::Regex;
+use std::collections::{BTreeMap, HashSet};
 
 use super::interpolation::{TokenKind, tokens};
 
@@ -29,10 +26,30 @@ pub enum Piece {
 pub struct Pattern {
     pieces: Vec<Piece>,
     variables: Vec<String>,
-    greedy: Regex,
-    lazy: Regex,
-    loose: Regex,
+    /// One list of parts for each alternative that braces stand for.
+    alternatives: Vec<Vec<Part>>,
 }
+
+/// What a pattern is matched with.
+#[derive(Clone, Debug)]
+enum Part {
+    Literal(String),
+    /// The value of the variable with this number.
+    Variable(usize),
+    /// Any text, slashes included.
+    Any,
+    /// `*`: any text without a slash.
+    Star,
+    /// `?`
+    One,
+    /// `[…]`: ranges of characters, and whether they are those not meant.
+    Set(Vec<(char, char)>, bool),
+    /// `**/`: any number of folders.
+    Folders,
+}
+
+/// How many alternatives braces may stand for.
+const MAX_ALTERNATIVES: usize = 256;
 
 /// How a path matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,41 +100,39 @@ pub fn variable_name(text: &str) -> String {
 impl Pattern {
     /// Compiles the pattern of these pieces; `None` for one too large to be meant.
     pub fn new(pieces: Vec<Piece>) -> Option<Pattern> {
-        let mut variables: Vec<String> = Vec::new();
+        let mut variables = Vec::new();
+        let mut alternatives: Vec<Vec<Part>> = vec![Vec::new()];
+        let append = |alternatives: &mut Vec<Vec<Part>>, part: Part| alternatives.iter_mut().for_each(|parts| parts.push(part.clone()));
         for piece in &pieces {
-            if let Piece::Variable(name) = piece {
-                variables.push(name.clone());
-            }
-        }
-        let compile = |variable: &str, any: &str| {
-            let mut source = String::from("(?s)\\A");
-            for piece in &pieces {
-                match piece {
-                    Piece::Literal(text) => source.push_str(&regex::escape(text)),
-                    Piece::Glob(text) => glob_regex(text, &mut source),
-                    Piece::Variable(_) => write!(source, "({variable})").expect("writing to a string"),
-                    Piece::Any => source.push_str(any),
+            match piece {
+                Piece::Literal(text) => append(&mut alternatives, Part::Literal(text.clone())),
+                Piece::Variable(name) => {
+                    append(&mut alternatives, Part::Variable(variables.len()));
+                    variables.push(name.clone());
+                }
+                Piece::Any => append(&mut alternatives, Part::Any),
+                Piece::Glob(text) => {
+                    let globs: Vec<Vec<Part>> = braces(text)?.iter().map(|glob| glob_parts(glob)).collect();
+                    alternatives = alternatives.iter().flat_map(|parts| globs.iter().map(move |glob| [&parts[..], &glob[..]].concat())).collect();
                 }
             }
-            source.push_str("\\z");
-            regex::RegexBuilder::new(&source).size_limit(1 << 20).build().ok()
-        };
-        let greedy = compile("[^/]+", ".*")?;
-        let lazy = compile("[^/]+?", ".*?")?;
-        let loose = compile(".*", ".*")?;
-        Some(Pattern { pieces, variables, greedy, lazy, loose })
+            if alternatives.len() > MAX_ALTERNATIVES {
+                return None;
+            }
+        }
+        Some(Pattern { pieces, variables, alternatives })
     }
 
     /// How the path matches when each variable is one non-empty part of a path, or of a part; `None` when it does not.
     ///
     /// A variable that occurs twice must be the same in both places.
     pub fn bind(&self, path: &str) -> Option<PatternMatch> {
-        let most = self.greedy.captures(path)?;
-        let least = self.lazy.captures(path)?;
+        let (parts, most) = self.alternatives.iter().find_map(|parts| Some((parts, self.find(parts, path, Manner::Greedy)?)))?;
+        let least = self.find(parts, path, Manner::Lazy)?;
         let mut bindings = Bindings::new();
         let mut open = Vec::new();
         for (n, name) in self.variables.iter().enumerate() {
-            let (most, least) = (&most[n + 1], &least[n + 1]);
+            let (most, least) = (most[n], least[n]);
             if most != least {
                 open.push(name.clone());
             } else if let Some(known) = bindings.insert(name.clone(), most.to_owned())
@@ -135,7 +150,13 @@ impl Pattern {
 
     /// Whether some values of the variables, empty ones and ones with slashes included, give the path.
     pub fn can_name(&self, path: &str) -> bool {
-        self.loose.is_match(path)
+        self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loose).is_some())
+    }
+
+    /// What each variable is when `parts` match the whole of `path`.
+    fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
+        let mut matching = Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
+        matching.from(parts, 0).then_some(matching.values)
     }
 
     /// The text before the first piece that is not literal: every file that the pattern names starts with it.
@@ -171,47 +192,179 @@ impl Pattern {
     }
 }
 
-/// Writes Ruby's glob syntax as a regular expression. What is not balanced is taken literally.
-fn glob_regex(glob: &str, out: &mut String) {
-    let chars: Vec<char> = glob.chars().collect();
-    let mut braces = 0;
+/// How much a variable takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// As much as possible, at least one character, no slash.
+    Greedy,
+    /// As little as possible, at least one character, no slash.
+    Lazy,
+    /// Anything, or nothing.
+    Loose,
+}
+
+struct Matching<'p> {
+    path: &'p str,
+    manner: Manner,
+    values: Vec<&'p str>,
+    /// Places from which the rest is known not to match: how many parts were left, and the offset.
+    dead: HashSet<(usize, usize)>,
+}
+
+impl<'p> Matching<'p> {
+    fn from(&mut self, parts: &[Part], at: usize) -> bool {
+        let Some((part, rest)) = parts.split_first() else { return at == self.path.len() };
+        let text = &self.path[at..];
+        match part {
+            Part::Literal(literal) => return text.starts_with(literal.as_str()) && self.from(rest, at + literal.len()),
+            Part::One | Part::Set(..) => {
+                let Some(c) = text.chars().next().filter(|c| *c != '/') else { return false };
+                let fits = match part {
+                    Part::Set(ranges, negated) => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated,
+                    _ => true,
+                };
+                return fits && self.from(rest, at + c.len_utf8());
+            }
+            Part::Variable(_) | Part::Any | Part::Star | Part::Folders => {}
+        }
+        if self.dead.contains(&(parts.len(), at)) {
+            return false;
+        }
+        let ends = self.ends(part, text);
+        let found = ends.into_iter().any(|len| {
+            let found = self.from(rest, at + len);
+            if let (true, Part::Variable(number)) = (found, part) {
+                self.values[*number] = &self.path[at..at + len];
+            }
+            found
+        });
+        if !found {
+            self.dead.insert((parts.len(), at));
+        }
+        found
+    }
+
+    /// The lengths that a part may take of `text`, in the order in which they are tried.
+    fn ends(&self, part: &Part, text: &str) -> Vec<usize> {
+        let slash = text.find('/').unwrap_or(text.len());
+        let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
+        let mut ends: Vec<usize> = match part {
+            Part::Folders => std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect(),
+            Part::Variable(_) if self.manner != Manner::Loose => boundaries(slash).filter(|end| *end > 0).collect(),
+            Part::Star => boundaries(slash).collect(),
+            _ => boundaries(text.len()).collect(),
+        };
+        if matches!(part, Part::Variable(_)) && self.manner == Manner::Greedy {
+            ends.reverse();
+        }
+        ends
+    }
+}
+
+/// The patterns that braces stand for; `None` for too many. What is not balanced is taken literally.
+fn braces(glob: &str) -> Option<Vec<String>> {
+    let Some((open, close)) = outer_braces(glob) else { return Some(vec![glob.to_owned()]) };
+    let mut out = Vec::new();
+    for choice in split_choices(&glob[open + 1..close]) {
+        out.extend(braces(&format!("{}{choice}{}", &glob[..open], &glob[close + 1..]))?);
+        if out.len() > MAX_ALTERNATIVES {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+/// The first pair of braces that are not within others.
+fn outer_braces(glob: &str) -> Option<(usize, usize)> {
+    let mut depth = 0;
+    let mut open = None;
+    for (at, c) in glob.char_indices() {
+        match c {
+            '{' => {
+                depth += 1;
+                open.get_or_insert(at);
+            }
+            '}' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((open?, at));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn split_choices(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let mut from = 0;
+    let mut choices = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                choices.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    choices.push(&text[from..]);
+    choices
+}
+
+fn glob_parts(glob: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = glob;
+    let mut starts_name = true;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("**/").filter(|_| starts_name) {
+            parts.push(Part::Folders);
+            rest = after;
+            continue;
+        }
+        let set = if c == '[' { set(rest) } else { None };
+        let (part, len) = match (c, set) {
+            ('*', _) => (Part::Star, 1),
+            ('?', _) => (Part::One, 1),
+            (_, Some((ranges, negated, len))) => (Part::Set(ranges, negated), len),
+            ('\\', _) => match rest[1..].chars().next() {
+                Some(escaped) => (Part::Literal(escaped.to_string()), 1 + escaped.len_utf8()),
+                None => (Part::Literal("\\".into()), 1),
+            },
+            _ => (Part::Literal(c.to_string()), c.len_utf8()),
+        };
+        match (parts.last_mut(), part) {
+            (Some(Part::Literal(text)), Part::Literal(more)) => text.push_str(&more),
+            (Some(Part::Star), Part::Star) => {}
+            (_, part) => parts.push(part),
+        }
+        starts_name = c == '/';
+        rest = &rest[len..];
+    }
+    parts
+}
+
+/// The ranges of a `[…]` at the start of `text`, whether they are negated, and its length.
+fn set(text: &str) -> Option<(Vec<(char, char)>, bool, usize)> {
+    let inner = &text[1..];
+    let (negated, inner) = inner.strip_prefix(['^', '!']).map_or((false, inner), |rest| (true, rest));
+    let end = inner.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at)?;
+    let chars: Vec<char> = inner[..end].chars().collect();
+    let mut ranges = Vec::new();
     let mut at = 0;
     while at < chars.len() {
-        match chars[at] {
-            '*' if chars[at..].starts_with(&['*', '*', '/']) && (at == 0 || chars[at - 1] == '/') => {
-                out.push_str("(?:[^/]+/)*");
-                at += 2;
-            }
-            '*' => out.push_str("[^/]*"),
-            '?' => out.push_str("[^/]"),
-            '[' => match chars[at + 1..].iter().position(|c| *c == ']') {
-                Some(len) if len > 0 => {
-                    let set: String = chars[at + 1..at + 1 + len].iter().collect();
-                    let (negated, set) = set.strip_prefix(['^', '!']).map_or((false, set.as_str()), |rest| (true, rest));
-                    let escaped = set.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
-                    write!(out, "[{}{escaped}]", if negated { "^/" } else { "" }).expect("writing to a string");
-                    at += len + 1;
-                }
-                _ => out.push_str("\\["),
-            },
-            '{' if chars[at..].contains(&'}') => {
-                braces += 1;
-                out.push_str("(?:");
-            }
-            '}' if braces > 0 => {
-                braces -= 1;
-                out.push(')');
-            }
-            ',' if braces > 0 => out.push('|'),
-            '\\' if at + 1 < chars.len() => {
-                at += 1;
-                out.push_str(&regex::escape(&chars[at].to_string()));
-            }
-            c => out.push_str(&regex::escape(&c.to_string())),
+        if chars.get(at + 1) == Some(&'-') && at + 2 < chars.len() {
+            ranges.push((chars[at], chars[at + 2]));
+            at += 3;
+        } else {
+            ranges.push((chars[at], chars[at]));
+            at += 1;
         }
-        at += 1;
     }
-    (0..braces).for_each(|_| out.push(')'));
+    Some((ranges, negated, text.len() - inner.len() + end + 1))
 }
 
 #[cfg(test)]

@@ -111,6 +111,17 @@ impl Environment {
             })
     }
 
+    /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
+    pub fn levels_without_files(&self, snapshot: &super::Snapshot) -> Vec<&str> {
+        let names = |level: &Arc<Level>| {
+            let mut reaches = self.reach.iter().filter(|reach| Arc::ptr_eq(&reach.level, level));
+            !reaches.any(|reach| snapshot.files().any(|file| reach.pattern.bind(file.path.as_str()).is_some()))
+        };
+        let mut levels: Vec<&Arc<Level>> = self.reach.iter().filter(|reach| reach.layer == Layer::Environment).map(|reach| &reach.level).collect();
+        levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        levels.into_iter().filter(|level| names(level)).map(|level| &*level.name).collect()
+    }
+
     /// Whether some level of it cannot be read, so that it may hold any key.
     pub fn has_opaque_level(&self) -> bool {
         self.configs().any(|(_, config)| config.levels().any(|level| level.backend.reader().is_none()))

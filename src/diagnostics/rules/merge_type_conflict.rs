@@ -20,6 +20,9 @@ const MAX_OTHERS: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
+    if file.snapshot.keys().definitions(LOOKUP_OPTIONS).is_empty() {
+        return; // Nothing is merged but on demand.
+    }
     let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
     let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
     for key in context.data.roots.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {

@@ -19,6 +19,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
+    let absent = std::cell::LazyCell::new(|| environment.levels_without_files(context.file.snapshot));
     for token in &context.data.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
@@ -29,8 +30,18 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
                 None => String::new(),
             };
-            let message = format!("no level of any layer defines '{root}'{place}: the token becomes an empty text");
-            findings.push(Finding::new(&RULE, token.name_span, message));
+            let message = match absent.as_slice() {
+                [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
+                levels => format!(
+                    "no file here defines '{root}'{place}: the token becomes an empty text, unless the data of level '{}' does, which is not here",
+                    levels.join("', '")
+                ),
+            };
+            let mut finding = Finding::new(&RULE, token.name_span, message);
+            if !absent.is_empty() || elsewhere.is_some() {
+                finding.severity = Severity::Hint; // What is not here may well define it.
+            }
+            findings.push(finding);
         } else if let Some(missing) = missing_everywhere(key, &defined) {
             let message = format!("no level of any layer defines '{key}': '{root}' has no '{missing}', and the token becomes an empty text");
             let first = defined[0].origin;

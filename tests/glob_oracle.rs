@@ -150,8 +150,9 @@ fn random_pattern(random: &mut Random) -> String {
 }
 
 fn random_piece(random: &mut Random, depth: u32) -> String {
+    // No lone dot: two of them would be `..`, which callers fold and this test does not.
     let fixed = [
-        "*", "*", "*", "**", "?", "a", "b", ".yaml", ".", ".*", "[ab]", "[^a]", "[!b]", "[a-z]", "[z-a]", "[]", "[!]", "[a", "]",
+        "*", "*", "*", "**", "?", "a", "b", ".yaml", ".*", "[ab]", "[^a]", "[!b]", "[a-z]", "[z-a]", "[]", "[!]", "[a", "]",
         "[]a]", "[a/b]", "[\\]a]", "[-a]", "[a-]", "[a-b-]", "\\a", "\\*", "\\[", "\\{", "\\", "é", "[à-ü]", "}", ",", "{",
         "**/", "*/", "/",
     ];

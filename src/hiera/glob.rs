@@ -172,7 +172,9 @@ impl Walk<'_> {
             let (same, others): (Vec<usize>, Vec<usize>) = left.iter().partition(|state| name_of(**state) == Some(name));
             let next: Vec<usize> = same.iter().map(|state| state + 1).collect();
             if name != ".." || self.is_folder(place) {
-                let kind = matches!(name, "" | "." | "..").then_some(EntryKind::Folder);
+                // An escaped slash does not separate, but leads on.
+                let last = name.rsplit('/').next();
+                let kind = matches!(last, Some("" | "." | "..")).then_some(EntryKind::Folder);
                 let path = place.path.join(&format!("./{name}"));
                 self.visit(parts, &next, &Place { path, kind, skip_dot: place.skip_dot });
             }

@@ -31,6 +31,7 @@ pub enum Strategy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DeepOptions {
     /// What a string starts with that removes an element or blanks a value. A regular expression, matched at line starts.
+    /// The unconstrained strategies take anything; what is no string is taken as its text.
     pub knockout_prefix: Option<String>,
     /// Sort the lists that take part in a merge.
     pub sort_merged_arrays: bool,

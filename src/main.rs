@@ -11,7 +11,8 @@ const STACK: usize = 256 << 20;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments)).expect("the first thread can be started");
+    let worker =
+        std::thread::Builder::new().stack_size(STACK).spawn(move || run(arguments)).expect("the first thread can be started");
     // A panic has printed its message; its status must not look like a finding.
     worker.join().unwrap_or_else(|_| ExitCode::from(Status::CouldNotRun.code()))
 }

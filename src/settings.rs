@@ -249,7 +249,8 @@ impl Applying<'_> {
                 return false;
             }
             // YAML reads a bare `off` as false.
-            let severity = if value == &Value::Bool(false) { Some(Severity::Off) } else { value.as_str().and_then(Severity::from_name) };
+            let severity =
+                if value == &Value::Bool(false) { Some(Severity::Off) } else { value.as_str().and_then(Severity::from_name) };
             match severity {
                 Some(severity) => drop(apply.settings.rules.severities.insert(code.to_owned(), severity)),
                 None => apply.report(&format!("rules.{code}"), "must be off, hint, info, warning or error"),
@@ -295,7 +296,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_and_the_rest_counts() {
-        let (settings, problems) = apply("puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}]}\nmaxFileSize: 10\n");
+        let (settings, problems) = apply(
+            "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}]}\nmaxFileSize: 10\n",
+        );
         let keys: Vec<&str> = problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
         assert_eq!(keys, ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]);
         assert_eq!(settings.workspace.max_file_size, 10);

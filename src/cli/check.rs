@@ -15,7 +15,10 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     let paths: Vec<FilePath> = arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
     let Opened { snapshot, mut settings, root } = open(&arguments.root, paths.first())?;
     // A rule that is off is looked for when it is asked for by name.
-    for rule in catalogue::RULES.iter().filter(|rule| rule.severity == Severity::Off && arguments.select.iter().any(|code| code == rule.code)) {
+    for rule in catalogue::RULES
+        .iter()
+        .filter(|rule| rule.severity == Severity::Off && arguments.select.iter().any(|code| code == rule.code))
+    {
         settings.rules.severities.insert(rule.code.to_owned(), Severity::Warning);
     }
     if snapshot.layout().environments.is_empty() {

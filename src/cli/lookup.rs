@@ -161,7 +161,14 @@ impl Question {
         Question { key: key.to_owned(), merge }
     }
 
-    fn answer(&self, resolver: &Resolver<'_>, merge: Option<&Strategy>, default: Option<&Value>, options: &PrintOptions, answer: &mut String) {
+    fn answer(
+        &self,
+        resolver: &Resolver<'_>,
+        merge: Option<&Strategy>,
+        default: Option<&Value>,
+        options: &PrintOptions,
+        answer: &mut String,
+    ) {
         answer.push_str("\"key\":");
         print::json_string(&self.key, answer);
         let found = match &self.merge {

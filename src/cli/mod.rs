@@ -220,7 +220,11 @@ fn open(arguments: &RootArguments, near: Option<&FilePath>) -> Result<Opened, Fa
         (None, Some(near)) => near.clone(),
         (None, None) => absolute(".")?,
     };
-    let root = if arguments.root.is_some() || arguments.hiera_config.is_some() { start } else { environment_above(&start).unwrap_or(start) };
+    let root = if arguments.root.is_some() || arguments.hiera_config.is_some() {
+        start
+    } else {
+        scan::environment_above(&start, &OsFs).unwrap_or(start)
+    };
     if OsFs.entry(&root).is_none() {
         return Err(Failure(format!("no such folder: {root}")));
     }
@@ -256,13 +260,4 @@ fn open(arguments: &RootArguments, near: Option<&FilePath>) -> Result<Opened, Fa
         note(&format!("{path}: no nodes read from it: {error}"));
     }
     Ok(Opened { snapshot, settings, root })
-}
-
-/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.
-fn environment_above(path: &FilePath) -> Option<FilePath> {
-    let has_config = |folder: &FilePath| OsFs.entry(&folder.join("hiera.yaml")).is_some();
-    let folders: Vec<FilePath> = std::iter::once(path.clone()).chain(path.ancestors()).filter(has_config).collect();
-    let nearest = folders.first()?;
-    let is_module_of = |root: &&FilePath| nearest.parent().and_then(|folder| folder.parent()).as_ref() == Some(*root);
-    Some(folders.iter().skip(1).find(is_module_of).unwrap_or(nearest).clone())
 }

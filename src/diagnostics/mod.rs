@@ -33,10 +33,14 @@ impl RulesConfig {
 ///
 /// Until the workspace has been read, only what needs no other file is looked for.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
-    let (Some(file), Some(environment)) = (snapshot.file(path), snapshot.layout().environment_of(path)) else { return Vec::new() };
+    let (Some(file), Some(environment)) = (snapshot.file(path), snapshot.layout().environment_of(path)) else {
+        return Vec::new();
+    };
     let mut findings = Vec::new();
     check(snapshot, environment, file, config, &mut findings);
-    findings.sort_by(|a, b| (a.span.range.start, a.span.range.end, a.rule.code).cmp(&(b.span.range.start, b.span.range.end, b.rule.code)));
+    findings.sort_by(|a, b| {
+        (a.span.range.start, a.span.range.end, a.rule.code).cmp(&(b.span.range.start, b.span.range.end, b.rule.code))
+    });
     findings.dedup_by(|a, b| a.span == b.span && a.rule.code == b.rule.code && a.message == b.message);
     findings
 }

@@ -51,7 +51,9 @@ impl Severity {
 
     /// The severity called `name`.
     pub fn from_name(name: &str) -> Option<Severity> {
-        [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error].into_iter().find(|severity| severity.name() == name)
+        [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error]
+            .into_iter()
+            .find(|severity| severity.name() == name)
     }
 }
 

@@ -130,9 +130,10 @@ fn array(value: Value) -> Conversion {
         Data::Integer(count @ 0..=100_000) => {
             Conversion::Done(Value::array((0..*count).map(|n| Value::new(Data::Integer(n), origin)).collect(), origin))
         }
-        Data::String(text) => {
-            Conversion::Done(Value::array(text.chars().map(|c| Value::string(c.encode_utf8(&mut [0; 4]), origin)).collect(), origin))
-        }
+        Data::String(text) => Conversion::Done(Value::array(
+            text.chars().map(|c| Value::string(c.encode_utf8(&mut [0; 4]), origin)).collect(),
+            origin,
+        )),
         Data::Hash(hash) => {
             let pair = |(key, member): (&Key, &Member)| {
                 Value::array(vec![Value::new(key.0.clone(), member.key_origin), member.value.clone()], member.key_origin)

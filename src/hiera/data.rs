@@ -10,8 +10,8 @@ use super::interpolation::{Method, TokenKind, tokens, unclosed};
 use super::key::LookupKey;
 use super::value::{Data, Hash, Key, Member, Value};
 use crate::text::{FileId, Span, TextRange};
-use crate::yaml::resolve_json;
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
+use crate::yaml::resolve_json;
 use crate::yaml::scalar::source_offset;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
 
@@ -127,9 +127,22 @@ const MAX_ALIASED_NODES: u64 = 5_000_000;
 impl DataFile {
     /// Reads a file's tree. `text` is the text that the tree was made from.
     pub fn new(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
-        let mut load = Loading { tree, text, file, format, out: DataFile::default(), done: HashMap::new(), open: Vec::new(), sizes: HashMap::new(), root_key: "".into() };
+        let mut load = Loading {
+            tree,
+            text,
+            file,
+            format,
+            out: DataFile::default(),
+            done: HashMap::new(),
+            open: Vec::new(),
+            sizes: HashMap::new(),
+            root_key: "".into(),
+        };
         for problem in &tree.problems {
-            let kind = ProblemKind::Syntax { message: problem.message.clone(), context: problem.context.as_ref().map(|(text, _)| text.clone()) };
+            let kind = ProblemKind::Syntax {
+                message: problem.message.clone(),
+                context: problem.context.as_ref().map(|(text, _)| text.clone()),
+            };
             let related = problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range != problem.span);
             load.problem(kind, problem.span, related);
             if load.out.refused.is_none() {
@@ -269,7 +282,10 @@ impl Loading<'_> {
             }
             NodeKind::Mapping { entries, .. } => {
                 let hash = self.mapping(entries, is_root);
-                let size = entries.iter().map(|(key, value)| self.size(*key).saturating_add(self.size(*value))).fold(1, u64::saturating_add);
+                let size = entries
+                    .iter()
+                    .map(|(key, value)| self.size(*key).saturating_add(self.size(*value)))
+                    .fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
                 Value::hash(hash, origin)
             }
@@ -332,12 +348,17 @@ impl Loading<'_> {
             let key_node = self.tree.node(*key_id);
             let key_span = self.span(key_node.span);
             let key_value = if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
-            let is_text_tag = key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
+            let is_text_tag =
+                key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
             if is_root {
                 self.root_key = Key(key_value.data.clone()).to_text().as_ref().into();
             }
             let value = self.value(*value_id, false);
-            if self.format == Format::Yaml && !is_text_tag && key_value.as_str() == Some("<<") && self.merge(*value_id, &value, &mut hash) {
+            if self.format == Format::Yaml
+                && !is_text_tag
+                && key_value.as_str() == Some("<<")
+                && self.merge(*value_id, &value, &mut hash)
+            {
                 continue;
             }
             let key = Key(match (key_value.data, self.format) {

@@ -92,7 +92,12 @@ pub enum Evaluated {
 ///
 /// Errors: those of tokens (a function call, digging into a string); Puppet fails every lookup in the layer for one.
 /// Source: semantics 1.6 to 1.9.
-pub fn locate(config: &HieraConfig, levels: &[Level], scope: &Scope, sources: &dyn Sources) -> Result<Vec<LocatedLevel>, LookupError> {
+pub fn locate(
+    config: &HieraConfig,
+    levels: &[Level],
+    scope: &Scope,
+    sources: &dyn Sources,
+) -> Result<Vec<LocatedLevel>, LookupError> {
     let base = config.base();
     let level = |(index, level): (usize, &Level)| {
         let locations = Locating { level, base: &base, scope, sources }.locations()?;
@@ -153,7 +158,9 @@ impl Locating<'_> {
                 for template in templates {
                     let place = match evaluate(&template.text, self.scope, None)? {
                         Evaluated::Text(uri) => Place::Uri(uri),
-                        Evaluated::Partial(pieces) => Place::Undetermined(Undetermined { variables: unknown(&pieces), pattern: None }),
+                        Evaluated::Partial(pieces) => {
+                            Place::Undetermined(Undetermined { variables: unknown(&pieces), pattern: None })
+                        }
                     };
                     found.push(Location { template: Some(template.clone()), place });
                 }
@@ -176,7 +183,9 @@ impl Locating<'_> {
         let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
         Ok(match (self.datadir()?, relative) {
             (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
-            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(format!("{}/{path}", datadir.trim_end_matches('/'))),
+            (Evaluated::Text(datadir), Evaluated::Text(path)) => {
+                Evaluated::Text(format!("{}/{path}", datadir.trim_end_matches('/')))
+            }
             (datadir, relative) => {
                 let mut all = match datadir {
                     Evaluated::Text(text) => vec![Piece::Literal(text)],
@@ -250,10 +259,17 @@ impl Locating<'_> {
             Data::String(text) if text.is_empty() => Vec::new(),
             Data::String(_) => vec![value.clone()],
             Data::Array(items) => items.to_vec(),
-            Data::Hash(hash) => {
-                hash.iter().map(|(key, member)| Value::array(vec![Value::new(key.0.clone(), None), member.value.clone()], None)).collect()
+            Data::Hash(hash) => hash
+                .iter()
+                .map(|(key, member)| Value::array(vec![Value::new(key.0.clone(), None), member.value.clone()], None))
+                .collect(),
+            _ => {
+                return Err(LookupError::crash(format!(
+                    "undefined method `empty?' for {}:{}",
+                    value.to_text(),
+                    value.class_name()
+                )));
             }
-            _ => return Err(LookupError::crash(format!("undefined method `empty?' for {}:{}", value.to_text(), value.class_name()))),
         };
         for element in elements {
             let relative = evaluate(&path.text, self.scope, Some((local, &element)))?;

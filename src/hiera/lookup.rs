@@ -318,8 +318,12 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
-            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => f.write_str(message),
-            LookupErrorKind::Exhausted => f.write_str("given up: the lookup needs too many other lookups, or gives too long a text"),
+            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => {
+                f.write_str(message)
+            }
+            LookupErrorKind::Exhausted => {
+                f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
+            }
         }
     }
 }
@@ -343,7 +347,9 @@ pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> 
     for segment in &key.subkeys {
         let next = match (&current.data, segment) {
             (Data::Null, _) => None,
-            (Data::Array(items), Segment::Index(index)) => usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned(),
+            (Data::Array(items), Segment::Index(index)) => {
+                usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
+            }
             (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
             (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
             (Data::Integer(_) | Data::BigInteger(_), _) => {
@@ -634,7 +640,8 @@ impl<'a> Resolver<'a> {
         self.check_file(path, reader, &data)?;
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
         if !member.value.is_legal() && !self.ctx.tolerant {
-            let kind = LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), function: level.backend.name.clone() };
+            let kind =
+                LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), function: level.backend.name.clone() };
             return Err(LookupError::new(kind, member.value.origin));
         }
         let value = self.interpolate(inv, &member.value)?;
@@ -671,7 +678,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// The root key's entry in a file. In a module, keys outside its namespace do not count; semantics 2.3.
-    fn member<'d>(&self, data: &'d DataFile, layer: &Layer, level: &Level, root: &str) -> Result<Option<&'d Member>, LookupError> {
+    fn member<'d>(
+        &self,
+        data: &'d DataFile,
+        layer: &Layer,
+        level: &Level,
+        root: &str,
+    ) -> Result<Option<&'d Member>, LookupError> {
         if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
                 && let Some(key) = data.roots.keys().find(|key| key.as_str().is_none())
@@ -796,7 +809,10 @@ impl<'a> Resolver<'a> {
                     Place::File { path, exists: true } => Some(path.clone()),
                     _ => None,
                 };
-                let data = path.as_ref().zip(located.level.backend.reader()).and_then(|(path, reader)| self.ctx.sources.data(path, reader));
+                let data = path
+                    .as_ref()
+                    .zip(located.level.backend.reader())
+                    .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
                 let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
                 let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
                 let outcome = Outcome::NotReached { path, shadowed };
@@ -821,7 +837,9 @@ impl<'a> Resolver<'a> {
                 let mut out = Hash::with_capacity(hash.len());
                 for (key, member) in hash.iter() {
                     let key = match &key.0 {
-                        Data::String(text) if text.contains("%{") => Key(self.interpolate_string(inv, text, member.key_origin)?.data),
+                        Data::String(text) if text.contains("%{") => {
+                            Key(self.interpolate_string(inv, text, member.key_origin)?.data)
+                        }
                         _ => key.clone(),
                     };
                     let value = self.interpolate(inv, &member.value)?;
@@ -931,7 +949,11 @@ fn is_reserved(key: &LookupKey) -> bool {
 }
 
 /// Runs `inner` with `frame` among the lookups in progress; an error when it is there already.
-fn enter<T>(inv: &mut Invocation, frame: Frame, inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>) -> Result<T, LookupError> {
+fn enter<T>(
+    inv: &mut Invocation,
+    frame: Frame,
+    inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>,
+) -> Result<T, LookupError> {
     if inv.stack.iter().any(|known| known.text == frame.text) {
         let mut frames = inv.stack.clone();
         let span = frame.asked_by;

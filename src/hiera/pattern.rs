@@ -102,7 +102,8 @@ impl Pattern {
     pub fn new(pieces: Vec<Piece>) -> Option<Pattern> {
         let mut variables = Vec::new();
         let mut alternatives: Vec<Vec<Part>> = vec![Vec::new()];
-        let append = |alternatives: &mut Vec<Vec<Part>>, part: Part| alternatives.iter_mut().for_each(|parts| parts.push(part.clone()));
+        let append =
+            |alternatives: &mut Vec<Vec<Part>>, part: Part| alternatives.iter_mut().for_each(|parts| parts.push(part.clone()));
         for piece in &pieces {
             match piece {
                 Piece::Literal(text) => append(&mut alternatives, Part::Literal(text.clone())),
@@ -113,7 +114,10 @@ impl Pattern {
                 Piece::Any => append(&mut alternatives, Part::Any),
                 Piece::Glob(text) => {
                     let globs: Vec<Vec<Part>> = braces(text)?.iter().map(|glob| glob_parts(glob)).collect();
-                    alternatives = alternatives.iter().flat_map(|parts| globs.iter().map(move |glob| [&parts[..], &glob[..]].concat())).collect();
+                    alternatives = alternatives
+                        .iter()
+                        .flat_map(|parts| globs.iter().map(move |glob| [&parts[..], &glob[..]].concat()))
+                        .collect();
                 }
             }
             if alternatives.len() > MAX_ALTERNATIVES {

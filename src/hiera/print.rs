@@ -141,11 +141,16 @@ fn string(text: &str, indent: usize, blocks: bool) -> String {
         return text.to_owned();
     }
     let lines = text.strip_suffix('\n').unwrap_or(text);
-    let blocky = blocks && lines.contains('\n') && !lines.starts_with([' ', '\n', '\t']) && !lines.ends_with('\n') && !lines.contains(|c: char| c.is_control() && c != '\n');
+    let blocky = blocks
+        && lines.contains('\n')
+        && !lines.starts_with([' ', '\n', '\t'])
+        && !lines.ends_with('\n')
+        && !lines.contains(|c: char| c.is_control() && c != '\n');
     if blocky {
         let mark = if text.ends_with('\n') { "|" } else { "|-" };
         let pad = " ".repeat(indent.max(2));
-        let body: Vec<String> = lines.split('\n').map(|line| if line.is_empty() { String::new() } else { format!("{pad}{line}") }).collect();
+        let body: Vec<String> =
+            lines.split('\n').map(|line| if line.is_empty() { String::new() } else { format!("{pad}{line}") }).collect();
         return format!("{mark}\n{}", body.join("\n"));
     }
     if text.contains(|c: char| c.is_control()) {
@@ -158,7 +163,8 @@ fn string(text: &str, indent: usize, blocks: bool) -> String {
 fn is_plain(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let indicator = "-?:,[]{}#&*!|>'\"%@`";
-    let starts_well = !indicator.contains(first) || (matches!(first, '-' | '?' | ':') && text[1..].starts_with(|c: char| !c.is_whitespace()));
+    let starts_well =
+        !indicator.contains(first) || (matches!(first, '-' | '?' | ':') && text[1..].starts_with(|c: char| !c.is_whitespace()));
     starts_well
         && !text.contains(": ")
         && !text.contains(" #")

@@ -82,7 +82,8 @@ impl KeyPath {
             match step {
                 KeyStep::Member(key) => {
                     let name = key.to_text();
-                    let quote = name.contains(['.', '\'', '"']) || key.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
+                    let quote = name.contains(['.', '\'', '"'])
+                        || key.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
                     text.push_str(&if quote { format!("'{name}'") } else { name.into_owned() });
                 }
                 KeyStep::Element { index, .. } => text.push_str(&index.to_string()),
@@ -96,7 +97,9 @@ impl KeyPath {
         let mut current = (root_key, root.clone());
         for step in &self.steps {
             current = match (step, &current.1.data) {
-                (KeyStep::Member(key), Data::Hash(hash)) => hash.get(key).map(|member| (member.key_origin, member.value.clone()))?,
+                (KeyStep::Member(key), Data::Hash(hash)) => {
+                    hash.get(key).map(|member| (member.key_origin, member.value.clone()))?
+                }
                 (KeyStep::Element { place, .. }, Data::Array(items)) => {
                     let item = items.iter().find(|item| item.origin == Some(*place))?;
                     (item.origin, item.clone())
@@ -199,7 +202,9 @@ pub fn steps_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> 
     let mut current = (root.origin, root.clone());
     for segment in &key.subkeys {
         current = match (segment, &current.1.data) {
-            (Segment::Name(name), Data::Hash(hash)) => hash.get(&**name).map(|member| (member.key_origin, member.value.clone()))?,
+            (Segment::Name(name), Data::Hash(hash)) => {
+                hash.get(&**name).map(|member| (member.key_origin, member.value.clone()))?
+            }
             (Segment::Index(index), Data::Hash(hash)) => {
                 hash.get(&Key(Data::Integer(*index))).map(|member| (member.key_origin, member.value.clone()))?
             }

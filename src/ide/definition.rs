@@ -30,7 +30,9 @@ pub struct Definitions {
 pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
     let subject = under_cursor(snapshot, position)?;
     let targets = match &subject.kind {
-        SubjectKind::Key(path) => key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| path.within(value, key)),
+        SubjectKind::Key(path) => {
+            key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| path.within(value, key))
+        }
         SubjectKind::Reference(key) => {
             let root = LookupKey::of_root(&key.root_text());
             key_targets(snapshot, &subject, &root, &|value, root_key| {
@@ -66,7 +68,9 @@ fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow:
     }
     for step in &resolution.steps {
         let place = match &step.outcome {
-            Outcome::Found { path, key, .. } => raw(&view, path, root).and_then(|value| narrow(&value, *key)).and_then(|found| found.0),
+            Outcome::Found { path, key, .. } => {
+                raw(&view, path, root).and_then(|value| narrow(&value, *key)).and_then(|found| found.0)
+            }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => narrow(value, *key).and_then(|found| found.0),
             _ => None,
         };

@@ -172,7 +172,9 @@ fn step_text(out: &mut String, step: &Step, names: &Names<'_>, options: &PrintOp
                 line(out, 4, &format!("{} sets the key where {}", names.path(&candidate.path), conditions(&candidate.when)));
             }
         }
-        Outcome::Opaque(backend) => line(out, 3, &format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name)),
+        Outcome::Opaque(backend) => {
+            line(out, 3, &format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name))
+        }
         Outcome::Failed(path) => {
             path_line(out, names.path(path));
             line(out, 4, "Failed");
@@ -220,7 +222,8 @@ pub fn json(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             Outcome::Undetermined { variables, candidates } => {
                 object["event"] = "undetermined".into();
                 object["variables"] = variables.clone().into();
-                let candidate = |found: &crate::hiera::lookup::Unsettled| json!({"path": names.path(&found.path), "when": found.when});
+                let candidate =
+                    |found: &crate::hiera::lookup::Unsettled| json!({"path": names.path(&found.path), "when": found.when});
                 object["candidates"] = candidates.iter().map(candidate).collect();
             }
             Outcome::Opaque(backend) => {

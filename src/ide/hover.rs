@@ -40,7 +40,8 @@ pub struct Hover {
 pub fn hover(snapshot: &Snapshot, position: FilePosition, config: &HoverConfig<'_>) -> Option<Hover> {
     let subject = under_cursor(snapshot, position)?;
     let scope = snapshot.scope_for(&subject.environment, &subject.path);
-    let writer = Writer { snapshot, subject: &subject, scope: &scope, config, names: Names { snapshot, root: &subject.environment.root } };
+    let writer =
+        Writer { snapshot, subject: &subject, scope: &scope, config, names: Names { snapshot, root: &subject.environment.root } };
     let text = match &subject.kind {
         SubjectKind::Key(path) => writer.key(path),
         SubjectKind::Reference(key) => writer.reference(key),
@@ -131,7 +132,8 @@ impl Writer<'_> {
     }
 
     fn value(&self, value: &Value, out: &mut String) {
-        let options = PrintOptions { mask_encrypted: true, max_lines: Some(self.config.max_value_lines), ..PrintOptions::default() };
+        let options =
+            PrintOptions { mask_encrypted: true, max_lines: Some(self.config.max_value_lines), ..PrintOptions::default() };
         let yaml = print::yaml(value, &options);
         if self.config.markdown {
             // A fence longer than any in the value.
@@ -148,8 +150,13 @@ impl Writer<'_> {
                 let place = entry.span.map_or_else(|| entry.key.to_string(), |span| self.link_to(span));
                 let kind = if entry.pattern { " by the pattern " } else { "" };
                 let pattern = if entry.pattern { self.code(&entry.key) } else { String::new() };
-                write!(out, "\nmerged {}{}, set{kind}{pattern} in {place}", self.code(resolution.merge.name()), options(&resolution.merge))
-                    .expect("writing to a string");
+                write!(
+                    out,
+                    "\nmerged {}{}, set{kind}{pattern} in {place}",
+                    self.code(resolution.merge.name()),
+                    options(&resolution.merge)
+                )
+                .expect("writing to a string");
             }
             _ if found => out.push_str("\nfirst value found"),
             _ => return,
@@ -189,7 +196,10 @@ impl Writer<'_> {
                     Some((place, part)) => (place, self.short(&part)),
                     None => (*key, "does not have this part".to_owned()),
                 };
-                Some(format!("{level} {}: {part}", place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))))
+                Some(format!(
+                    "{level} {}: {part}",
+                    place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))
+                ))
             }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
                 let (place, part) = match narrow(value, *key) {
@@ -198,7 +208,9 @@ impl Writer<'_> {
                 };
                 Some(format!("{level} {}: {part} (overridden)", place.map_or_else(String::new, |span| self.link_to(span))))
             }
-            Outcome::Opaque(backend) => Some(format!("{level}: the backend {} cannot be evaluated here", self.code(&backend.name))),
+            Outcome::Opaque(backend) => {
+                Some(format!("{level}: the backend {} cannot be evaluated here", self.code(&backend.name)))
+            }
             Outcome::Failed(path) => Some(format!("{level} {}: fails", self.names.path(path))),
             Outcome::Undetermined { .. } | Outcome::NoSuchKey(_) | Outcome::NoSuchFile(_) | Outcome::NotReached { .. } => None,
         }
@@ -282,7 +294,8 @@ impl Writer<'_> {
         let mut out = format!("{} of level {}\n\n", self.code(&template.text), self.bold(&level.name));
         let environment = &self.subject.environment;
         let reach = environment.reach.iter().find(|reach| reach.template == *template);
-        let count = reach.map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
+        let count = reach
+            .map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
         writeln!(out, "{count} existing files fit").expect("writing to a string");
         let view = self.snapshot.view(environment);
         let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
@@ -292,7 +305,9 @@ impl Writer<'_> {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),
-                    Place::File { path, exists: false } => writeln!(out, "- {} (does not exist)", self.code(self.names.path(path))),
+                    Place::File { path, exists: false } => {
+                        writeln!(out, "- {} (does not exist)", self.code(self.names.path(path)))
+                    }
                     Place::NoMatch { .. } => writeln!(out, "- no file"),
                     Place::Uri(uri) => writeln!(out, "- {}", self.code(uri)),
                     Place::Undetermined(_) | Place::Nowhere => Ok(()),
@@ -338,7 +353,9 @@ impl Writer<'_> {
 /// The leaves of a partial variable with their dotted names.
 fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
     match value.as_hash() {
-        Some(hash) => hash.iter().flat_map(|(key, member)| flattened(&format!("{name}.{}", key.to_text()), &member.value)).collect(),
+        Some(hash) => {
+            hash.iter().flat_map(|(key, member)| flattened(&format!("{name}.{}", key.to_text()), &member.value)).collect()
+        }
         None => vec![(name.to_owned(), value.to_text().into_owned())],
     }
 }

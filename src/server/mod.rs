@@ -1,3 +1,194 @@
-//! The protocol.
-/// Serves.
-pub fn run() -> std::process::ExitCode { std::process::ExitCode::from(2) }
+//! The protocol: the only place with its types and with `async`.
+//!
+//! What happens when you type: [`Backend::did_change`] changes the workspace before its first `await` (so changes keep their
+//! order) and wakes the [publisher](publish); that takes a snapshot, computes on another thread, and sends what is still true.
+//! Requests take a snapshot before their first `await` and are answered from it on another thread.
+
+mod from_lsp;
+mod nodes;
+mod publish;
+mod scanner;
+mod shutdown;
+mod state;
+mod to_lsp;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types as lsp;
+use tower_lsp::{Client, LanguageServer, LspService, Server};
+
+use crate::ide;
+use crate::text::{FilePath, Text};
+use crate::workspace::{Change, Snapshot};
+use state::{Features, Shared};
+
+/// Values may nest and so may lookups; the default stack of a worker is for neither.
+const STACK: usize = 16 << 20;
+/// With fewer, slow requests would hold back the reading of changes and cancellations.
+const CONCURRENT_REQUESTS: usize = 64;
+
+/// Serves the protocol over standard input and output until the client ends it.
+pub fn run() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(STACK).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("hiera-ls: the server cannot start: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let clean = runtime.block_on(async {
+        let (service, socket) = LspService::build(Backend::new)
+            .custom_method("hiera/nodes", Backend::nodes)
+            .custom_method("hiera/selectNode", Backend::select_node)
+            .finish();
+        let (service, ended) = shutdown::watched(service);
+        let serving =
+            Server::new(tokio::io::stdin(), tokio::io::stdout(), socket).concurrency_level(CONCURRENT_REQUESTS).serve(service);
+        tokio::select! {
+            () = serving => {}
+            () = ended.exit() => {}
+        }
+        ended.was_clean()
+    });
+    // A thread may still wait for standard input, which nothing can interrupt.
+    runtime.shutdown_background();
+    ExitCode::from(u8::from(!clean))
+}
+
+/// The server: one short method for each message.
+pub(crate) struct Backend {
+    client: Client,
+    shared: Arc<Shared>,
+}
+
+impl Backend {
+    fn new(client: Client) -> Backend {
+        Backend { client, shared: Arc::new(Shared::default()) }
+    }
+
+    /// Answers a request from the snapshot of this moment, on a thread of its own: a slow answer holds back nothing, and a
+    /// panic ends nothing but the request.
+    async fn answer<T: Send + 'static>(&self, compute: impl FnOnce(&Snapshot, &Features) -> T + Send + 'static) -> Result<T> {
+        let (snapshot, features) = self.shared.with(|state| (state.workspace.snapshot(), state.features.clone()));
+        self.shared.refresh_if_old();
+        let computed = tokio::task::spawn_blocking(move || compute(&snapshot, &features)).await;
+        computed.map_err(|_| Error::internal_error())
+    }
+
+    fn change(&self, change: Change) {
+        self.shared.with(|state| state.workspace.apply(change));
+        self.shared.changed.notify_one();
+    }
+}
+
+#[tower_lsp::async_trait]
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
+        let features = from_lsp::features(&params.capabilities);
+        let folders = from_lsp::folders(&params);
+        let capabilities = to_lsp::capabilities(features.encoding);
+        self.shared.with(|state| {
+            state.features = features;
+            state.initialization_options = params.initialization_options.filter(|options| options.is_object());
+            state.workspace.apply(Change::Folders(folders));
+        });
+        let server_info = lsp::ServerInfo { name: "hiera-ls".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
+        Ok(lsp::InitializeResult { capabilities, server_info: Some(server_info) })
+    }
+
+    async fn initialized(&self, _: lsp::InitializedParams) {
+        // Never wait for the client within a handler: it may be waiting for us.
+        tokio::spawn(scanner::run(self.client.clone(), self.shared.clone()));
+        tokio::spawn(publish::run(self.client.clone(), self.shared.clone()));
+        tokio::spawn(scanner::register(self.client.clone(), self.shared.clone()));
+        self.shared.disk.notify_one();
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let Some(path) = from_lsp::path(&document.uri) else { return };
+        self.shared.with(|state| {
+            state.opened(&path, &document.uri, document.version);
+            state.adopt(&path);
+            state.workspace.apply(Change::Open(path, Text::new(&document.text)));
+        });
+        self.shared.changed.notify_one();
+        self.shared.refresh_if_old();
+    }
+
+    async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
+        let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
+        self.shared.with(|state| {
+            for change in params.content_changes {
+                let Some(text) = state.workspace.open_text(&path) else { return };
+                let change = from_lsp::change(path.clone(), change, text, state.features.encoding);
+                state.workspace.apply(change);
+            }
+            state.opened(&path, &params.text_document.uri, params.text_document.version);
+        });
+        self.shared.changed.notify_one();
+    }
+
+    async fn did_save(&self, _: lsp::DidSaveTextDocumentParams) {
+        // Not every client watches files: a save is the moment at which something on disk has surely changed.
+        self.shared.disk.notify_one();
+        self.shared.changed.notify_one();
+    }
+
+    async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
+        let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
+        self.shared.with(|state| state.closed(&path));
+        self.change(Change::Close(path));
+    }
+
+    async fn did_change_watched_files(&self, _: lsp::DidChangeWatchedFilesParams) {
+        self.shared.disk.notify_one();
+    }
+
+    async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
+        self.shared.with(|state| {
+            let mut folders: Vec<FilePath> = state.workspace.snapshot().folders().to_vec();
+            let removed: Vec<FilePath> = params.event.removed.iter().filter_map(|folder| from_lsp::path(&folder.uri)).collect();
+            folders.retain(|folder| !removed.contains(folder));
+            folders.extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
+            state.workspace.apply(Change::Folders(folders));
+        });
+        self.shared.disk.notify_one();
+    }
+
+    async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
+        self.shared.with(|state| state.pushed_settings(params.settings));
+        tokio::spawn(scanner::pull_settings(self.client.clone(), self.shared.clone()));
+        self.shared.disk.notify_one();
+    }
+
+    async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
+        let place = params.text_document_position_params;
+        self.answer(move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let link = to_lsp::link;
+            let config =
+                ide::hover::HoverConfig { markdown: features.markdown, link: &link, max_value_lines: 40, max_locations: 12 };
+            let hover = ide::hover::hover(snapshot, position, &config)?;
+            Some(to_lsp::hover(snapshot, position.file, hover, features))
+        })
+        .await
+    }
+
+    async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
+        let place = params.text_document_position_params;
+        self.answer(move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let definitions = ide::definition::definition(snapshot, position)?;
+            Some(to_lsp::definitions(snapshot, position.file, &definitions, features))
+        })
+        .await
+    }
+}

@@ -78,7 +78,8 @@ pub struct OsFs;
 impl FileSystem for OsFs {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
         let mut walking = Walking { limits, out: Walk::default(), seen: HashSet::new(), trusted: Vec::new() };
-        walking.trusted = limits.trusted.iter().chain([root]).filter_map(|path| std::fs::canonicalize(path.as_str()).ok()).collect();
+        walking.trusted =
+            limits.trusted.iter().chain([root]).filter_map(|path| std::fs::canonicalize(path.as_str()).ok()).collect();
         walking.add(root, Path::new(root.as_str()), 0, false);
         walking.out
     }
@@ -104,7 +105,11 @@ impl FileSystem for OsFs {
 }
 
 fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
-    if metadata.is_dir() { Entry::Folder { linked } } else { Entry::File(Stamp { modified: metadata.modified().ok(), size: metadata.len() }) }
+    if metadata.is_dir() {
+        Entry::Folder { linked }
+    } else {
+        Entry::File(Stamp { modified: metadata.modified().ok(), size: metadata.len() })
+    }
 }
 
 struct Walking<'a> {

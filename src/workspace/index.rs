@@ -57,7 +57,8 @@ impl KeyIndex {
 fn circles(edges: &HashMap<Arc<str>, HashSet<Arc<str>>>) -> HashMap<Arc<str>, usize> {
     let keys: Vec<&Arc<str>> = edges.keys().collect();
     let number: HashMap<&str, usize> = keys.iter().enumerate().map(|(n, key)| (&***key, n)).collect();
-    let targets: Vec<Vec<usize>> = keys.iter().map(|key| edges[*key].iter().filter_map(|target| number.get(&**target).copied()).collect()).collect();
+    let targets: Vec<Vec<usize>> =
+        keys.iter().map(|key| edges[*key].iter().filter_map(|target| number.get(&**target).copied()).collect()).collect();
     let mut order = vec![usize::MAX; keys.len()];
     let mut low = vec![0; keys.len()];
     let mut on_stack = vec![false; keys.len()];

@@ -85,7 +85,8 @@ impl Environment {
     /// All its configs with their layers, in order of priority.
     pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));
-        let modules = self.modules.iter().filter_map(|(name, module)| Some((Layer::Module(name.as_str().into()), module.config.as_ref()?)));
+        let modules =
+            self.modules.iter().filter_map(|(name, module)| Some((Layer::Module(name.as_str().into()), module.config.as_ref()?)));
         global.chain([(Layer::Environment, &self.config)]).chain(modules)
     }
 
@@ -117,7 +118,8 @@ impl Environment {
             let mut reaches = self.reach.iter().filter(|reach| Arc::ptr_eq(&reach.level, level));
             !reaches.any(|reach| snapshot.files().any(|file| reach.pattern.bind(file.path.as_str()).is_some()))
         };
-        let mut levels: Vec<&Arc<Level>> = self.reach.iter().filter(|reach| reach.layer == Layer::Environment).map(|reach| &reach.level).collect();
+        let mut levels: Vec<&Arc<Level>> =
+            self.reach.iter().filter(|reach| reach.layer == Layer::Environment).map(|reach| &reach.level).collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
         levels.into_iter().filter(|level| names(level)).map(|level| &*level.name).collect()
     }
@@ -165,7 +167,8 @@ impl Environment {
                 scope.set_path(name, value.as_str().into());
             }
         }
-        let settled = |(reach, _): &&(&Reach, PatternMatch)| reach.pattern.variables().iter().all(|name| agreed.contains_key(name));
+        let settled =
+            |(reach, _): &&(&Reach, PatternMatch)| reach.pattern.variables().iter().all(|name| agreed.contains_key(name));
         if !matches.iter().any(|found| settled(&found)) {
             let closest = matches.iter().max_by_key(|(reach, _)| reach.pattern.literal_len());
             scope.pinned = closest.map(|(reach, _)| PinnedFile { template: reach.template.text.clone(), path: path.clone() });

@@ -96,9 +96,11 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
 pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment: &str) -> (String, Scope) {
     let text_at = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     if let Some(facts) = hash.get("facts").map(|member| &member.value).filter(|value| value.as_hash().is_some()) {
-        let member = |hash: Option<&Value>, name: &str| hash.and_then(|value| value.get(name)).and_then(Value::as_str).map(str::to_owned);
+        let member =
+            |hash: Option<&Value>, name: &str| hash.and_then(|value| value.get(name)).and_then(Value::as_str).map(str::to_owned);
         let trusted = hash.get("trusted").map(|member| &member.value);
-        let name = certname.map(str::to_owned).or_else(|| member(trusted, "certname")).or_else(|| member(Some(facts), "clientcert"));
+        let name =
+            certname.map(str::to_owned).or_else(|| member(trusted, "certname")).or_else(|| member(Some(facts), "clientcert"));
         let name = name.unwrap_or_else(|| fallback.to_owned());
         return (name.clone(), literal_scope(hash, &name, environment));
     }
@@ -185,7 +187,9 @@ pub fn from_json(value: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::string(text, None),
         serde_json::Value::Array(items) => Value::array(items.iter().map(from_json).collect(), None),
         serde_json::Value::Object(members) => {
-            let member = |(key, value): (&String, &serde_json::Value)| (Key::string(key), Member { key_origin: None, value: from_json(value) });
+            let member = |(key, value): (&String, &serde_json::Value)| {
+                (Key::string(key), Member { key_origin: None, value: from_json(value) })
+            };
             Value::hash(members.iter().map(member).collect(), None)
         }
     }
@@ -206,7 +210,9 @@ fn from_yaml(value: &serde_yaml::Value) -> Value {
                 value if value.as_str().is_some_and(|text| text.starts_with(':')) => Key::string(&value.to_text()[1..]),
                 value => Key::string(&value.to_text()),
             };
-            let member = |(k, value): (&serde_yaml::Value, &serde_yaml::Value)| (key(k), Member { key_origin: None, value: from_yaml(value) });
+            let member = |(k, value): (&serde_yaml::Value, &serde_yaml::Value)| {
+                (key(k), Member { key_origin: None, value: from_yaml(value) })
+            };
             Value::hash(members.iter().map(member).collect(), None)
         }
         serde_yaml::Value::Tagged(tagged) => from_yaml(&tagged.value),
@@ -264,7 +270,10 @@ mod tests {
         let mut scope = Scope::open("x");
         scope.set("verified_host", "bgo-compute-vgpu-53".into());
         derive(&mut scope, std::slice::from_ref(&rule));
-        assert_eq!(["location", "role", "variant", "id"].map(|name| scope.get(name)), ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into())));
+        assert_eq!(
+            ["location", "role", "variant", "id"].map(|name| scope.get(name)),
+            ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into()))
+        );
         let mut scope = Scope::open("x");
         scope.set("verified_host", "bgo-api-01".into());
         derive(&mut scope, &[rule]);

@@ -9,7 +9,7 @@ use super::layers::{Environment, Layout, Module};
 use super::nodes::{self, Node};
 use super::snapshot::{EnvironmentView, Names, Snapshot};
 use super::{Workspace, WorkspaceConfig};
-use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Locations};
+use crate::hiera::config::{ConfigSource, HieraConfig, Layer};
 use crate::hiera::data::Format;
 use crate::hiera::glob::glob;
 use crate::text::FilePath;
@@ -72,7 +72,9 @@ pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
 }
 
 fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    path.name() == "hiera.yaml" || path.as_str().ends_with(&config.hiera_config) || config.global_hiera_config.as_ref() == Some(path)
+    path.name() == "hiera.yaml"
+        || path.as_str().ends_with(&config.hiera_config)
+        || config.global_hiera_config.as_ref() == Some(path)
 }
 
 /// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach.
@@ -87,7 +89,8 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         walk(&mut scan, folder, fs, &limits);
     }
     let mut reading = Reading { request, fs, scan };
-    let mut configs: Vec<FilePath> = reading.scan.entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
+    let mut configs: Vec<FilePath> =
+        reading.scan.entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
     configs.extend(governing_above(request, fs));
     configs.extend(request.config.global_hiera_config.clone());
     configs.iter().for_each(|path| reading.read(path));
@@ -100,7 +103,15 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
     }
     let snapshot = trial.snapshot();
     let environments = &snapshot.layout().environments;
-    let wanted: Vec<FilePath> = reading.scan.entries.iter().filter(|(_, entry)| matches!(entry, Entry::File(_))).map(|(path, _)| path).filter(|path| environments.iter().any(|environment| environment.reaches(path))).cloned().collect();
+    let wanted: Vec<FilePath> = reading
+        .scan
+        .entries
+        .iter()
+        .filter(|(_, entry)| matches!(entry, Entry::File(_)))
+        .map(|(path, _)| path)
+        .filter(|path| environments.iter().any(|environment| environment.reaches(path)))
+        .cloned()
+        .collect();
     for (done, path) in wanted.iter().enumerate() {
         if done % 64 == 0 {
             progress(Progress { done, total: wanted.len() });
@@ -225,16 +236,27 @@ fn outside_folders(snapshot: &Snapshot, entries: &BTreeMap<FilePath, Entry>) -> 
 /// The layers that the configs of a snapshot make.
 pub fn layout(snapshot: &Snapshot) -> Layout {
     let config = snapshot.config();
-    let is_here = |path: &FilePath| matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
-    let roots: BTreeSet<FilePath> =
-        snapshot.files.keys().filter(|path| is_config(config, path) && config.global_hiera_config.as_ref() != Some(path)).filter_map(|path| root_of(config, path)).collect();
+    let is_here =
+        |path: &FilePath| matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
+    let roots: BTreeSet<FilePath> = snapshot
+        .files
+        .keys()
+        .filter(|path| is_config(config, path) && config.global_hiera_config.as_ref() != Some(path))
+        .filter_map(|path| root_of(config, path))
+        .collect();
     // A hiera.yaml in a folder of another's module path is that module's.
-    let module_folders: BTreeMap<&FilePath, Vec<FilePath>> = roots.iter().map(|root| (root, module_path(snapshot, root))).collect();
+    let module_folders: BTreeMap<&FilePath, Vec<FilePath>> =
+        roots.iter().map(|root| (root, module_path(snapshot, root))).collect();
     let is_module = |root: &FilePath| {
-        root.parent().is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
+        root.parent()
+            .is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
             || root.ancestors().any(|ancestor| roots.contains(&ancestor)) && in_fixtures(root)
     };
-    let global = config.global_hiera_config.as_ref().filter(|path| is_here(path)).and_then(|path| read_config(snapshot, path, &Layer::Global));
+    let global = config
+        .global_hiera_config
+        .as_ref()
+        .filter(|path| is_here(path))
+        .and_then(|path| read_config(snapshot, path, &Layer::Global));
     let mut environments = Vec::new();
     for root in roots.iter().filter(|root| !is_module(root)) {
         let path = config_path(snapshot, root);
@@ -245,7 +267,14 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
             Some("environments") => root.name().to_owned(),
             _ => config.environment.clone(),
         };
-        let environment = Environment { root: root.clone(), name, config: environment_config, global: global.clone(), modules, reach: Vec::new() };
+        let environment = Environment {
+            root: root.clone(),
+            name,
+            config: environment_config,
+            global: global.clone(),
+            modules,
+            reach: Vec::new(),
+        };
         let view = EnvironmentView { snapshot, environment: None };
         environments.push(Arc::new(environment.with_reach(&view)));
     }
@@ -313,8 +342,17 @@ fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<Ar
     Some(Arc::new(HieraConfig::from_value(source, data.root.as_ref())))
 }
 
-/// The number of files that a location of a config can name: what an editor shows beside it.
-pub fn count_reached(snapshot: &Snapshot, environment: &Environment, template: &crate::hiera::config::Template) -> usize {
-    let reach = environment.reach.iter().find(|reach| reach.template == *template && !matches!(reach.level.locations, Locations::Uris(_)));
-    reach.map_or(0, |reach| snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count())
+/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.
+///
+/// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an environment's, or lies two folders above it.
+pub fn environment_above(path: &FilePath, fs: &dyn FileSystem) -> Option<FilePath> {
+    let has = |folder: &FilePath, name: &str| fs.entry(&folder.join(name)).is_some();
+    let folders: Vec<FilePath> =
+        std::iter::once(path.clone()).chain(path.ancestors()).filter(|folder| has(folder, "hiera.yaml")).collect();
+    let nearest = folders.first()?;
+    let module_folder = nearest.parent().and_then(|folder| folder.parent());
+    let is_root = |root: &&FilePath| {
+        module_folder.as_ref() == Some(*root) || ["environment.conf", "Puppetfile"].iter().any(|name| has(root, name))
+    };
+    Some(folders.iter().skip(1).find(is_root).unwrap_or(nearest).clone())
 }

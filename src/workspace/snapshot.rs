@@ -194,7 +194,8 @@ fn united(one: &Value, other: &Value) -> Option<Value> {
 
 /// Whether a node with this scope reads the file.
 fn sees(environment: &Environment, view: &EnvironmentView<'_>, scope: &Scope, path: &FilePath) -> bool {
-    let environment_matches = !matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment.name.as_str());
+    let environment_matches =
+        !matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment.name.as_str());
     environment_matches
         && environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str())).any(|reach| {
             let Some((_, config)) = environment.configs().find(|(layer, _)| *layer == reach.layer) else { return false };
@@ -231,7 +232,12 @@ impl Sources for EnvironmentView<'_> {
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
         let from = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
         let files = self.snapshot.files.range(from..);
-        files.map(|(path, _)| path).skip_while(|path| path.as_str() < prefix && !path.as_str().starts_with(prefix)).take_while(|path| path.as_str().starts_with(prefix)).cloned().collect()
+        files
+            .map(|(path, _)| path)
+            .skip_while(|path| path.as_str() < prefix && !path.as_str().starts_with(prefix))
+            .take_while(|path| path.as_str().starts_with(prefix))
+            .cloned()
+            .collect()
     }
 
     fn module(&self, name: &str) -> ModuleLayer {

@@ -22,7 +22,13 @@ pub(super) enum Format {
     Jsonl,
 }
 
-pub(super) fn write(format: Format, findings: &[Finding], snapshot: &Snapshot, root: &FilePath, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    format: Format,
+    findings: &[Finding],
+    snapshot: &Snapshot,
+    root: &FilePath,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let places = Places { snapshot, root };
     match format {
         Format::Human => human::write(findings, &places, out),
@@ -58,6 +64,13 @@ impl Places<'_> {
         let start = text.line_col(span.range.start, Encoding::Utf32);
         let end = text.line_col(span.range.end, Encoding::Utf32);
         let line_text = text.line(start.line).map(|line| line.into_owned()).unwrap_or_default();
-        Place { path: shown, line: start.line + 1, column: start.column + 1, end_line: end.line + 1, end_column: end.column + 1, text: line_text }
+        Place {
+            path: shown,
+            line: start.line + 1,
+            column: start.column + 1,
+            end_line: end.line + 1,
+            end_column: end.column + 1,
+            text: line_text,
+        }
     }
 }

@@ -14,9 +14,13 @@ pub static RULE: Rule = Rule {
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
-        let other_rule = matches!(problem.kind, ConfigProblemKind::FunctionInConfig | ConfigProblemKind::Version | ConfigProblemKind::Unreadable);
+        let other_rule = matches!(
+            problem.kind,
+            ConfigProblemKind::FunctionInConfig | ConfigProblemKind::Version | ConfigProblemKind::Unreadable
+        );
         if !other_rule {
-            findings.push(Finding::new(&RULE, problem.span, problem.message.clone()).with_related(problem.related, "the first one"));
+            findings
+                .push(Finding::new(&RULE, problem.span, problem.message.clone()).with_related(problem.related, "the first one"));
         }
     }
 }

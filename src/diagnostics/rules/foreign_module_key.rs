@@ -22,7 +22,8 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     for (key, member) in &context.data.roots {
         let Some(text) = key.as_str() else { continue };
         if let (false, Some(span)) = (text == LOOKUP_OPTIONS || text.starts_with(&prefix), member.key_origin) {
-            let message = format!("data of the module {module} must have keys that start with '{prefix}': Puppet passes over this one");
+            let message =
+                format!("data of the module {module} must have keys that start with '{prefix}': Puppet passes over this one");
             findings.push(Finding::new(&RULE, span, message));
         }
     }

@@ -1,8 +1,8 @@
 //! `foreign-options`
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::config::Layer;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -20,7 +20,9 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
         let Some(text) = key.as_str().filter(|text| !text.contains("%{")) else { continue };
         let prefix = if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };
         if let (false, Some(span)) = (text.starts_with(&prefix), entry.key_origin) {
-            let message = format!("lookup_options of the module {module} must start with '{prefix}': every lookup of its keys fails for this one");
+            let message = format!(
+                "lookup_options of the module {module} must start with '{prefix}': every lookup of its keys fails for this one"
+            );
             findings.push(Finding::new(&RULE, span, message));
         }
     }

@@ -45,7 +45,8 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, frames: &[Frame]) -> Fin
     for (frame, asker, span) in hops {
         finding.related.push(Related { span, message: format!("'{}' asks for '{}' here", asker.text, frame.text) });
     }
-    let closing = frames.last().zip(frames.first()).map(|(last, first)| format!("'{}' asks for '{}' here", last.text, first.text));
+    let closing =
+        frames.last().zip(frames.first()).map(|(last, first)| format!("'{}' asks for '{}' here", last.text, first.text));
     let last_hop = closing_span(context, frames);
     finding.with_related(last_hop, closing.unwrap_or_default())
 }
@@ -57,7 +58,9 @@ fn closing_span(context: &DataContext<'_>, frames: &[Frame]) -> Option<crate::te
     let (first, last) = (first.root_text(), last.root_text());
     snapshot.keys().definitions(&last).iter().find_map(|path| {
         let data = context.file.view.data_of(path)?;
-        let asks = |token: &&TokenUse| *token.root == *last && matches!(&token.reference, Reference::Key { key, .. } if key.root_text() == first);
+        let asks = |token: &&TokenUse| {
+            *token.root == *last && matches!(&token.reference, Reference::Key { key, .. } if key.root_text() == first)
+        };
         data.tokens.iter().find(asks).map(|token| token.span)
     })
 }
@@ -84,7 +87,8 @@ impl Search<'_> {
         if way[0].root.as_ref() == target {
             return self.confirm(way);
         }
-        let definitions: Vec<FilePath> = file.snapshot.keys().definitions(target).iter().filter(|path| file.environment.reaches(path)).cloned().collect();
+        let definitions: Vec<FilePath> =
+            file.snapshot.keys().definitions(target).iter().filter(|path| file.environment.reaches(path)).cloned().collect();
         for path in definitions {
             let place = Place { path, root: target.into() };
             self.steps += 1;

@@ -26,8 +26,13 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
     let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
     for key in context.data.roots.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
-        let others: Vec<&FilePath> =
-            file.snapshot.keys().definitions(key).iter().filter(|path| **path != file.file.path && file.environment.reaches(path)).collect();
+        let others: Vec<&FilePath> = file
+            .snapshot
+            .keys()
+            .definitions(key)
+            .iter()
+            .filter(|path| **path != file.file.path && file.environment.reaches(path))
+            .collect();
         if others.is_empty() || !merges_strictly(&resolver, key) {
             continue;
         }

@@ -1,8 +1,8 @@
 //! `not-yaml-1-2`
 
+use yaml_rust2::Event;
 use yaml_rust2::parser::{MarkedEventReceiver, Parser};
 use yaml_rust2::scanner::Marker;
-use yaml_rust2::Event;
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::Format;
@@ -43,7 +43,10 @@ impl MarkedEventReceiver for Nobody {
 /// The line counts from 1, the column characters from 0; the index drifts behind block scalars and is not used.
 fn place(file: &File, marker: &Marker) -> TextRange {
     let Some(text) = file.text() else { return TextRange::default() };
-    let at = LineCol { line: u32::try_from(marker.line()).unwrap_or(1).saturating_sub(1), column: u32::try_from(marker.col()).unwrap_or(0) };
+    let at = LineCol {
+        line: u32::try_from(marker.line()).unwrap_or(1).saturating_sub(1),
+        column: u32::try_from(marker.col()).unwrap_or(0),
+    };
     let offset = text.offset(at, Encoding::Utf32).unwrap_or(text.len());
     let end = text.line_range(text.line_of(offset)).map_or(offset, |line| line.end);
     TextRange::new(offset, end)

@@ -37,13 +37,16 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
             Data::Hash(_) | Data::Null => {}
             Data::String(_) if entry.value.is_live() => {}
             Data::String(_) => {
-                let message = format!("the options of '{name}' are a string, which Puppet passes over without a word: `merge: …` is missing");
+                let message = format!(
+                    "the options of '{name}' are a string, which Puppet passes over without a word: `merge: …` is missing"
+                );
                 let mut finding = Finding::new(&RULE, span, message);
                 finding.severity = Severity::Warning;
                 findings.push(finding);
             }
             _ => {
-                let message = format!("the options of '{name}' must be a hash, this is {}: lookups of it fail", entry.value.type_name());
+                let message =
+                    format!("the options of '{name}' must be a hash, this is {}: lookups of it fail", entry.value.type_name());
                 findings.push(Finding::new(&RULE, span, message));
             }
         }

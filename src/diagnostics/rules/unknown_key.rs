@@ -43,7 +43,9 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
             }
             findings.push(finding);
         } else if let Some(missing) = missing_everywhere(key, &defined) {
-            let message = format!("no level of any layer defines '{key}': '{root}' has no '{missing}', and the token becomes an empty text");
+            let message = format!(
+                "no level of any layer defines '{key}': '{root}' has no '{missing}', and the token becomes an empty text"
+            );
             let first = defined[0].origin;
             findings.push(Finding::new(&RULE, token.name_span, message).with_related(first, format!("'{root}' is set here")));
         }

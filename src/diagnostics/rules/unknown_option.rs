@@ -17,10 +17,14 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     for (name, entry) in options {
         for (option, member) in entry.value.as_hash().into_iter().flatten() {
             let option = option.to_text();
-            if !matches!(&*option, "merge" | "convert_to") && !option.contains("%{")
+            if !matches!(&*option, "merge" | "convert_to")
+                && !option.contains("%{")
                 && let Some(span) = member.key_origin
             {
-                let message = format!("'{option}' is no option of lookup_options, and Puppet passes over it; '{}' can have merge and convert_to", name.to_text());
+                let message = format!(
+                    "'{option}' is no option of lookup_options, and Puppet passes over it; '{}' can have merge and convert_to",
+                    name.to_text()
+                );
                 findings.push(Finding::new(&RULE, span, message));
             }
         }

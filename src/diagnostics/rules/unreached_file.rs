@@ -19,6 +19,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let span = Span { file: context.file.id, range: TextRange::empty(0) };
-    let message = format!("no level of {} can reach this file, whatever the node's variables are", environment.config.path.name());
+    let message =
+        format!("no level of {} can reach this file, whatever the node's variables are", environment.config.path.name());
     findings.push(Finding::new(&RULE, span, message));
 }

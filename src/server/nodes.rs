@@ -1,0 +1,101 @@
+//! The two requests of our own: which nodes see a file, and whose values are to be shown.
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types as lsp;
+
+use super::{Backend, from_lsp};
+use crate::hiera::Scope;
+use crate::workspace::{Change, Snapshot};
+
+/// `hiera/nodes`: the file asked about, or none for all nodes.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodesParams {
+    text_document: Option<lsp::TextDocumentIdentifier>,
+}
+
+/// The answer to `hiera/nodes`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodesAnswer {
+    /// The node that was chosen, if one was.
+    selected: Option<String>,
+    /// The nodes that see the file, or all.
+    nodes: Vec<NodeItem>,
+    /// How many nodes are known.
+    known: usize,
+    /// What the file's own path tells of its variables.
+    inferred: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A node.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodeItem {
+    name: String,
+    /// The file that its facts come from.
+    source: String,
+}
+
+/// `hiera/selectNode`: the certname, or `null` to show inferred values again.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SelectNodeParams {
+    name: Option<String>,
+}
+
+/// The answer to `hiera/selectNode`: what is chosen now.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SelectNodeAnswer {
+    selected: Option<String>,
+}
+
+impl Backend {
+    /// Which nodes see a file.
+    pub(super) async fn nodes(&self, params: NodesParams) -> Result<NodesAnswer> {
+        let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
+        self.answer(move |snapshot, _| {
+            let environment = path.as_ref().and_then(|path| snapshot.layout().governing(path).next());
+            let nodes = match (&path, environment) {
+                (Some(path), Some(environment)) => snapshot.nodes_seeing(environment, path),
+                (Some(_), None) => Vec::new(),
+                (None, _) => snapshot.nodes().iter().collect(),
+            };
+            let inferred =
+                path.as_ref().zip(environment).map(|(path, environment)| variables(&snapshot.inferred_scope(environment, path)));
+            let item =
+                |node: &crate::workspace::nodes::Node| NodeItem { name: node.name.to_string(), source: node.source.to_string() };
+            NodesAnswer {
+                selected: selected(snapshot),
+                nodes: nodes.into_iter().map(item).collect(),
+                known: snapshot.nodes().len(),
+                inferred: inferred.unwrap_or_default(),
+            }
+        })
+        .await
+    }
+
+    /// Chooses the node whose values are shown.
+    pub(super) async fn select_node(&self, params: SelectNodeParams) -> Result<SelectNodeAnswer> {
+        let snapshot = self.shared.with(|state| state.workspace.snapshot());
+        if let Some(name) = params.name.as_deref().filter(|name| snapshot.node(name).is_none()) {
+            return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));
+        }
+        self.change(Change::SelectNode(params.name));
+        Ok(SelectNodeAnswer { selected: selected(&self.shared.with(|state| state.workspace.snapshot())) })
+    }
+}
+
+fn selected(snapshot: &Snapshot) -> Option<String> {
+    snapshot.selected_node().map(str::to_owned)
+}
+
+fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
+    let json = |value: &crate::hiera::Value| {
+        let text = crate::hiera::print::json(value, &crate::hiera::print::PrintOptions::default());
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    scope.variables().map(|(name, value)| (name.to_owned(), json(value))).collect()
+}

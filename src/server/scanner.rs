@@ -1,0 +1,169 @@
+//! The task that reads the folders, at the start and whenever something may have changed on disk; and what is asked of the
+//! client for that: progress, settings, watching.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tower_lsp::Client;
+use tower_lsp::lsp_types as lsp;
+use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
+use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
+
+use super::state::Shared;
+use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::workspace::fs::{FileSystem, OsFs};
+use crate::workspace::{Change, scan};
+
+/// A client that does not answer must not stop us.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads the folders each time that it is woken, until the server ends.
+pub(super) async fn run(client: Client, shared: Arc<Shared>) {
+    let mut first = true;
+    loop {
+        shared.disk.notified().await;
+        if first {
+            pull_settings(client.clone(), shared.clone()).await;
+        }
+        configure(&client, &shared).await;
+        let request = shared.with(|state| state.workspace.scan_request());
+        let progress = if first { begin_progress(&client, &shared).await } else { None };
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(4);
+        let scanning = tokio::task::spawn_blocking(move || {
+            // Who shows progress may miss a step, the reading does not wait.
+            scan::scan(&request, &OsFs, &|step| {
+                let _ = sender.try_send(step);
+            })
+        });
+        while let Some(step) = receiver.recv().await {
+            report_progress(&client, progress.as_ref(), step).await;
+        }
+        let scanned = scanning.await;
+        if let Ok(scan) = scanned {
+            let errors = scan.source_errors.clone();
+            if first && scan.cut_short {
+                client
+                    .log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read")
+                    .await;
+            }
+            shared.with(|state| {
+                state.workspace.apply(Change::Scanned(Box::new(scan)));
+                state.scanned();
+            });
+            for (path, error) in errors.iter().filter(|_| first) {
+                client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
+            }
+        } else {
+            client.log_message(lsp::MessageType::ERROR, "reading the workspace failed; this is a defect of hiera-ls").await;
+        }
+        end_progress(&client, progress).await;
+        shared.changed.notify_one();
+        first = false;
+    }
+}
+
+/// Asks the client for its settings, if it can be asked.
+pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
+    if !shared.with(|state| state.features.configuration) {
+        return;
+    }
+    let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
+    let asked = tokio::time::timeout(PATIENCE, client.configuration(vec![item])).await;
+    if let Ok(Ok(mut sections)) = asked
+        && let Some(section) = sections.pop().filter(|section| section.is_object())
+    {
+        shared.with(|state| state.client_settings = Some(section));
+        shared.disk.notify_one();
+    }
+}
+
+/// Puts the settings of all three places together, and says what is wrong with them when that is new.
+async fn configure(client: &Client, shared: &Shared) {
+    let (folders, options, client_settings) = shared.with(|state| {
+        let folders = state.workspace.snapshot().folders().to_vec();
+        (folders, state.initialization_options.clone(), state.client_settings.clone())
+    });
+    let mut settings = Settings::default();
+    let mut problems = Vec::new();
+    for folder in &folders {
+        if let Ok(bytes) = OsFs.read(&folder.join(FILE_NAME), 1 << 20) {
+            problems.extend(settings.apply_file(&String::from_utf8_lossy(&bytes)));
+        }
+    }
+    for value in [options, client_settings].into_iter().flatten() {
+        problems.extend(settings.apply(&value, Origin::User));
+    }
+    let news = shared.with(|state| {
+        let news: Vec<_> = problems.iter().filter(|problem| !state.settings_problems.contains(problem)).cloned().collect();
+        state.settings_problems = problems;
+        state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
+        state.settings = settings;
+        news
+    });
+    for problem in news {
+        client.show_message(lsp::MessageType::WARNING, format!("hiera-ls: {problem}")).await;
+    }
+}
+
+/// Asks the client to tell of changed files and settings.
+pub(super) async fn register(client: Client, shared: Arc<Shared>) {
+    let features = shared.with(|state| state.features.clone());
+    let mut registrations = Vec::new();
+    if features.watches_files {
+        let watch = |glob: &str| lsp::FileSystemWatcher { glob_pattern: lsp::GlobPattern::String(glob.into()), kind: None };
+        let watchers = vec![watch("**/*.{yaml,yml,eyaml,json,jsonl}"), watch("**/environment.conf")];
+        let options = serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
+        registrations.push(registration("workspace/didChangeWatchedFiles", options));
+    }
+    if features.tells_configuration {
+        registrations.push(registration("workspace/didChangeConfiguration", Some(serde_json::json!({"section": "hiera"}))));
+    }
+    if !registrations.is_empty() {
+        // Without it a save or the next request makes up for what was not told.
+        let _ = tokio::time::timeout(PATIENCE, client.register_capability(registrations)).await;
+    }
+}
+
+fn registration(method: &str, register_options: Option<serde_json::Value>) -> lsp::Registration {
+    lsp::Registration { id: format!("hiera-ls:{method}"), method: method.into(), register_options }
+}
+
+async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::ProgressToken> {
+    if !shared.with(|state| state.features.progress) {
+        return None;
+    }
+    let token = lsp::ProgressToken::String("hiera-ls/scan".into());
+    let create = client.send_request::<WorkDoneProgressCreate>(lsp::WorkDoneProgressCreateParams { token: token.clone() });
+    tokio::time::timeout(PATIENCE, create).await.ok()?.ok()?;
+    let begin = lsp::WorkDoneProgressBegin {
+        title: "Reading Hiera data".into(),
+        cancellable: Some(false),
+        message: None,
+        percentage: Some(0),
+    };
+    progress(client, token.clone(), lsp::WorkDoneProgress::Begin(begin)).await;
+    Some(token)
+}
+
+async fn report_progress(client: &Client, token: Option<&lsp::ProgressToken>, step: scan::Progress) {
+    let Some(token) = token else { return };
+    let percentage = u32::try_from(step.done * 100 / step.total.max(1)).ok();
+    let message = Some(format!("{} of {} files", step.done, step.total));
+    let report = lsp::WorkDoneProgressReport { cancellable: Some(false), message, percentage };
+    progress(client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
+}
+
+async fn end_progress(client: &Client, token: Option<lsp::ProgressToken>) {
+    if let Some(token) = token {
+        progress(client, token, lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None })).await;
+    }
+}
+
+async fn progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {
+    client
+        .send_notification::<ProgressNotification>(lsp::ProgressParams {
+            token,
+            value: lsp::ProgressParamsValue::WorkDone(value),
+        })
+        .await;
+}

@@ -1,0 +1,65 @@
+//! The end of a session, however the client ends it: `exit` after `shutdown`, `exit` alone, or a closed standard input.
+//!
+//! tower-lsp notices `exit` only when the next message arrives, which never comes; so the messages are watched on their way in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::sync::Notify;
+use tower_lsp::jsonrpc::{Request, Response};
+use tower_lsp::{ExitedError, LspService};
+
+/// What is known of the session's end.
+#[derive(Clone, Default)]
+pub(super) struct Ended {
+    exit: Arc<Notify>,
+    was_asked: Arc<AtomicBool>,
+    exited: Arc<AtomicBool>,
+}
+
+impl Ended {
+    /// Waits for `exit`.
+    pub(super) async fn exit(&self) {
+        self.exit.notified().await;
+    }
+
+    /// Whether the client asked for the end as it should, or just went away; `exit` without `shutdown` is the one bad way.
+    pub(super) fn was_clean(&self) -> bool {
+        self.was_asked.load(Ordering::SeqCst) || !self.exited.load(Ordering::SeqCst)
+    }
+}
+
+/// The service, and what it will know of its end.
+pub(super) fn watched<S>(inner: LspService<S>) -> (Watched<S>, Ended) {
+    let ended = Ended::default();
+    (Watched { inner, ended: ended.clone() }, ended)
+}
+
+/// A service whose messages are looked at.
+pub(super) struct Watched<S> {
+    inner: LspService<S>,
+    ended: Ended,
+}
+
+impl<S: tower_lsp::LanguageServer> tower_service::Service<Request> for Watched<S> {
+    type Response = Option<Response>;
+    type Error = ExitedError;
+    type Future = <LspService<S> as tower_service::Service<Request>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ExitedError>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        match request.method() {
+            "shutdown" => self.ended.was_asked.store(true, Ordering::SeqCst),
+            "exit" => {
+                self.ended.exited.store(true, Ordering::SeqCst);
+                self.ended.exit.notify_one();
+            }
+            _ => {}
+        }
+        self.inner.call(request)
+    }
+}

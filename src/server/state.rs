@@ -1,0 +1,143 @@
+//! What the server remembers between messages. Locked for moments only, never across an `await`.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::Notify;
+use tower_lsp::lsp_types as lsp;
+
+use crate::settings::{SettingProblem, Settings};
+use crate::text::{Encoding, FilePath};
+use crate::workspace::fs::OsFs;
+use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
+
+/// What the handlers and the two tasks in the background share.
+#[derive(Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    /// Something changed that findings depend on.
+    pub(super) changed: Notify,
+    /// Something may have changed on disk, or the settings did.
+    pub(super) disk: Notify,
+}
+
+/// The server's memory.
+pub(super) struct State {
+    /// The files.
+    pub(super) workspace: Workspace,
+    /// What the client can do.
+    pub(super) features: Features,
+    /// The settings in force.
+    pub(super) settings: Settings,
+    /// Settings that came with `initialize`.
+    pub(super) initialization_options: Option<Value>,
+    /// Settings that came later; they win.
+    pub(super) client_settings: Option<Value>,
+    /// The open documents.
+    pub(super) documents: HashMap<FilePath, Document>,
+    /// What was wrong with the settings when they were last put together.
+    pub(super) settings_problems: Vec<SettingProblem>,
+    last_scan: Option<Instant>,
+}
+
+/// An open document as the client speaks of it.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    /// Its address in the client's own spelling.
+    pub(super) uri: lsp::Url,
+    /// The version that its text is.
+    pub(super) version: i32,
+}
+
+/// What the client can do, as far as answers depend on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Features {
+    /// What columns count.
+    pub(super) encoding: Encoding,
+    /// Hovers may be Markdown.
+    pub(super) markdown: bool,
+    /// Definitions may say for which range they are.
+    pub(super) links: bool,
+    /// Findings may name other places.
+    pub(super) related_information: bool,
+    /// It shows progress.
+    pub(super) progress: bool,
+    /// It can be asked for settings.
+    pub(super) configuration: bool,
+    /// It can be asked to watch files.
+    pub(super) watches_files: bool,
+    /// It can be asked to tell of changed settings.
+    pub(super) tells_configuration: bool,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            workspace: Workspace::new(WorkspaceConfig::default(), Vec::new()),
+            features: Features::default(),
+            settings: Settings::default(),
+            initialization_options: None,
+            client_settings: None,
+            documents: HashMap::new(),
+            settings_problems: Vec::new(),
+            last_scan: None,
+        }
+    }
+}
+
+/// Not every client tells of changed files; a look at the disk that is older than this is repeated when a request comes.
+const OLD: Duration = Duration::from_secs(3);
+
+impl Shared {
+    /// Looks at the state, or changes it. Must not take long: messages wait for it.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        // A panic under the lock leaves the state as it was between two assignments: better than no server.
+        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has the disk looked at again, in the background, if that was long ago.
+    pub(super) fn refresh_if_old(&self) {
+        if self.with(|state| state.last_scan.is_some_and(|last| last.elapsed() > OLD)) {
+            self.disk.notify_one();
+        }
+    }
+}
+
+impl State {
+    /// Notes a document and its version.
+    pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
+        self.documents.insert(path.clone(), Document { uri: uri.clone(), version });
+    }
+
+    /// Forgets a document.
+    pub(super) fn closed(&mut self, path: &FilePath) {
+        self.documents.remove(path);
+    }
+
+    /// Takes the environment of a file that lies in no folder of the workspace into it.
+    pub(super) fn adopt(&mut self, path: &FilePath) {
+        let mut folders: Vec<FilePath> = self.workspace.snapshot().folders().to_vec();
+        if folders.iter().any(|folder| path.is_within(folder)) {
+            return;
+        }
+        let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return };
+        folders.push(root);
+        self.workspace.apply(Change::Folders(folders));
+        self.last_scan = Some(Instant::now().checked_sub(OLD * 2).unwrap_or_else(Instant::now));
+    }
+
+    /// Takes settings that the client pushed: its section, or the bare settings.
+    pub(super) fn pushed_settings(&mut self, settings: Value) {
+        let section = settings.get("hiera").cloned().unwrap_or(settings);
+        if section.is_object() {
+            self.client_settings = Some(section);
+        }
+    }
+
+    /// Notes that the disk was looked at.
+    pub(super) fn scanned(&mut self) {
+        self.last_scan = Some(Instant::now());
+    }
+}

@@ -1,0 +1,135 @@
+//! Our words to the protocol's. Columns are counted in the texts of the same snapshot.
+
+use std::collections::HashMap;
+
+use tower_lsp::lsp_types as lsp;
+
+use super::state::{Document, Features};
+use crate::diagnostics::{Finding, Severity};
+use crate::ide::definition::{Definitions, Target};
+use crate::ide::hover::Hover;
+use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
+use crate::workspace::Snapshot;
+
+/// What the server can do; each of these does something.
+pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
+    let sync = lsp::TextDocumentSyncOptions {
+        open_close: Some(true),
+        change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
+        save: Some(lsp::TextDocumentSyncSaveOptions::SaveOptions(lsp::SaveOptions { include_text: Some(false) })),
+        ..lsp::TextDocumentSyncOptions::default()
+    };
+    let folders =
+        lsp::WorkspaceFoldersServerCapabilities { supported: Some(true), change_notifications: Some(lsp::OneOf::Left(true)) };
+    lsp::ServerCapabilities {
+        position_encoding: Some(match encoding {
+            Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
+            Encoding::Utf16 => lsp::PositionEncodingKind::UTF16,
+            Encoding::Utf32 => lsp::PositionEncodingKind::UTF32,
+        }),
+        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
+        hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
+        definition_provider: Some(lsp::OneOf::Left(true)),
+        workspace: Some(lsp::WorkspaceServerCapabilities { workspace_folders: Some(folders), file_operations: None }),
+        experimental: Some(serde_json::json!({"hiera": {"nodes": true, "selectNode": true}})),
+        ..lsp::ServerCapabilities::default()
+    }
+}
+
+/// The address of a file.
+pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
+    lsp::Url::from_file_path(path.as_str()).ok()
+}
+
+/// The address of a line (from 1) of a file.
+pub(super) fn link(path: &FilePath, line: u32) -> String {
+    uri(path).map_or_else(|| path.to_string(), |uri| format!("{uri}#L{line}"))
+}
+
+/// A hover over a file.
+pub(super) fn hover(snapshot: &Snapshot, file: FileId, hover: Hover, features: &Features) -> lsp::Hover {
+    let kind = if features.markdown { lsp::MarkupKind::Markdown } else { lsp::MarkupKind::PlainText };
+    let range = range(snapshot, Span { file, range: hover.range }, features.encoding);
+    lsp::Hover { contents: lsp::HoverContents::Markup(lsp::MarkupContent { kind, value: hover.text }), range: Some(range) }
+}
+
+/// Definitions of what is in a file.
+pub(super) fn definitions(
+    snapshot: &Snapshot,
+    file: FileId,
+    definitions: &Definitions,
+    features: &Features,
+) -> lsp::GotoDefinitionResponse {
+    let place = |target: &Target| {
+        let found = snapshot.file(&target.path)?;
+        Some((uri(&target.path)?, range(snapshot, Span { file: found.id, range: target.range }, features.encoding)))
+    };
+    let places = definitions.targets.iter().filter_map(place);
+    if !features.links {
+        return lsp::GotoDefinitionResponse::Array(places.map(|(uri, range)| lsp::Location { uri, range }).collect());
+    }
+    let origin = range(snapshot, Span { file, range: definitions.origin }, features.encoding);
+    let link = |(target_uri, range)| lsp::LocationLink {
+        origin_selection_range: Some(origin),
+        target_uri,
+        target_range: range,
+        target_selection_range: range,
+    };
+    lsp::GotoDefinitionResponse::Link(places.map(link).collect())
+}
+
+/// A finding. Places that explain it go into the message for clients that show no other.
+pub(super) fn diagnostic(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    features: &Features,
+    documents: &HashMap<FilePath, Document>,
+) -> lsp::Diagnostic {
+    let mut message = finding.message.clone();
+    let mut related = Vec::new();
+    for place in &finding.related {
+        let Some(path) = snapshot.path(place.span.file) else { continue };
+        let range = range(snapshot, place.span, features.encoding);
+        let address = documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path));
+        match address {
+            Some(uri) if features.related_information => {
+                related.push(lsp::DiagnosticRelatedInformation {
+                    location: lsp::Location { uri, range },
+                    message: place.message.clone(),
+                });
+            }
+            _ => message.push_str(&format!("\n{}:{}: {}", path.name(), range.start.line + 1, place.message)),
+        }
+    }
+    lsp::Diagnostic {
+        range: range(snapshot, finding.span, features.encoding),
+        severity: Some(severity(finding.severity)),
+        code: Some(lsp::NumberOrString::String(finding.rule.code.into())),
+        source: Some("hiera-ls".into()),
+        message,
+        related_information: (!related.is_empty()).then_some(related),
+        ..lsp::Diagnostic::default()
+    }
+}
+
+fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
+    match severity {
+        Severity::Error => lsp::DiagnosticSeverity::ERROR,
+        Severity::Warning => lsp::DiagnosticSeverity::WARNING,
+        Severity::Info => lsp::DiagnosticSeverity::INFORMATION,
+        Severity::Hint | Severity::Off => lsp::DiagnosticSeverity::HINT,
+    }
+}
+
+fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
+    let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
+    text.map_or_else(lsp::Range::default, |text| range_in(text, span.range, encoding))
+}
+
+fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
+    let position = |offset| {
+        let LineCol { line, column } = text.line_col(offset, encoding);
+        lsp::Position { line, character: column }
+    };
+    lsp::Range { start: position(range.start), end: position(range.end) }
+}

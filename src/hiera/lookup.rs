@@ -371,12 +371,14 @@ pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> 
 }
 
 type Located = Rc<Result<Vec<LocatedLevel>, LookupError>>;
+type Options = Rc<Result<LookupOptions, LookupError>>;
 
 /// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<(Layer, bool), Located>>,
-    options: RefCell<HashMap<Option<Arc<str>>, Rc<Result<LookupOptions, LookupError>>>>,
+    /// By module; `None` for keys of none.
+    options: RefCell<HashMap<Option<Arc<str>>, Options>>,
 }
 
 /// One request: the lookups in progress, and what is recorded of it.
@@ -765,7 +767,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
-    fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Rc<Result<LookupOptions, LookupError>>, LookupError> {
+    fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Options, LookupError> {
         let module: Option<Arc<str>> = module.map(Into::into);
         if let Some(known) = self.options.borrow().get(&module) {
             return Ok(known.clone());

@@ -333,7 +333,7 @@ fn glob_parts(glob: &str) -> Vec<Part> {
         let (part, len) = match (c, set) {
             ('*', _) => (Part::Star, 1),
             ('?', _) => (Part::One, 1),
-            (_, Some((ranges, negated, len))) => (Part::Set(ranges, negated), len),
+            (_, Some(set)) => set,
             ('\\', _) => match rest[1..].chars().next() {
                 Some(escaped) => (Part::Literal(escaped.to_string()), 1 + escaped.len_utf8()),
                 None => (Part::Literal("\\".into()), 1),
@@ -351,8 +351,8 @@ fn glob_parts(glob: &str) -> Vec<Part> {
     parts
 }
 
-/// The ranges of a `[…]` at the start of `text`, whether they are negated, and its length.
-fn set(text: &str) -> Option<(Vec<(char, char)>, bool, usize)> {
+/// The part of a `[…]` at the start of `text`, and its length.
+fn set(text: &str) -> Option<(Part, usize)> {
     let inner = &text[1..];
     let (negated, inner) = inner.strip_prefix(['^', '!']).map_or((false, inner), |rest| (true, rest));
     let end = inner.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at)?;
@@ -368,7 +368,7 @@ fn set(text: &str) -> Option<(Vec<(char, char)>, bool, usize)> {
             at += 1;
         }
     }
-    Some((ranges, negated, text.len() - inner.len() + end + 1))
+    Some((Part::Set(ranges, negated), text.len() - inner.len() + end + 1))
 }
 
 #[cfg(test)]

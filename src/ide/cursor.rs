@@ -92,6 +92,22 @@ impl KeyPath {
         text
     }
 
+    /// The same path within an effective value: elements get the number that they have there, which merging may have changed.
+    /// Parts that are not in the value stay as they are.
+    pub fn renumbered(&self, root: &Value) -> KeyPath {
+        let mut steps = self.steps.clone();
+        for n in 0..steps.len() {
+            let outer = KeyPath { root: self.root.clone(), steps: steps[..n].to_vec() };
+            let Some((_, list)) = outer.within(root, None) else { break };
+            if let (KeyStep::Element { place, index }, Some(items)) = (&mut steps[n], list.as_array())
+                && let Some(found) = items.iter().position(|item| item.origin == Some(*place))
+            {
+                *index = found;
+            }
+        }
+        KeyPath { root: self.root.clone(), steps }
+    }
+
     /// The part within a root value, and where its key is written. An element of a list is the one that was written at its place.
     pub fn within(&self, root: &Value, root_key: Option<Span>) -> Option<(Option<Span>, Value)> {
         let mut current = (root_key, root.clone());
@@ -133,7 +149,7 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     {
         return subject(tree.node(located.node).span, SubjectKind::Alias { anchor: anchor.span });
     }
-    let (key_path, range) = key_path(file, &tree, &located.path, located.on_key.then_some(located.node), located.node)?;
+    let (key_path, range) = key_path(file, &tree, &located.path, located.node)?;
     subject(range, SubjectKind::Key(key_path))
 }
 
@@ -155,7 +171,7 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(TextRange, SubjectKind)> {
 }
 
 /// The keys on the way to a node, and the range to mark: the key, or the element of a list.
-fn key_path(file: &File, tree: &Tree, path: &[PathStep], _on_key: Option<NodeId>, node: NodeId) -> Option<(KeyPath, TextRange)> {
+fn key_path(file: &File, tree: &Tree, path: &[PathStep], node: NodeId) -> Option<(KeyPath, TextRange)> {
     let mut current = tree.root?;
     let mut root: Option<Arc<str>> = None;
     let mut steps = Vec::new();
@@ -197,8 +213,8 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
     }))
 }
 
-/// The part of a key that a dotted key asks for, as steps of a path. An index is a step into a hash with such a key, or none.
-pub fn steps_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
+/// The part of a root value that a dotted key asks for, with the place of its key (of an element: its own).
+pub fn part_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
     let mut current = (root.origin, root.clone());
     for segment in &key.subkeys {
         current = match (segment, &current.1.data) {

@@ -1,6 +1,6 @@
 //! Go to definition: from a key, or a token that asks for one, to every place that defines it; the one that counts first.
 
-use super::cursor::{Subject, SubjectKind, steps_of, under_cursor};
+use super::cursor::{Subject, SubjectKind, part_of, under_cursor};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Outcome, Resolver};
 use crate::hiera::value::Value;
@@ -36,7 +36,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
         SubjectKind::Reference(key) => {
             let root = LookupKey::of_root(&key.root_text());
             key_targets(snapshot, &subject, &root, &|value, root_key| {
-                let (key_place, value) = steps_of(key, value)?;
+                let (key_place, value) = part_of(key, value)?;
                 Some((if key.subkeys.is_empty() { root_key } else { key_place }, value))
             })
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, steps_of, under_cursor};
+use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use super::explain::{Names, conditions, layer_name, options};
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::hierarchy::{Place, locate};
@@ -70,13 +70,15 @@ impl Writer<'_> {
             return self.options_entry(path);
         }
         let resolution = self.resolve(&root);
-        self.resolution(&path.dotted(), &resolution, &|value, key| path.within(value, key))
+        let effective = resolution.value.as_ref().ok().and_then(Option::as_ref);
+        let title = effective.map_or_else(|| path.dotted(), |value| path.renumbered(value).dotted());
+        self.resolution(&title, &resolution, &|value, key| path.within(value, key))
     }
 
     fn reference(&self, key: &LookupKey) -> String {
         let resolution = self.resolve(&LookupKey::of_root(&key.root_text()));
         self.resolution(&key.text, &resolution, &|value, root| {
-            let (place, value) = steps_of(key, value)?;
+            let (place, value) = part_of(key, value)?;
             Some((if key.subkeys.is_empty() { root } else { place }, value))
         })
     }
@@ -192,10 +194,7 @@ impl Writer<'_> {
         let level = self.bold(&self.level_title(step));
         match &step.outcome {
             Outcome::Found { path, key, value } => {
-                let (place, part) = match narrow(value, *key) {
-                    Some((place, part)) => (place, self.short(&part)),
-                    None => (*key, "does not have this part".to_owned()),
-                };
+                let (place, part) = narrow(value, *key).map(|(place, part)| (place, self.short(&part)))?;
                 Some(format!(
                     "{level} {}: {part}",
                     place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))

@@ -44,7 +44,8 @@ fn ci_runs_the_commands_of_the_readme() {
 fn the_picture_is_true() {
     let (_, readme) = file("README.md");
     let arguments = ["lookup", "--root", "tests/control-repo", "--node", "web-01.oslo.example.net", "profile::web::vhosts"];
-    let output = Command::new(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap();
     let printed: String = String::from_utf8(output.stdout).unwrap().lines().map(|line| format!("  {line}\n")).collect();
     assert!(!printed.is_empty() && readme.contains(&printed), "the README does not show:\n{printed}");
 }

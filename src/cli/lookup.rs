@@ -72,6 +72,12 @@ fn single(
         if let Some(conversion) = &resolution.unapplied_conversion {
             note(&format!("convert_to {conversion} of '{key}' is noted, but not applied"));
         }
+        if resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
+            note(&format!(
+                "{} files could change '{key}' for some nodes: name one with --node, or see --explain",
+                resolution.unsettled.len()
+            ));
+        }
         match resolution.value {
             Ok(Some(value)) => {
                 found = Some(value);

@@ -54,7 +54,7 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
     let view = snapshot.view(environment);
     let context = FileContext { snapshot, environment, view: &view, file };
     let own_config = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path);
-    if own_config.is_none() && !environment.reaches(&file.path) && !environment.lies_in_datadir(&file.path) {
+    if own_config.is_none() && !environment.governs(&file.path) && !environment.lies_in_datadir(&file.path) {
         return; // Some other file of the folder.
     }
     let data = match own_config {

@@ -4,8 +4,9 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 use super::{Failure, LookupArguments, Opened, Render, Status, absolute, note, open};
+use crate::hiera::error::LookupError;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Context, LookupError, Resolver};
+use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::scope::Scope;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 pub use rule::{Finding, Related, Rule, Severity};
 
-use crate::hiera::data::Format;
+use crate::hiera::data::{Format, Problem, ProblemKind};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::file::File;
@@ -50,6 +50,12 @@ pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     snapshot.files().flat_map(|file| check_file(snapshot, &file.path, config)).collect()
 }
 
+/// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is another matter there.
+fn concerns_config(problem: &Problem) -> bool {
+    use ProblemKind::{DuplicateKey, Syntax, UnclosedToken, Unloadable, Unreadable};
+    matches!(problem.kind, Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken)
+}
+
 fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &RulesConfig, findings: &mut Vec<Finding>) {
     let view = snapshot.view(environment);
     let context = FileContext { snapshot, environment, view: &view, file };
@@ -69,7 +75,10 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
         }
         let before = findings.len();
         match rule.check {
-            Check::Problem(check) => data.problems.iter().for_each(|problem| check(problem, &context, findings)),
+            Check::Problem(check) => {
+                let counts = |problem: &&Problem| own_config.is_none() || concerns_config(problem);
+                data.problems.iter().filter(counts).for_each(|problem| check(problem, &context, findings));
+            }
             Check::Config(check) => own_config.into_iter().for_each(|config| check(config, &context, findings)),
             Check::Data(check) if snapshot.complete => {
                 if let Some(layer) = layer {

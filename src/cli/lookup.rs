@@ -15,7 +15,7 @@ use crate::ide::explain;
 use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::layers::Environment;
-use crate::workspace::nodes::{derive, from_json, read_values, scope_of};
+use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let merge = merge_argument(arguments)?;
@@ -248,7 +248,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
             let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
             let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
             let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name);
-            derive(&mut scope, rules);
+            scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
         return read(file)?.into_iter().map(one).collect();
@@ -263,7 +263,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
             let (certname, mut scope) = scope_of(&crate::hiera::Hash::new(), Some(wanted), wanted, &name);
-            derive(&mut scope, rules);
+            scope.derive(rules.clone());
             Ok(vec![(certname, Arc::new(scope))])
         }
         // Nothing is said of a node: an answer is given as far as it holds for every node.

@@ -365,6 +365,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn defines(&self, candidate: &CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+        if !self.ctx.scope.allows(&candidate.when) {
+            return None;
+        }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
         let member = data.roots.get(root)?;
         Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })

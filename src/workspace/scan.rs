@@ -227,7 +227,7 @@ impl Reading<'_> {
 
 fn derived(node: Node, config: &WorkspaceConfig) -> Node {
     let mut scope = (*node.scope).clone();
-    nodes::derive(&mut scope, &config.nodes.derive);
+    scope.derive(config.nodes.derive.clone());
     Node { scope: Arc::new(scope), ..node }
 }
 

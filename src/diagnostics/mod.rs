@@ -3,6 +3,8 @@
 pub mod catalogue;
 pub mod rule;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 
@@ -54,7 +56,8 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
     let view = snapshot.view(environment);
     let context = FileContext { snapshot, environment, view: &view, file };
     let own_config = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path);
-    if own_config.is_none() && !environment.reaches(&file.path) && !environment.lies_in_datadir(&file.path) {
+    let is_read = own_config.is_some() || environment.reaches(&file.path);
+    if !is_read && !environment.lies_in_datadir(&file.path) {
         return; // Some other file of the folder.
     }
     let data = match own_config {
@@ -69,7 +72,8 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
         }
         let before = findings.len();
         match rule.check {
-            Check::Problem(check) => data.problems.iter().for_each(|problem| check(problem, &context, findings)),
+            // What Puppet never reads does no harm.
+            Check::Problem(check) if is_read => data.problems.iter().for_each(|problem| check(problem, &context, findings)),
             Check::Config(check) => own_config.into_iter().for_each(|config| check(config, &context, findings)),
             Check::Data(check) if snapshot.complete => {
                 if let Some(layer) = layer {
@@ -77,7 +81,7 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
                 }
             }
             Check::File(check) if snapshot.complete && own_config.is_none() => check(&context, findings),
-            Check::Data(_) | Check::File(_) => {}
+            Check::Problem(_) | Check::Data(_) | Check::File(_) => {}
         }
         for finding in &mut findings[before..] {
             // A rule may find something less serious than its default; settings decide in the end.

@@ -199,7 +199,12 @@ pub enum LookupErrorKind {
     /// A token is malformed; the whole string.
     TokenSyntax(String),
     /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
-    Recursion(Vec<Frame>),
+    Recursion {
+        /// The lookups in progress, the first one first.
+        frames: Vec<Frame>,
+        /// The one that would begin again: its text is that of one of these.
+        again: Frame,
+    },
     /// A subkey of something that is no hash.
     DigMismatch {
         /// The class that was found.
@@ -294,7 +299,7 @@ impl fmt::Display for LookupError {
         match &self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
-            LookupErrorKind::Recursion(frames) => {
+            LookupErrorKind::Recursion { frames, .. } => {
                 let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
                 write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
             }
@@ -773,7 +778,8 @@ impl<'a> Resolver<'a> {
             return Ok(known.clone());
         }
         if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
-            return Err(LookupError::new(LookupErrorKind::Recursion(inv.stack[first..].to_vec()), None));
+            let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
+            return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
         }
         let mut fresh = Invocation::default();
         let assembled = self.assemble_options(&mut fresh, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
@@ -957,14 +963,8 @@ fn enter<T>(
     inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>,
 ) -> Result<T, LookupError> {
     if inv.stack.iter().any(|known| known.text == frame.text) {
-        let mut frames = inv.stack.clone();
-        let span = frame.asked_by;
-        frames.push(frame);
-        // Puppet names each key once; the frame that closes the circle is kept by its place only.
-        let closing = frames.pop();
-        let mut error = LookupError::new(LookupErrorKind::Recursion(frames), span);
-        error.span = closing.and_then(|frame| frame.asked_by);
-        return Err(error);
+        let (span, frames) = (frame.asked_by, inv.stack.clone());
+        return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame }, span));
     }
     inv.stack.push(frame);
     let result = inner(inv);

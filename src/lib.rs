@@ -18,6 +18,8 @@
 
 pub mod cli;
 pub mod diagnostics;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod hiera;
 pub mod ide;
 pub mod server;

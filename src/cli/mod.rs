@@ -2,7 +2,7 @@
 
 mod check;
 mod lookup;
-mod report;
+pub(crate) mod report;
 mod rules;
 
 use std::io::Write;

@@ -3,6 +3,8 @@
 pub mod catalogue;
 pub mod rule;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 
@@ -60,7 +62,8 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
     let view = snapshot.view(environment);
     let context = FileContext { snapshot, environment, view: &view, file };
     let own_config = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path);
-    if own_config.is_none() && !environment.governs(&file.path) && !environment.lies_in_datadir(&file.path) {
+    let is_read = own_config.is_some() || environment.governs(&file.path);
+    if !is_read && !environment.lies_in_datadir(&file.path) {
         return; // Some other file of the folder.
     }
     let data = match own_config {
@@ -75,7 +78,8 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
         }
         let before = findings.len();
         match rule.check {
-            Check::Problem(check) => {
+            // What Puppet never reads does no harm.
+            Check::Problem(check) if is_read => {
                 let counts = |problem: &&Problem| own_config.is_none() || concerns_config(problem);
                 data.problems.iter().filter(counts).for_each(|problem| check(problem, &context, findings));
             }
@@ -86,7 +90,7 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
                 }
             }
             Check::File(check) if snapshot.complete && own_config.is_none() => check(&context, findings),
-            Check::Data(_) | Check::File(_) => {}
+            Check::Problem(_) | Check::Data(_) | Check::File(_) => {}
         }
         for finding in &mut findings[before..] {
             // A rule may find something less serious than its default; settings decide in the end.

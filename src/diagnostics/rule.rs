@@ -94,6 +94,21 @@ pub struct DataContext<'a> {
     pub layer: &'a Layer,
 }
 
+/// A type in Puppet's words, as a phrase for people.
+pub fn in_words(type_name: &str) -> &str {
+    match type_name {
+        "Undef" => "null",
+        "Boolean" => "a boolean",
+        "Integer" => "an integer",
+        "Float" => "a float",
+        "String" => "a string",
+        "Array" | "Tuple" => "a list",
+        "Hash" | "Struct" => "a hash",
+        "Runtime[ruby, 'Symbol']" => "a symbol",
+        other => other,
+    }
+}
+
 /// Something found.
 #[derive(Clone, Debug)]
 pub struct Finding {

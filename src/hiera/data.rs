@@ -143,7 +143,11 @@ impl DataFile {
                 message: problem.message.clone(),
                 context: problem.context.as_ref().map(|(text, _)| text.clone()),
             };
-            let related = problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range != problem.span);
+            let related = problem
+                .context
+                .as_ref()
+                .map(|(_, range)| load.span(*range))
+                .filter(|span| span.range.start != problem.span.start);
             load.problem(kind, problem.span, related);
             if load.out.refused.is_none() {
                 load.out.refused = Some(refusal(text, problem));
@@ -266,7 +270,8 @@ impl Loading<'_> {
             _ => None,
         };
         if let Some(class) = refused {
-            self.refuse(format!("Tried to load unspecified class: {class}"), node.span);
+            let tag = node.tag.as_ref().map_or(node.span, |tag| tag.span);
+            self.refuse(format!("Tried to load unspecified class: {class}"), tag);
         }
         match &node.kind {
             NodeKind::Scalar { style, text } => self.scalar(id, *style, text, tag, origin),

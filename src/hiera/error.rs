@@ -24,7 +24,12 @@ pub enum LookupErrorKind {
     /// A token is malformed; the whole string.
     TokenSyntax(String),
     /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
-    Recursion(Vec<Frame>),
+    Recursion {
+        /// The lookups in progress, the first one first.
+        frames: Vec<Frame>,
+        /// The one that would begin again: its text is that of one of these.
+        again: Frame,
+    },
     /// A subkey of something that is no hash.
     DigMismatch {
         /// The class that was found.
@@ -119,7 +124,7 @@ impl fmt::Display for LookupError {
         match &self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
-            LookupErrorKind::Recursion(frames) => {
+            LookupErrorKind::Recursion { frames, .. } => {
                 let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
                 write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
             }

@@ -149,6 +149,7 @@ impl<'a> Resolver<'a> {
         };
         let Invocation { steps, unsettled, reads, unapplied_conversion, .. } = inv;
         let mut steps = steps.unwrap_or_default();
+        let unsettled = without_repeats(unsettled, &steps);
         self.add_unreached(key, &mut steps);
         let Choice { merge, merge_source, convert_to } = choice;
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
@@ -490,7 +491,8 @@ impl<'a> Resolver<'a> {
             return Ok(known.clone());
         }
         if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
-            return Err(LookupError::new(LookupErrorKind::Recursion(inv.stack[first..].to_vec()), None));
+            let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
+            return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
         }
         let mut fresh = Invocation::default();
         let assembled = self.assemble_options(&mut fresh, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
@@ -542,6 +544,23 @@ impl<'a> Resolver<'a> {
     }
 }
 
+/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say nothing new.
+///
+/// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
+fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
+    let is_seen =
+        |file: &Unsettled| steps.iter().any(|step| matches!(&step.outcome, Outcome::Found { path, .. } if *path == file.path));
+    let mut kept: Vec<Unsettled> = Vec::new();
+    for file in unsettled.into_iter().filter(|file| !is_seen(file)) {
+        match kept.iter_mut().find(|known| known.path == file.path && known.key == file.key) {
+            Some(known) if file.when.len() < known.when.len() => *known = file,
+            Some(_) => {}
+            None => kept.push(file),
+        }
+    }
+    kept
+}
+
 /// The layers that are asked for a key, highest priority first.
 pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
     let mut layers = vec![Layer::Global, Layer::Environment];
@@ -564,14 +583,8 @@ fn enter<T>(
     inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>,
 ) -> Result<T, LookupError> {
     if inv.stack.iter().any(|known| known.text == frame.text) {
-        let mut frames = inv.stack.clone();
-        let span = frame.asked_by;
-        frames.push(frame);
-        // Puppet names each key once; the frame that closes the circle is kept by its place only.
-        let closing = frames.pop();
-        let mut error = LookupError::new(LookupErrorKind::Recursion(frames), span);
-        error.span = closing.and_then(|frame| frame.asked_by);
-        return Err(error);
+        let (span, frames) = (frame.asked_by, inv.stack.clone());
+        return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame }, span));
     }
     inv.stack.push(frame);
     let result = inner(inv);

@@ -104,7 +104,7 @@ fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
         || config.global_hiera_config.as_ref() == Some(path)
 }
 
-/// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach.
+/// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach, and those that lie among them.
 pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress)) -> Scan {
     let limits = WalkLimits {
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),

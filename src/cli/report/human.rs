@@ -7,6 +7,12 @@ use super::Places;
 use crate::diagnostics::{Finding, Severity};
 
 pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_findings(findings, places, out)?;
+    writeln!(out, "{}", summary(findings, places))
+}
+
+/// The findings without the count.
+pub(super) fn write_findings(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
     for finding in findings {
         let place = places.of(finding.span);
         let severity = finding.severity.name();
@@ -24,7 +30,7 @@ pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Wri
             writeln!(out, "    {}:{}:{}: {}", place.path, place.line, place.column, related.message)?;
         }
     }
-    writeln!(out, "{}", summary(findings, places))
+    Ok(())
 }
 
 /// The part of a long line around the column, tabs as blanks, and where the column is in it.

@@ -13,7 +13,7 @@ use crate::workspace::Snapshot;
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(in crate::cli) enum Format {
     /// For people: each finding with its line, and a count.
     Human,
     /// One JSON document with all findings.
@@ -22,7 +22,7 @@ pub(super) enum Format {
     Jsonl,
 }
 
-pub(super) fn write(
+pub(in crate::cli) fn write(
     format: Format,
     findings: &[Finding],
     snapshot: &Snapshot,
@@ -35,6 +35,14 @@ pub(super) fn write(
         Format::Json => json::write(findings, &places, out),
         Format::Jsonl => json::write_lines(findings, &places, out),
     }
+}
+
+/// Findings as people see them, without the count at the end.
+#[cfg(test)]
+pub(crate) fn findings_for_people(findings: &[Finding], snapshot: &Snapshot, root: &FilePath) -> String {
+    let mut out = Vec::new();
+    human::write_findings(findings, &Places { snapshot, root }, &mut out).expect("writing to memory");
+    String::from_utf8(out).expect("reports are UTF-8")
 }
 
 /// Where a span is, in people's counting.

@@ -8,7 +8,7 @@ use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::error::{Frame, LookupErrorKind};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::text::FilePath;
+use crate::text::{FilePath, Span};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -31,39 +31,39 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
         }
         let mut search = Search { context, token, steps: 0, seen: HashSet::new() };
         let start = Place { path: context.file.file.path.clone(), root: token.root.clone() };
-        if let Some(frames) = search.follow(&mut vec![start], &key.root_text()) {
-            findings.push(finding(context, token, &frames));
+        if let Some(circle) = search.follow(&mut vec![start], &key.root_text()) {
+            findings.push(finding(context, token, &circle));
         }
     }
 }
 
-fn finding(context: &DataContext<'_>, token: &TokenUse, frames: &[Frame]) -> Finding {
-    let mut names: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
-    names.extend(names.first().copied());
+fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Finding {
+    let frames: Vec<&Frame> = circle.frames.iter().chain([&circle.again]).collect();
+    let names: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
     let message = format!("lookups go round in a circle: {}; Puppet fails with a recursive lookup", names.join(" -> "));
     let mut finding = Finding::new(&RULE, token.span, message);
-    let hops = frames.iter().enumerate().skip(1).filter_map(|(n, frame)| Some((frame, &frames[n - 1], frame.asked_by?)));
-    for (frame, asker, span) in hops {
-        finding.related.push(Related { span, message: format!("'{}' asks for '{}' here", asker.text, frame.text) });
+    for hop in frames.windows(2) {
+        let Some(span) = hop[1].asked_by.map(|string| token_in(context, string, &hop[1].text)) else { continue };
+        finding.related.push(Related { span, message: format!("'{}' asks for '{}' here", hop[0].text, hop[1].text) });
     }
-    let closing =
-        frames.last().zip(frames.first()).map(|(last, first)| format!("'{}' asks for '{}' here", last.text, first.text));
-    let last_hop = closing_span(context, frames);
-    finding.with_related(last_hop, closing.unwrap_or_default())
+    finding
 }
 
-/// The string that closes the circle: a token in the last key's value that asks for the first.
-fn closing_span(context: &DataContext<'_>, frames: &[Frame]) -> Option<crate::text::Span> {
-    let (first, last) = (LookupKey::parse(&frames.first()?.text).ok()?, LookupKey::parse(&frames.last()?.text).ok()?);
-    let snapshot = context.file.snapshot;
-    let (first, last) = (first.root_text(), last.root_text());
-    snapshot.keys().definitions(&last).iter().find_map(|path| {
-        let data = context.file.view.data_of(path)?;
-        let asks = |token: &&TokenUse| {
-            *token.root == *last && matches!(&token.reference, Reference::Key { key, .. } if key.root_text() == first)
-        };
-        data.tokens.iter().find(asks).map(|token| token.span)
-    })
+/// The token of a string that asks for a key, or the string itself where that cannot be told.
+fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
+    let data = context.file.snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));
+    let is_it = |token: &&TokenUse| {
+        token.string_span == string && matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
+    };
+    data.and_then(|data| data.tokens.iter().find(is_it).map(|token| token.span)).unwrap_or(string)
+}
+
+/// A circle as the resolver met it.
+struct Circle {
+    /// The lookups in progress, the first one first.
+    frames: Vec<Frame>,
+    /// The one that would begin again.
+    again: Frame,
 }
 
 /// A definition on the way round: a root key in a file.
@@ -83,7 +83,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Follows tokens from definition to definition, as long as some node can see all their files, until the first key is
     /// reached again; the resolver has the last word on whether such a node's lookup really goes round.
-    fn follow(&mut self, way: &mut Vec<Place>, target: &str) -> Option<Vec<Frame>> {
+    fn follow(&mut self, way: &mut Vec<Place>, target: &str) -> Option<Circle> {
         let file = &self.context.file;
         if way[0].root.as_ref() == target {
             return self.confirm(way);
@@ -123,18 +123,14 @@ impl Search<'_> {
         None
     }
 
-    fn confirm(&self, way: &[Place]) -> Option<Vec<Frame>> {
+    fn confirm(&self, way: &[Place]) -> Option<Circle> {
         let file = &self.context.file;
         let files: Vec<&FilePath> = way.iter().map(|place| &place.path).collect();
         let scope = file.snapshot.scope_seeing(file.environment, &files)?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(&self.token.root), None);
         match resolution.value.err()?.kind {
-            LookupErrorKind::Recursion(frames) => {
-                // The circle proper starts where the text that was asked for again first stood.
-                let passes_here = frames.iter().any(|frame| frame.asked_by == Some(self.token.string_span)) || way.len() == 1;
-                (passes_here || way.len() > 1).then_some(frames)
-            }
+            LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
             _ => None,
         }
     }

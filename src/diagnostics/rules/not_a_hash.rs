@@ -1,6 +1,6 @@
 //! `not-a-hash`
 
-use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
@@ -14,5 +14,9 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::NotAHash { found, empty: false } = &problem.kind else { return };
-    findings.push(Finding::new(&RULE, problem.span, format!("a data file must be a hash of keys and values, this is {found}")));
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        format!("a data file must be a hash of keys and values, this is {}", in_words(found)),
+    ));
 }

@@ -22,7 +22,7 @@ pub static RULE: Rule = Rule {
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };
-    if !file.tree().problems.is_empty() {
+    if file.data(Format::Yaml).refused.is_some() {
         return; // Puppet cannot read it either, which another rule says.
     }
     let whole = text.to_str();

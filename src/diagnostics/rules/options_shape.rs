@@ -1,8 +1,9 @@
 //! `options-shape`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::value::{Data, Value};
+use crate::text::Span;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -17,10 +18,8 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Some(member) = context.data.roots.get(LOOKUP_OPTIONS) else { return };
     let place = member.value.origin.or(member.key_origin);
     let Some(options) = member.value.as_hash() else {
-        let live = member.value.is_live();
-        if let Some(span) = place.filter(|_| !live) {
-            let message = format!("lookup_options must be a hash, this is {}", member.value.type_name());
-            findings.push(Finding::new(&RULE, span, message));
+        if let Some(span) = place.filter(|_| !member.value.is_live()) {
+            findings.push(no_hash(context, &member.value, span));
         }
         return;
     };
@@ -45,13 +44,36 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 findings.push(finding);
             }
             _ => {
-                let message =
-                    format!("the options of '{name}' must be a hash, this is {}: lookups of it fail", entry.value.type_name());
+                let message = format!(
+                    "the options of '{name}' must be a hash, this is {}: lookups of it fail",
+                    in_words(entry.value.type_name())
+                );
                 findings.push(Finding::new(&RULE, span, message));
             }
         }
         bad_conversion(&name, &entry.value, findings);
     }
+}
+
+/// Puppet passes over `null`, unless another file has options: these cannot be merged with it.
+fn no_hash(context: &DataContext<'_>, value: &Value, span: Span) -> Finding {
+    let alone = context.file.snapshot.keys().definitions(LOOKUP_OPTIONS).len() < 2;
+    let is_null = matches!(value.data, Data::Null);
+    let mut finding = Finding::new(
+        &RULE,
+        span,
+        match (is_null, alone) {
+            (true, true) => "lookup_options is null: as soon as another file has some, every lookup fails".to_owned(),
+            (true, false) => {
+                "lookup_options is null, which cannot be merged with those of other files: every lookup fails".to_owned()
+            }
+            (false, _) => format!("lookup_options must be a hash, this is {}: every lookup fails", in_words(value.type_name())),
+        },
+    );
+    if is_null && alone {
+        finding.severity = Severity::Warning;
+    }
+    finding
 }
 
 /// `convert_to` takes the name of a type, or a list of it and arguments.

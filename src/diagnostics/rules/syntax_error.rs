@@ -12,9 +12,17 @@ pub static RULE: Rule = Rule {
     check: Check::Problem(check),
 };
 
-fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::Syntax { message, context } = &problem.kind else { return };
-    let context_text = context.as_deref().map(|context| format!(" {context}")).unwrap_or_default();
-    let message = format!("{message}{context_text}: Puppet cannot read this file, and no lookup that comes near it works");
-    findings.push(Finding::new(&RULE, problem.span, message).with_related(problem.related, context.clone().unwrap_or_default()));
+fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::Syntax { message, context: reading } = &problem.kind else { return };
+    let while_reading = reading.as_deref().map(|reading| format!(" {reading}")).unwrap_or_default();
+    let advice = if starts_like_a_token(context, problem) { "; quote a value that starts so" } else { "" };
+    let message =
+        format!("{message}{while_reading}{advice}: Puppet cannot read this file, and lookups of nodes that reach it fail");
+    findings.push(Finding::new(&RULE, problem.span, message).with_related(problem.related, reading.clone().unwrap_or_default()));
+}
+
+/// Whether the reader stumbled over a character that no value may start with, most often the `%` of a token.
+fn starts_like_a_token(context: &FileContext<'_>, problem: &Problem) -> bool {
+    let text = context.file.text().map(|text| text.to_str().into_owned()).unwrap_or_default();
+    text.get(problem.span.range.start as usize..).is_some_and(|rest| rest.starts_with(['%', '@', '`']))
 }

@@ -1,9 +1,9 @@
 //! `unknown-key`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::Reference;
 use crate::hiera::key::{LookupKey, Segment};
-use crate::hiera::value::{Key, Value};
+use crate::hiera::value::{Data, Key, Member, Value};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -32,52 +32,87 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
             };
             let message = match absent.as_slice() {
                 [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
-                levels => format!(
-                    "no file here defines '{root}'{place}: the token becomes an empty text, unless the data of level '{}' does, which is not here",
-                    levels.join("', '")
-                ),
+                levels => {
+                    let word = if levels.len() == 1 { "level" } else { "levels" };
+                    let levels = levels.join("', '");
+                    format!(
+                        "no file here defines '{root}'{place}: the token becomes an empty text, unless it is in the data of {word} '{levels}', of which no file is here"
+                    )
+                }
             };
             let mut finding = Finding::new(&RULE, token.name_span, message);
             if !absent.is_empty() || elsewhere.is_some() {
                 finding.severity = Severity::Hint; // What is not here may well define it.
             }
             findings.push(finding);
-        } else if let Some(missing) = missing_everywhere(key, &defined) {
-            let message = format!(
-                "no level of any layer defines '{key}': '{root}' has no '{missing}', and the token becomes an empty text"
-            );
-            let first = defined[0].origin;
-            findings.push(Finding::new(&RULE, token.name_span, message).with_related(first, format!("'{root}' is set here")));
+        } else if let Some(dead_end) = dead_end(key, defined.iter().map(|member| member.value.clone()).collect()) {
+            let (severity, message) = match dead_end {
+                DeadEnd::Missing(name) => (
+                    RULE.severity,
+                    format!(
+                        "no level of any layer defines '{key}': '{root}' has no '{name}', and the token becomes an empty text"
+                    ),
+                ),
+                DeadEnd::Mismatch(name, type_name) => (
+                    Severity::Error,
+                    format!(
+                        "the lookup of '{key}' fails: Puppet finds {} where '{name}' should be looked for",
+                        in_words(type_name)
+                    ),
+                ),
+            };
+            let place = defined[0].key_origin.or(defined[0].value.origin);
+            let mut finding = Finding::new(&RULE, token.name_span, message).with_related(place, format!("'{root}' is set here"));
+            finding.severity = severity;
+            findings.push(finding);
         }
     }
 }
 
-fn definitions<'a>(context: &DataContext<'a>, root: &'a str) -> impl Iterator<Item = Value> + 'a {
+fn definitions<'a>(context: &DataContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
     let (snapshot, environment, view) = (context.file.snapshot, context.file.environment, context.file.view);
     let files = snapshot.keys().definitions(root).iter().filter(move |path| environment.reaches(path));
-    files.filter_map(move |path| Some(view.data_of(path)?.roots.get(root)?.value.clone()))
+    files.filter_map(move |path| Some(view.data_of(path)?.roots.get(root)?.clone()))
+}
+
+/// Where a dotted key ends in every definition of its root key.
+enum DeadEnd {
+    /// None of them has this subkey.
+    Missing(String),
+    /// All of them have a value of such a type where a collection with this subkey is needed.
+    Mismatch(String, &'static str),
 }
 
 /// The first subkey that no definition has, where all of them are written out as far as that.
-fn missing_everywhere(key: &LookupKey, definitions: &[Value]) -> Option<String> {
-    let mut current: Vec<Value> = definitions.to_vec();
+fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
+    let mut current = definitions;
     for segment in &key.subkeys {
-        // What a token stands for is not written here; what is no collection is another mistake than a missing key.
-        if current.iter().any(|value| value.is_live() && value.as_str().is_some()) {
-            return None;
-        }
+        // What a token stands for is not written here.
         let live_keys = |value: &Value| value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")));
-        if current.iter().any(live_keys) {
+        if current.iter().any(|value| value.is_live() && value.as_str().is_some() || live_keys(value)) {
             return None;
         }
-        let all_collections = current.iter().all(|value| value.as_hash().is_some() || value.as_array().is_some());
         let next: Vec<Value> = current.iter().filter_map(|value| step(value, segment)).collect();
         if next.is_empty() {
-            return all_collections.then(|| segment.to_string());
+            let mismatches = current.iter().filter(|value| cannot_hold(value, segment)).count();
+            return match mismatches {
+                0 => Some(DeadEnd::Missing(segment.to_string())),
+                all if all == current.len() => Some(DeadEnd::Mismatch(segment.to_string(), current[0].type_name())),
+                _ => None,
+            };
         }
         current = next;
     }
     None
+}
+
+/// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source: semantics 3.3.
+fn cannot_hold(value: &Value, segment: &Segment) -> bool {
+    match &value.data {
+        Data::Null | Data::Hash(_) => false,
+        Data::Array(_) => matches!(segment, Segment::Name(_)),
+        _ => true,
+    }
 }
 
 fn step(value: &Value, segment: &Segment) -> Option<Value> {
@@ -86,7 +121,7 @@ fn step(value: &Value, segment: &Segment) -> Option<Value> {
         Segment::Index(index) => match value.as_array() {
             // Merged lists are longer than each of their parts.
             Some(items) => usize::try_from(*index).ok().and_then(|index| items.get(index)).or(items.last()).cloned(),
-            None => value.as_hash()?.get(&Key(crate::hiera::Data::Integer(*index))).map(|member| member.value.clone()),
+            None => value.as_hash()?.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! `unreachable-key`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
@@ -12,8 +13,21 @@ pub static RULE: Rule = Rule {
     check: Check::Problem(check),
 };
 
-fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::UnreachableKey(key) = &problem.kind else { return };
-    let message = format!("the key {key} is no string, so no lookup can reach it; quote it");
-    findings.push(Finding::new(&RULE, problem.span, message));
+    let written = context.file.text().map(|text| text.to_str()[problem.span.range.as_usize()].to_owned()).unwrap_or_default();
+    let meaning = match &**key {
+        "true" | "false" if written != *key => format!(" but {key}"),
+        "nil" => " but null".to_owned(),
+        _ => String::new(),
+    };
+    let (environment, path) = (context.environment, &context.file.path);
+    let in_module = matches!(environment.layer(path), Some(Layer::Module(_))) && environment.reader(path) != Some(Reader::Eyaml);
+    let consequence = if in_module { "Puppet crashes on it in a module's data" } else { "no lookup can reach it" };
+    let mut finding =
+        Finding::new(&RULE, problem.span, format!("the key {written} is no string{meaning}: {consequence}; quote it"));
+    if in_module {
+        finding.severity = Severity::Error;
+    }
+    findings.push(finding);
 }

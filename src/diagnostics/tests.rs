@@ -1,0 +1,18 @@
+//! The rules, by what they say of small workspaces. `catalogue` holds the pages to their promises; the others go by subject.
+
+mod catalogue;
+mod config;
+mod loops;
+mod options;
+mod tokens;
+mod values;
+mod workspaces;
+
+use expect_test::Expect;
+
+use crate::fixture::Fixture;
+
+/// All findings of a workspace in the fixture language, as `hiera-ls check` shows them.
+fn check(text: &str, expected: Expect) {
+    expected.assert_eq(&Fixture::new(text).rendered_findings());
+}

@@ -1,0 +1,314 @@
+//! What only shows with other files around: keys that nothing defines, files that nothing reads, data of modules.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn unknown_keys() {
+    check(
+        r#"
+a: "%{lookup('b')} %{alias('b')}"
+c: "%{hiera('nope')}"
+"#,
+        expect![[r#"
+            data/common.yaml:1:15: warning: no level of any layer defines 'b': the token becomes an empty text [unknown-key]
+              1 | a: "%{lookup('b')} %{alias('b')}"
+                |               ^
+            data/common.yaml:1:20: error: `alias` is only permitted when the token is the entire string; `lookup` inserts a value into a text [alias-not-whole-value]
+              1 | a: "%{lookup('b')} %{alias('b')}"
+                |                    ^^^^^^^^^^^^^
+            data/common.yaml:1:29: warning: no level of any layer defines 'b': the token becomes an empty text [unknown-key]
+              1 | a: "%{lookup('b')} %{alias('b')}"
+                |                             ^
+            data/common.yaml:2:14: warning: no level of any layer defines 'nope': the token becomes an empty text [unknown-key]
+              2 | c: "%{hiera('nope')}"
+                |              ^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn unknown_subkeys() {
+    check(
+        r#"
+h: {x: {y: 1}, l: [1, 2]}
+s: text
+a: "%{lookup('h.x.y')} %{lookup('h.l.1')}"
+b: "%{lookup('h.z')} %{lookup('h.x.q.r')}"
+c: "%{lookup('h.l.9')}"
+d: "%{lookup('s.x')}"
+e: "%{lookup('h.\"x\".y')} %{lookup('h.\"x.y\"')}"
+"#,
+        expect![[r#"
+            data/common.yaml:4:15: warning: no level of any layer defines 'h.z': 'h' has no 'z', and the token becomes an empty text [unknown-key]
+              4 | b: "%{lookup('h.z')} %{lookup('h.x.q.r')}"
+                |               ^^^
+                data/common.yaml:1:1: 'h' is set here
+            data/common.yaml:4:32: warning: no level of any layer defines 'h.x.q.r': 'h' has no 'q', and the token becomes an empty text [unknown-key]
+              4 | b: "%{lookup('h.z')} %{lookup('h.x.q.r')}"
+                |                                ^^^^^^^
+                data/common.yaml:1:1: 'h' is set here
+            data/common.yaml:6:15: error: the lookup of 's.x' fails: Puppet finds a string where 'x' should be looked for [unknown-key]
+              6 | d: "%{lookup('s.x')}"
+                |               ^^^
+                data/common.yaml:2:1: 's' is set here
+            data/common.yaml:7:38: warning: no level of any layer defines 'h."x.y"': 'h' has no 'x.y', and the token becomes an empty text [unknown-key]
+              7 | e: "%{lookup('h.\"x\".y')} %{lookup('h.\"x.y\"')}"
+                |                                      ^^^^^^^^
+                data/common.yaml:1:1: 'h' is set here
+        "#]],
+    );
+}
+
+#[test]
+fn subkeys_of_what_tokens_stand_for() {
+    check(
+        r#"
+h: "%{alias('g')}"
+g: {x: 1}
+k: {"%{facts.a}": 1}
+a: "%{lookup('h.x')} %{lookup('h.nope')} %{lookup('k.nope')}"
+"#,
+        expect![""],
+    );
+}
+
+#[test]
+fn subkeys_of_any_level_count() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
+  - {name: Role, path: "roles/%{role}.yaml"}
+  - {name: Common, path: common.yaml}
+#- /data/nodes/web01.yaml
+h: {x: 1}
+l: [1, 2, 3]
+#- /data/common.yaml
+h: {y: 1}
+l: [1]
+a: "%{lookup('h.x')} %{lookup('h.y')} %{lookup('l.2')}"
+b: "%{lookup('h.z')}"
+#- /data/roles/web.yaml
+x: 1
+"#,
+        expect![[r#"
+            data/common.yaml:4:15: warning: no level of any layer defines 'h.z': 'h' has no 'z', and the token becomes an empty text [unknown-key]
+              4 | b: "%{lookup('h.z')}"
+                |               ^^^
+                data/common.yaml:1:1: 'h' is set here
+        "#]],
+    );
+}
+
+#[test]
+fn levels_whose_files_are_not_here() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
+  - {name: Role, path: "roles/%{role}.yaml"}
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+a: "%{lookup('nope')}"
+"#,
+        expect![[r#"
+            data/common.yaml:1:15: hint: no file here defines 'nope': the token becomes an empty text, unless it is in the data of levels 'Node', 'Role', of which no file is here [unknown-key]
+              1 | a: "%{lookup('nope')}"
+                |               ^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn modules_that_are_not_here() {
+    check(
+        r#"
+a: "%{lookup('apache::port')}"
+"#,
+        expect![[r#"
+            data/common.yaml:1:15: hint: no level of any layer defines 'apache::port' (the module apache is not on the module path here, so its own data was not seen): the token becomes an empty text [unknown-key]
+              1 | a: "%{lookup('apache::port')}"
+                |               ^^^^^^^^^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn opaque_backends_may_know_any_key() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Vault, lookup_key: vault_lookup}
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+a: "%{lookup('nope')}"
+"#,
+        expect![""],
+    );
+}
+
+#[test]
+fn the_module_own_data_defines_keys() {
+    check(
+        r#"
+#- /modules/m/hiera.yaml
+version: 5
+hierarchy: [{name: Defaults, path: defaults.yaml}]
+#- /modules/m/data/defaults.yaml
+m::a: "%{lookup('m::b')} %{lookup('m::c')}"
+m::b: 1
+#- /data/common.yaml
+b: "%{lookup('m::a')} %{lookup('m::nope')}"
+"#,
+        expect![[r#"
+            data/common.yaml:1:33: warning: no level of any layer defines 'm::nope': the token becomes an empty text [unknown-key]
+              1 | b: "%{lookup('m::a')} %{lookup('m::nope')}"
+                |                                 ^^^^^^^
+            modules/m/data/defaults.yaml:1:36: warning: no level of any layer defines 'm::c': the token becomes an empty text [unknown-key]
+              1 | m::a: "%{lookup('m::b')} %{lookup('m::c')}"
+                |                                    ^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn files_that_no_level_reaches() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
+  - {name: Sites, glob: "sites/*/*.yaml"}
+#- /data/nodes/web01.yaml
+a: 1
+#- /data/nodes/web02.yml
+a: 1
+#- /data/node/web01.yaml
+a: [
+#- /data/sites/oslo/a.yaml
+a: 1
+#- /data/sites/b.yaml
+a: 1
+#- /data/README.md
+text
+#- /spec/x.yaml
+text
+"#,
+        expect![[r#"
+            data/node/web01.yaml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | a: [
+                | ^
+            data/nodes/web02.yml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | a: 1
+                | ^
+            data/sites/b.yaml:1:1: info: no level of hiera.yaml can reach this file, whatever the node's variables are [unreached-file]
+              1 | a: 1
+                | ^
+        "#]],
+    );
+}
+
+#[test]
+fn module_data() {
+    check(
+        "
+#- /modules/m/hiera.yaml
+version: 5
+hierarchy: [{name: Defaults, path: defaults.yaml}]
+#- /modules/m/data/defaults.yaml
+m::a: 1
+m: 2
+mm::k: 3
+k: 4
+lookup_options: {m::a: {merge: first}}
+5: x
+",
+        expect![[r#"
+            modules/m/data/defaults.yaml:2:1: warning: data of the module m must have keys that start with 'm::': Puppet passes over this one [foreign-module-key]
+              2 | m: 2
+                | ^
+            modules/m/data/defaults.yaml:3:1: warning: data of the module m must have keys that start with 'm::': Puppet passes over this one [foreign-module-key]
+              3 | mm::k: 3
+                | ^^^^^
+            modules/m/data/defaults.yaml:4:1: warning: data of the module m must have keys that start with 'm::': Puppet passes over this one [foreign-module-key]
+              4 | k: 4
+                | ^
+            modules/m/data/defaults.yaml:6:1: error: the key 5 is no string: Puppet crashes on it in a module's data; quote it [unreachable-key]
+              6 | 5: x
+                | ^
+        "#]],
+    );
+}
+
+#[test]
+fn keys_of_an_eyaml_level_are_not_held_to_the_module() {
+    check(
+        "
+#- /modules/m/hiera.yaml
+version: 5
+hierarchy: [{name: Secrets, lookup_key: eyaml_lookup_key, path: secrets.eyaml}]
+#- /modules/m/data/secrets.eyaml
+m::a: 1
+k: 4
+",
+        expect![""],
+    );
+}
+
+#[test]
+fn a_default_hierarchy_is_read() {
+    check(
+        r#"
+#- /modules/m/hiera.yaml
+version: 5
+hierarchy: []
+default_hierarchy: [{name: Last, path: last.yaml}]
+#- /modules/m/data/last.yaml
+m::a: "%{lookup('m::b')}"
+k: 1
+#- /data/common.yaml
+c: "%{lookup('m::a')}"
+"#,
+        expect![[r#"
+            modules/m/data/last.yaml:1:18: warning: no level of any layer defines 'm::b': the token becomes an empty text [unknown-key]
+              1 | m::a: "%{lookup('m::b')}"
+                |                  ^^^^
+            modules/m/data/last.yaml:2:1: warning: data of the module m must have keys that start with 'm::': Puppet passes over this one [foreign-module-key]
+              2 | k: 1
+                | ^
+        "#]],
+    );
+}
+
+#[test]
+fn settings_change_severities_and_turn_rules_off() {
+    check(
+        r#"
+#- /.hiera-ls.yaml
+rules: {duplicate-key: off, unknown-key: error, not-yaml-1-2: hint}
+#- /data/common.yaml
+a: 1
+a: "%{lookup('nope')}"
+l: [
+1
+]
+"#,
+        expect![[r#"
+            data/common.yaml:2:15: error: no level of any layer defines 'nope': the token becomes an empty text [unknown-key]
+              2 | a: "%{lookup('nope')}"
+                |               ^^^^
+            data/common.yaml:4:1: hint: Puppet reads this, tools that follow YAML 1.2 do not: invalid indentation [not-yaml-1-2]
+              4 | 1
+                | ^
+        "#]],
+    );
+}

@@ -548,8 +548,12 @@ impl<'a> Resolver<'a> {
 ///
 /// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
 fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
-    let is_seen =
-        |file: &Unsettled| steps.iter().any(|step| matches!(&step.outcome, Outcome::Found { path, .. } if *path == file.path));
+    let is_seen = |file: &Unsettled| {
+        steps.iter().any(|step| match &step.outcome {
+            Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => *path == file.path,
+            _ => false,
+        })
+    };
     let mut kept: Vec<Unsettled> = Vec::new();
     for file in unsettled.into_iter().filter(|file| !is_seen(file)) {
         match kept.iter_mut().find(|known| known.path == file.path && known.key == file.key) {

@@ -16,6 +16,8 @@
 //! To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a method in `server`, its capability in `initialize`.
 //! To add a setting: a field in [`settings`], its use in the config that it belongs to, a line in the README's table.
 
+#[cfg(test)]
+mod bad_input;
 pub mod cli;
 pub mod diagnostics;
 #[cfg(test)]

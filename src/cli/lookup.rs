@@ -10,6 +10,7 @@ use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::scope::Scope;
+use crate::hiera::types;
 use crate::hiera::value::Value;
 use crate::ide::explain;
 use crate::text::FilePath;
@@ -60,7 +61,9 @@ fn single(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
+    let value_type = arguments.value_type.as_deref().map(types::parse).transpose()?;
     let mut found = None;
+    let mut subject = "Found value";
     for key in &arguments.keys {
         let parsed = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
         let resolution = resolver.lookup(&parsed, merge);
@@ -91,7 +94,10 @@ fn single(
     let value = match found {
         Some(value) => value,
         None => match &arguments.default {
-            Some(text) => Value::from(text.as_str()),
+            Some(text) => {
+                subject = "Default value";
+                Value::from(text.as_str())
+            }
             None => {
                 let names: Vec<String> = arguments.keys.iter().map(|key| format!("'{key}'")).collect();
                 note(&format!("did not find a value for {}", names.join(", ")));
@@ -99,6 +105,9 @@ fn single(
             }
         },
     };
+    if let Some(value_type) = &value_type {
+        types::assert_type(subject, value_type, &value).map_err(Failure)?;
+    }
     if !arguments.explain {
         match arguments.render_as.unwrap_or(Render::Yaml) {
             Render::S => writeln!(out, "{}", value.to_text())?,

@@ -117,6 +117,9 @@ pub struct LookupArguments {
     /// With --merge deep: merge lists of hashes position by position.
     #[arg(long)]
     merge_hash_arrays: bool,
+    /// Puppet's data type that the value must have, such as 'Array[String]'.
+    #[arg(long = "type", value_name = "TYPE")]
+    value_type: Option<String>,
     /// What to print when nothing is found; always a string.
     #[arg(long, value_name = "VALUE")]
     default: Option<String>,

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::key::LookupKey;
 use super::value::{Data, Hash, Value};
 use crate::text::{FileId, FilePath, Span, TextRange};
 
@@ -202,8 +203,10 @@ impl HieraConfig {
     ///
     /// Symbol keys must have become strings before. Levels with problems are kept as far as they make sense.
     pub fn from_value(source: ConfigSource<'_>, root: Option<&Value>) -> HieraConfig {
-        let mut reading = Reading { source, problems: Vec::new() };
+        let mut reading = Reading { source, problems: Vec::new(), when_used: Vec::new(), when_called: Vec::new() };
         let (hierarchy, default_hierarchy) = reading.config(root);
+        reading.problems.append(&mut reading.when_used);
+        reading.problems.append(&mut reading.when_called);
         HieraConfig { file: source.file, path: source.path.clone(), hierarchy, default_hierarchy, problems: reading.problems }
     }
 
@@ -253,15 +256,20 @@ struct Defaults {
 
 struct Reading<'a> {
     source: ConfigSource<'a>,
+    /// What Puppet finds when it reads the file.
     problems: Vec<ConfigProblem>,
+    /// What it finds when the layer is first asked, if there was nothing before.
+    when_used: Vec<ConfigProblem>,
+    /// What it finds when a level's function is called, if there was nothing before.
+    when_called: Vec<ConfigProblem>,
 }
 
 impl Reading<'_> {
     fn config(&mut self, root: Option<&Value>) -> (Vec<Level>, Vec<Level>) {
         let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
             let span = root.and_then(|root| root.origin);
-            let message = "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
-            self.report(ConfigProblemKind::Unreadable, span, message.into());
+            // Puppet warns of it and goes on with the defaults of version 3.
+            self.report(ConfigProblemKind::Unreadable, span, self.old_version(3));
             return Default::default();
         };
         if !self.version(root, hash) {
@@ -270,8 +278,8 @@ impl Reading<'_> {
         self.unknown_keys(hash, "", &["version", "defaults", "hierarchy", "default_hierarchy", "plan_hierarchy"]);
         let defaults_hash = match hash.get("defaults").map(|member| &member.value) {
             None => None,
-            Some(value) if matches!(value.data, Data::Null) => None,
-            Some(value) => self.expect_hash(value, "entry 'defaults'"),
+            Some(value) if is_absent(value) => None,
+            Some(value) => self.expect_struct(value, "entry 'defaults'"),
         };
         if let Some(defaults) = defaults_hash {
             self.unknown_keys(defaults, "entry 'defaults' ", &["data_hash", "lookup_key", "data_dig", "datadir", "options"]);
@@ -300,7 +308,14 @@ impl Reading<'_> {
             self.report(ConfigProblemKind::Conflict, span, "'default_hierarchy' is only allowed in the module layer".into());
         }
         let default_levels = self.levels(&default_hierarchy.unwrap_or_default(), &defaults);
+        if !structure_is_sound {
+            self.when_called.clear(); // What is missing may be what is misspelt.
+        }
+        let found_so_far = (self.when_used.len(), self.when_called.len());
         self.levels(&plan, &defaults);
+        // No lookup goes through the levels of plans.
+        self.when_used.truncate(found_so_far.0);
+        self.when_called.truncate(found_so_far.1);
         (levels, default_levels)
     }
 
@@ -316,41 +331,39 @@ impl Reading<'_> {
             Data::Float(version) => *version as i64,
             Data::String(text) => leading_integer(text),
             other => {
-                let class = Value::new(other.clone(), None).class_name();
-                self.report(
-                    ConfigProblemKind::Version,
-                    span,
-                    format!("undefined method `to_i' for {class}: 'version' expects an Integer value"),
-                );
+                let value = Value::new(other.clone(), None);
+                let message = format!("undefined method `to_i' for {}:{}", value.to_text(), value.class_name());
+                self.report(ConfigProblemKind::Version, span, message);
                 return false;
             }
         };
-        let place = match self.source.layer {
-            Layer::Global => "the global layer",
-            Layer::Environment => "an environment",
-            Layer::Module(_) => "a module",
-        };
         let message = match version {
             5 if matches!(given, Data::Integer(_)) => return true,
-            5 => format!("entry 'version' expects an Integer value, got {}", Value::new(given.clone(), None).type_name()),
-            3 => format!("hiera.yaml version 3 cannot be used in {place}"),
-            4 => format!("hiera.yaml version 4 cannot be used in {place}"),
+            3..=5 if !matches!(given, Data::Integer(_) | Data::Null) => {
+                format!("entry 'version' expects an Integer value, got {}", Value::new(given.clone(), None).type_name())
+            }
+            3 | 4 => self.old_version(version),
             other => format!("This runtime does not support hiera.yaml version {other}"),
-        };
-        let message = match (version, self.source.layer) {
-            (3, Layer::Global) => "hiera.yaml version 3 is deprecated, and not read by hiera-ls".into(),
-            (4, Layer::Environment | Layer::Module(_)) => "hiera.yaml version 4 is deprecated, and not read by hiera-ls".into(),
-            _ => message,
         };
         self.report(ConfigProblemKind::Version, span, message);
         false
+    }
+
+    /// What is said of version 3 or 4: where Puppet still reads it, that hiera-ls does not.
+    fn old_version(&self, version: i64) -> String {
+        match (version, self.source.layer) {
+            (4, Layer::Global) => "hiera.yaml version 4 cannot be used in the global layer".into(),
+            (3, Layer::Environment) => "hiera.yaml version 3 cannot be used in an environment".into(),
+            (3, Layer::Module(_)) => "hiera.yaml version 3 cannot be used in a module".into(),
+            _ => format!("hiera.yaml version {version} is deprecated, and not read by hiera-ls"),
+        }
     }
 
     /// The levels of a list as hashes, after a check of their structure; `None` when there is no such list.
     fn structure_of_levels<'v>(&mut self, hash: &'v Hash, key: &str) -> Option<Vec<&'v Value>> {
         let value = &hash.get(key)?.value;
         let items = match &value.data {
-            Data::Null if key == "hierarchy" => return None,
+            _ if key == "hierarchy" && is_absent(value) => return None,
             Data::Array(items) => items,
             _ => {
                 self.mismatch(value, &format!("entry '{key}'"), "an Array");
@@ -360,7 +373,10 @@ impl Reading<'_> {
         let mut levels = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let subject = format!("entry '{key}' index {index}");
-            if let Some(level) = self.expect_hash(item, &subject) {
+            if item.as_hash().is_some_and(Hash::is_empty) {
+                let message = format!("{subject} expects size to be between 1 and 15, got 0");
+                self.report(ConfigProblemKind::Structure, item.origin, message);
+            } else if let Some(level) = self.expect_struct(item, &subject) {
                 self.structure_of_level(item, level, &format!("{subject} "));
                 levels.push(item);
             }
@@ -408,7 +424,7 @@ impl Reading<'_> {
         for (key, member) in options {
             if !key.as_str().is_some_and(is_option_name) {
                 let pattern = "Pattern[/\\A[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?\\z/]";
-                let message = format!("{subject} key of entry '{}' expects a match for {pattern}", key.to_text());
+                let message = format!("{subject} key of entry '{0}' expects a match for {pattern}, got '{0}'", key.to_text());
                 self.report(ConfigProblemKind::Structure, member.key_origin, message);
             }
         }
@@ -450,6 +466,15 @@ impl Reading<'_> {
         hash
     }
 
+    /// The same where Puppet knows the members.
+    fn expect_struct<'v>(&mut self, value: &'v Value, subject: &str) -> Option<&'v Hash> {
+        let hash = value.as_hash();
+        if hash.is_none() {
+            self.mismatch(value, subject, "a Struct");
+        }
+        hash
+    }
+
     fn expect_array<'v>(&mut self, value: &'v Value, subject: &str) -> Option<&'v [Value]> {
         let items = value.as_array();
         if items.is_none() {
@@ -467,8 +492,13 @@ impl Reading<'_> {
     }
 
     fn report(&mut self, kind: ConfigProblemKind, span: Option<Span>, message: String) {
+        let problem = self.problem(kind, span, message);
+        self.problems.push(problem);
+    }
+
+    fn problem(&self, kind: ConfigProblemKind, span: Option<Span>, message: String) -> ConfigProblem {
         let span = span.unwrap_or(Span { file: self.source.file, range: TextRange::empty(0) });
-        self.problems.push(ConfigProblem { kind, message, span, related: None });
+        ConfigProblem { kind, message, span, related: None }
     }
 
     /// The same, unless something was reported before: from here on Puppet stops at the first.
@@ -510,13 +540,14 @@ impl Reading<'_> {
             let Some(hash) = item.as_hash() else { continue };
             let Some(level) = self.level(item, hash, defaults) else { continue };
             let name = hash.get("name").and_then(|member| member.value.origin);
-            if let Some(first) = levels.iter().find(|other| other.name == level.name) {
+            let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
+            if let Some(first) = levels.iter().find(|other| is_named && other.name == level.name) {
+                let message = format!("Hierarchy name '{}' defined more than once", level.name);
                 let related = first.span;
-                self.report_first(name, format!("Hierarchy name '{}' defined more than once", level.name));
-                if let Some(problem) = self.problems.last_mut() {
-                    problem.related = related;
-                }
+                self.when_used.push(ConfigProblem { related, ..self.problem(ConfigProblemKind::Conflict, name, message) });
             }
+            self.tokens(&level);
+            self.backend_needs(&level, name.or_else(|| first_key(hash)).or(item.origin));
             levels.push(level);
         }
         levels
@@ -564,8 +595,6 @@ impl Reading<'_> {
             datadir: hash.get("datadir").and_then(|member| template(&member.value)).unwrap_or_else(|| defaults.datadir.clone()),
             options: own_options.or_else(|| defaults.options.clone()),
         };
-        self.backend_needs(&level, place);
-        self.tokens(&level);
         Some(level)
     }
 
@@ -578,17 +607,30 @@ impl Reading<'_> {
         let without_path = matches!(level.locations, Locations::None | Locations::Uris(_));
         if (built_in && (has_options || without_path)) || (eyaml && without_path) {
             let span = if has_options && built_in { level.options.as_ref().and_then(|options| options.origin) } else { place };
+            let colon = if eyaml { ":" } else { "" };
             let message = format!(
-                "'{}' one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this {} function",
+                "'{}'{colon} one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this {} function",
                 level.backend.name,
                 level.backend.kind.key(),
             );
-            self.report_first(span, message);
+            self.when_called.push(self.problem(ConfigProblemKind::Conflict, span, message));
         }
     }
 
     /// Tokens in hiera.yaml may name variables and nothing else.
     fn tokens(&mut self, level: &Level) {
+        if let Locations::Mapped { variable, .. } = &level.locations
+            && LookupKey::parse(&variable.text).is_err()
+        {
+            let message = "Syntax error in string: mapped_path[0]".to_owned();
+            self.when_used.push(self.problem(ConfigProblemKind::Token, variable.span, message));
+        }
+        if let Locations::Uris(uris) = &level.locations {
+            for uri in uris.iter().filter(|uri| !uri.text.contains("%{") && uri.text.contains(NEVER_IN_A_URI)) {
+                let message = format!("bad URI(is not URI?): {:?}", &*uri.text);
+                self.when_used.push(self.problem(ConfigProblemKind::Token, uri.span, message));
+            }
+        }
         let mut texts: Vec<(Arc<str>, Option<Span>)> = std::iter::once(&level.datadir)
             .chain(level.locations.templates())
             .map(|template| (template.text.clone(), template.span))
@@ -599,8 +641,8 @@ impl Reading<'_> {
         for (text, span) in texts {
             if let Some(problem) = template_error(&text) {
                 let kind = if problem == METHOD_SYNTAX { ConfigProblemKind::FunctionInConfig } else { ConfigProblemKind::Token };
-                if !self.problems.iter().any(|known| Some(known.span) == span && known.kind == kind) {
-                    self.report(kind, span, problem);
+                if !self.when_used.iter().any(|known| Some(known.span) == span && known.kind == kind) {
+                    self.when_used.push(self.problem(kind, span, problem));
                 }
             }
         }
@@ -621,6 +663,14 @@ impl Reading<'_> {
         level
     }
 }
+
+/// Ruby takes `null` and `false` for a member that is not there.
+fn is_absent(value: &Value) -> bool {
+    matches!(value.data, Data::Null | Data::Bool(false))
+}
+
+/// Characters that make a text no URI, whatever else is in it.
+const NEVER_IN_A_URI: [char; 9] = [' ', '<', '>', '"', '\\', '^', '`', '{', '}'];
 
 /// What Puppet says of a function call in `hiera.yaml`.
 pub const METHOD_SYNTAX: &str = "Interpolation using method syntax is not allowed in this context";

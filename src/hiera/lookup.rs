@@ -474,7 +474,8 @@ impl<'a> Resolver<'a> {
             && !self.ctx.tolerant
         {
             // Puppet 7 passes over an old config where it may not stand.
-            let ignored = problem.kind == ConfigProblemKind::Version && problem.message.contains("version 3 cannot");
+            let ignored = matches!(problem.kind, ConfigProblemKind::Version | ConfigProblemKind::Unreadable)
+                && problem.message.contains("version 3 cannot");
             if ignored && self.ctx.profile.version < 8 {
                 return Ok(Vec::new());
             }

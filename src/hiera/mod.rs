@@ -18,6 +18,7 @@ pub mod resolution;
 pub mod ruby_regex;
 pub mod scope;
 pub mod sources;
+pub mod types;
 pub mod value;
 
 pub use key::{LookupKey, Segment};

@@ -104,3 +104,6 @@ fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::con
     let files = snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some());
     files.map(|file| Target { path: file.path.clone(), range: TextRange::empty(0) }).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -296,7 +296,8 @@ impl Writer<'_> {
         let reach = environment.reach.iter().find(|reach| reach.template == *template);
         let count = reach
             .map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
-        writeln!(out, "{count} existing files fit").expect("writing to a string");
+        let fits = if count == 1 { "existing file fits" } else { "existing files fit" };
+        writeln!(out, "{count} {fits}").expect("writing to a string");
         let view = self.snapshot.view(environment);
         let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
         let Some(node) = node else {
@@ -389,3 +390,6 @@ fn escaped(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

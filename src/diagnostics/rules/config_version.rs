@@ -14,8 +14,16 @@ pub static RULE: Rule = Rule {
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
-        if matches!(problem.kind, ConfigProblemKind::Version | ConfigProblemKind::Unreadable) {
-            findings.push(Finding::new(&RULE, problem.span, format!("{}; hiera-ls reads version 5", problem.message)));
-        }
+        let message = match problem.kind {
+            ConfigProblemKind::Version if problem.message.ends_with("hiera-ls") => {
+                format!("{}; it reads version 5", problem.message)
+            }
+            ConfigProblemKind::Version => format!("{}; hiera-ls reads version 5", problem.message),
+            ConfigProblemKind::Unreadable => {
+                format!("the file is no hash, which Puppet takes for version 3: {}", problem.message)
+            }
+            _ => continue,
+        };
+        findings.push(Finding::new(&RULE, problem.span, message));
     }
 }

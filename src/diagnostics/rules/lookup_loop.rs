@@ -21,19 +21,23 @@ pub static RULE: Rule = Rule {
 
 /// How many definitions are looked at for one token. Circles of real data have a handful of members.
 const MAX_STEPS: usize = 2_000;
+/// The same for all tokens of a file: a circle of a thousand keys need not be told a thousand times.
+const MAX_STEPS_IN_FILE: usize = 10_000;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.keys();
+    let mut steps_left = MAX_STEPS_IN_FILE;
     for token in &context.data.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         if !index.in_one_circle(&token.root, &key.root_text()) {
             continue;
         }
-        let mut search = Search { context, token, steps: 0, seen: HashSet::new() };
+        let mut search = Search { context, token, steps: 0, max_steps: MAX_STEPS.min(steps_left), seen: HashSet::new() };
         let start = Place { path: context.file.file.path.clone(), root: token.root.clone() };
         if let Some(circle) = search.follow(&mut vec![start], &key.root_text()) {
             findings.push(finding(context, token, &circle));
         }
+        steps_left = steps_left.saturating_sub(search.steps);
     }
 }
 
@@ -77,6 +81,7 @@ struct Search<'a> {
     context: &'a DataContext<'a>,
     token: &'a TokenUse,
     steps: usize,
+    max_steps: usize,
     seen: HashSet<(Place, Vec<FilePath>)>,
 }
 
@@ -93,7 +98,7 @@ impl Search<'_> {
         for path in definitions {
             let place = Place { path, root: target.into() };
             self.steps += 1;
-            if self.steps > MAX_STEPS || way.contains(&place) {
+            if self.steps > self.max_steps || way.contains(&place) {
                 continue;
             }
             let mut files: Vec<FilePath> = way.iter().map(|place| place.path.clone()).collect();

@@ -1,0 +1,198 @@
+//! Input that is wrong, half-typed or hostile: no panic, no hang, and the other files are as they were.
+
+use std::time::{Duration, Instant};
+
+use crate::diagnostics::{RulesConfig, check_all, check_file};
+use crate::fixture::Fixture;
+use crate::ide::definition::definition;
+use crate::ide::hover::{HoverConfig, hover};
+use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::text::{FilePath, FilePosition, Text};
+use crate::workspace::fs::OsFs;
+use crate::workspace::{Change, Snapshot, Workspace, scan};
+
+/// The stack of the server's threads.
+const STACK: usize = 16 << 20;
+/// What no question may take, on a slow machine in a debug build.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs `test` as the server runs a request, and panics if it takes too long.
+fn on_a_server_thread(test: impl FnOnce() + Send + 'static) {
+    let started = Instant::now();
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(test).expect("a thread can be started");
+    thread.join().expect("no panic");
+    assert!(started.elapsed() < PATIENCE, "it took {:?}", started.elapsed());
+}
+
+/// Asks everything about a file, the IDE's questions at these offsets.
+fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u32>) {
+    check_file(snapshot, path, &RulesConfig::default());
+    let Some(file) = snapshot.file(path) else { return };
+    let link = |path: &FilePath, line: u32| format!("{path}#{line}");
+    let config = HoverConfig { markdown: true, link: &link, max_value_lines: 40, max_locations: 12 };
+    for offset in offsets {
+        let position = FilePosition { file: file.id, offset };
+        hover(snapshot, position, &config);
+        definition(snapshot, position);
+    }
+}
+
+fn control_repo() -> Workspace {
+    let root = FilePath::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/control-repo"));
+    let mut settings = Settings::default();
+    let text = std::fs::read_to_string(root.join(FILE_NAME).as_str()).expect("the sample has settings");
+    settings.apply(&serde_yaml::from_str(&text).expect("they are YAML"), Origin::User);
+    let mut workspace = Workspace::new(settings.workspace, vec![root]);
+    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    workspace
+}
+
+#[test]
+fn every_prefix_of_every_file() {
+    on_a_server_thread(|| {
+        let mut workspace = control_repo();
+        let snapshot = workspace.snapshot();
+        let texts: Vec<(FilePath, String)> =
+            snapshot.files().filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned()))).collect();
+        assert!(texts.len() > 15, "the sample is where this test looks for it");
+        for (path, text) in &texts {
+            // Every prefix of the first lines, then fewer: a debug build has to be done with it soon.
+            let ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % 23 == 0));
+            for end in ends {
+                workspace.apply(Change::Replace(path.clone(), Text::new(&text[..end])));
+                let end = u32::try_from(end).expect("a short file");
+                ask(&workspace.snapshot(), path, [end, end / 2]);
+            }
+            workspace.apply(Change::Close(path.clone()));
+        }
+    });
+}
+
+#[test]
+fn configs_that_are_none() {
+    for text in [
+        "",
+        "[]",
+        "version: 3\n:backends: yaml\n",
+        "\u{1}\u{2}",
+        "version: 5\nhierarchy:\n  - na",
+        "version: 5\nhierarchy:\n  - name: A\n    path: \"%{",
+    ] {
+        let fixture = Fixture::new(&format!("a: 1\n#- /hiera.yaml\n{text}"));
+        assert!(!fixture.rendered_findings().is_empty(), "{text:?}: nothing is said");
+        for file in fixture.snapshot.files() {
+            ask(&fixture.snapshot, &file.path, 0..20);
+        }
+    }
+}
+
+#[test]
+fn an_alias_bomb() {
+    on_a_server_thread(|| {
+        let mut text = "l0: &l0 [a, b, c, d, e, f, g, h, i]\n".to_owned();
+        for level in 1..12 {
+            let before = format!("*l{}", level - 1);
+            text.push_str(&format!("l{level}: &l{level} [{}]\n", [before.as_str(); 9].join(", ")));
+        }
+        let fixture = Fixture::new(&text);
+        assert!(fixture.rendered_findings().contains("stands for more than"));
+        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), (0..text.len() as u32).step_by(50));
+    });
+}
+
+#[test]
+fn deep_nesting() {
+    on_a_server_thread(|| {
+        for text in [
+            "[".repeat(50_000),
+            format!("a: {}1{}", "[".repeat(5_000), "]".repeat(5_000)),
+            "a: ".to_owned() + &"{b: ".repeat(20_000),
+            "- ".repeat(20_000),
+        ] {
+            let fixture = Fixture::new(&text);
+            fixture.findings();
+            ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 3, 100, text.len() as u32]);
+        }
+        let indented: String = (0..2_000).map(|depth| format!("{}k:\n", " ".repeat(depth))).collect();
+        let fixture = Fixture::new(&indented);
+        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 1_000, indented.len() as u32 - 2]);
+    });
+}
+
+#[test]
+fn a_chain_of_ten_thousand_keys() {
+    on_a_server_thread(|| {
+        let mut text: String = (0..10_000).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
+        text.push_str("k10000: end\n");
+        let fixture = Fixture::new(&text);
+        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12, text.len() as u32 - 5]);
+    });
+}
+
+#[test]
+fn a_circle_of_a_thousand_keys() {
+    on_a_server_thread(|| {
+        let text: String = (0..1_000).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % 1_000)).collect();
+        let fixture = Fixture::new(&text);
+        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12]);
+    });
+}
+
+#[test]
+fn diamonds_that_double_with_every_key() {
+    on_a_server_thread(|| {
+        let mut text: String = (0..60).map(|n| format!("k{n}: \"%{{lookup('k{0}')}} %{{lookup('k{0}')}}\"\n", n + 1)).collect();
+        text.push_str("k60: end\n");
+        let fixture = Fixture::new(&text);
+        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12]);
+    });
+}
+
+#[test]
+fn a_data_file_of_twenty_megabytes() {
+    on_a_server_thread(|| {
+        let line = "key: value that is not short and not long either, as such values are\n";
+        let mut text = String::with_capacity(21 << 20);
+        for n in 0..(20 << 20) / (line.len() + 6) {
+            text.push_str(&format!("k{n:06}{line}"));
+        }
+        let fixture = Fixture::new(
+            "#- /.hiera-ls.yaml\nmaxFileSize: 1000000\n#- /hiera.yaml\nversion: 5\nhierarchy: [{name: A, paths: [a.yaml, b.yaml]}]\n#- /data/b.yaml\nb: \"%{foo('x')}\"\n",
+        );
+        fixture.fs.write("/data/a.yaml", text);
+        let mut workspace = fixture.workspace;
+        let scanned = scan::scan(&workspace.scan_request(), &fixture.fs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        let found = check_all(&workspace.snapshot(), &RulesConfig::default());
+        let codes: Vec<&str> = found.iter().map(|finding| finding.rule.code).collect();
+        assert_eq!(codes, ["unreadable-file", "unknown-function"]);
+        assert!(found[0].message.contains("too large to be read here: 21 MB"), "{}", found[0].message);
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn files_that_cannot_be_read() {
+    use std::os::unix::fs::symlink;
+    let root = std::env::temp_dir().join(format!("hiera-ls-bad-input-{}", std::process::id()));
+    let data = root.join("data");
+    std::fs::create_dir_all(data.join("folder.yaml")).expect("a scratch folder");
+    std::fs::write(root.join("hiera.yaml"), "version: 5\nhierarchy: [{name: All, paths: [binary.yaml, folder.yaml, dangling.yaml, loop.yaml, good.yaml]}, {name: Round, glob: 'round/**/*.yaml'}]\n").unwrap();
+    std::fs::write(data.join("binary.yaml"), [0u8, 159, 146, 150, 255, 0, 10]).unwrap();
+    std::fs::write(data.join("good.yaml"), "a: \"%{foo('x')}\"\n").unwrap();
+    symlink(data.join("nowhere"), data.join("dangling.yaml")).unwrap();
+    symlink(data.join("loop.yaml"), data.join("loop.yaml")).unwrap();
+    symlink(&data, data.join("round")).unwrap();
+    let mut workspace = Workspace::new(Settings::default().workspace, vec![FilePath::new(root.to_str().unwrap())]);
+    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    let snapshot = workspace.snapshot();
+    let found = check_all(&snapshot, &RulesConfig::default());
+    std::fs::remove_dir_all(&root).unwrap();
+    let shown: Vec<String> = found
+        .iter()
+        .map(|finding| format!("{} {}", snapshot.path(finding.span.file).unwrap().name(), finding.rule.code))
+        .collect();
+    assert_eq!(shown, ["binary.yaml unreadable-file", "good.yaml unknown-function"]);
+}

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 from typing import Any, Callable, Iterator
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -182,8 +183,8 @@ class Session:
     def place(self, item: lsp.Location | lsp.LocationLink) -> tuple[str, str]:
         linked = isinstance(item, lsp.LocationLink)
         uri, span = (item.target_uri, item.target_selection_range) if linked else (item.uri, item.range)
-        file = next(path for path in self.root.rglob("*") if path.is_file() and path.as_uri() == uri)
-        name = file.relative_to(self.root).as_posix()
+        # Addresses differ in what they escape; the path is the same.
+        name = pathlib.Path(unquote(uri.removeprefix("file://"))).relative_to(self.root).as_posix()
         return name, slice_of(self.text(name), span, self.encoding)
 
     async def nodes(self, file: str | None = None) -> Any:

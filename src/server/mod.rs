@@ -2,7 +2,8 @@
 //!
 //! What happens when you type: `Backend::did_change` changes the workspace before its first `await` (so changes keep their
 //! order) and wakes the publisher; that takes a snapshot, computes on another thread, and sends what is still true.
-//! Requests take a snapshot before their first `await` and are answered from it on another thread.
+//! Requests take a snapshot and are answered from it on another thread; they wait for the folders to be read first, if that is
+//! under way, and otherwise take it before their first `await`.
 
 mod from_lsp;
 mod nodes;
@@ -72,8 +73,8 @@ impl Backend {
     /// Answers a request from the snapshot of this moment, on a thread of its own: a slow answer holds back nothing, and a
     /// panic ends nothing but the request.
     async fn answer<T: Send + 'static>(&self, compute: impl FnOnce(&Snapshot, &Features) -> T + Send + 'static) -> Result<T> {
+        self.shared.settled().await;
         let (snapshot, features) = self.shared.with(|state| (state.workspace.snapshot(), state.features.clone()));
-        self.shared.refresh_if_old();
         let computed = tokio::task::spawn_blocking(move || compute(&snapshot, &features)).await;
         computed.map_err(|_| Error::internal_error())
     }
@@ -104,7 +105,7 @@ impl LanguageServer for Backend {
         tokio::spawn(scanner::run(self.client.clone(), self.shared.clone()));
         tokio::spawn(publish::run(self.client.clone(), self.shared.clone()));
         tokio::spawn(scanner::register(self.client.clone(), self.shared.clone()));
-        self.shared.disk.notify_one();
+        self.shared.disk.ask();
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -138,7 +139,7 @@ impl LanguageServer for Backend {
 
     async fn did_save(&self, _: lsp::DidSaveTextDocumentParams) {
         // Not every client watches files: a save is the moment at which something on disk has surely changed.
-        self.shared.disk.notify_one();
+        self.shared.disk.ask();
         self.shared.changed.notify_one();
     }
 
@@ -149,7 +150,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_watched_files(&self, _: lsp::DidChangeWatchedFilesParams) {
-        self.shared.disk.notify_one();
+        self.shared.disk.ask();
     }
 
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
@@ -160,13 +161,13 @@ impl LanguageServer for Backend {
             folders.extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
             state.workspace.apply(Change::Folders(folders));
         });
-        self.shared.disk.notify_one();
+        self.shared.disk.ask();
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
         self.shared.with(|state| state.pushed_settings(params.settings));
         tokio::spawn(scanner::pull_settings(self.client.clone(), self.shared.clone()));
-        self.shared.disk.notify_one();
+        self.shared.disk.ask();
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {

@@ -79,6 +79,7 @@ impl Backend {
 
     /// Chooses the node whose values are shown.
     pub(super) async fn select_node(&self, params: SelectNodeParams) -> Result<SelectNodeAnswer> {
+        self.shared.settled().await;
         let snapshot = self.shared.with(|state| state.workspace.snapshot());
         if let Some(name) = params.name.as_deref().filter(|name| snapshot.node(name).is_none()) {
             return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));

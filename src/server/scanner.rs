@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc::Receiver;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
@@ -17,51 +18,57 @@ use crate::workspace::{Change, scan};
 
 /// A client that does not answer must not stop us.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the first reading waits for the client's settings.
+const MOMENT: Duration = Duration::from_secs(1);
 
-/// Reads the folders each time that it is woken, until the server ends.
+/// Reads the folders each time that it is asked for, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
     loop {
-        shared.disk.notified().await;
+        shared.disk.wanted().await;
         if first {
-            pull_settings(client.clone(), shared.clone()).await;
+            // Settings usually come at once, and then the folders are read once. If not, they come into force when they come.
+            let asked = tokio::spawn(pull_settings(client.clone(), shared.clone()));
+            let _ = tokio::time::timeout(MOMENT, asked).await;
         }
+        // What is asked for from here on may need another reading.
+        let number = shared.disk.asked();
         configure(&client, &shared).await;
         let request = shared.with(|state| state.workspace.scan_request());
-        let progress = if first { begin_progress(&client, &shared).await } else { None };
-        let (sender, mut receiver) = tokio::sync::mpsc::channel(4);
+        let (sender, receiver) = tokio::sync::mpsc::channel(4);
+        if first {
+            tokio::spawn(show_progress(client.clone(), shared.clone(), receiver));
+        }
         let scanning = tokio::task::spawn_blocking(move || {
             // Who shows progress may miss a step, the reading does not wait.
             scan::scan(&request, &OsFs, &|step| {
                 let _ = sender.try_send(step);
             })
         });
-        while let Some(step) = receiver.recv().await {
-            report_progress(&client, progress.as_ref(), step).await;
-        }
-        let scanned = scanning.await;
-        if let Ok(scan) = scanned {
+        if let Ok(scan) = scanning.await {
             let errors: Vec<(FilePath, String)> = scan
                 .sources
                 .iter()
                 .filter_map(|source| Some((source.path.clone(), source.nodes.as_ref().err()?.clone())))
                 .collect();
-            if first && scan.cut_short {
-                client
-                    .log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read")
-                    .await;
-            }
+            let cut_short = scan.cut_short;
             shared.with(|state| {
                 state.workspace.apply(Change::Scanned(Box::new(scan)));
                 state.scanned();
             });
+            shared.disk.finished(number);
+            if first && cut_short {
+                client
+                    .log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read")
+                    .await;
+            }
             for (path, error) in errors.iter().filter(|_| first) {
                 client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
             }
         } else {
+            shared.disk.finished(number);
             client.log_message(lsp::MessageType::ERROR, "reading the workspace failed; this is a defect of hiera-ls").await;
         }
-        end_progress(&client, progress).await;
         shared.changed.notify_one();
         first = false;
     }
@@ -73,12 +80,13 @@ pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
         return;
     }
     let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
-    let asked = tokio::time::timeout(PATIENCE, client.configuration(vec![item])).await;
-    if let Ok(Ok(mut sections)) = asked
+    if let Ok(mut sections) = client.configuration(vec![item]).await
         && let Some(section) = sections.pop().filter(|section| section.is_object())
     {
-        shared.with(|state| state.client_settings = Some(section));
-        shared.disk.notify_one();
+        let is_new = shared.with(|state| state.client_settings.replace(section.clone()) != Some(section));
+        if is_new {
+            shared.disk.ask();
+        }
     }
 }
 
@@ -155,18 +163,16 @@ async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::Progres
     Some(token)
 }
 
-async fn report_progress(client: &Client, token: Option<&lsp::ProgressToken>, step: scan::Progress) {
-    let Some(token) = token else { return };
-    let percentage = u32::try_from(step.done * 100 / step.total.max(1)).ok();
-    let message = Some(format!("{} of {} files", step.done, step.total));
-    let report = lsp::WorkDoneProgressReport { cancellable: Some(false), message, percentage };
-    progress(client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
-}
-
-async fn end_progress(client: &Client, token: Option<lsp::ProgressToken>) {
-    if let Some(token) = token {
-        progress(client, token, lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None })).await;
+/// Shows how far the reading has come, until it ends. The reading does not wait for it: a client may be slow, or never answer.
+async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<scan::Progress>) {
+    let Some(token) = begin_progress(&client, &shared).await else { return };
+    while let Some(step) = steps.recv().await {
+        let percentage = u32::try_from(step.done * 100 / step.total.max(1)).ok();
+        let message = Some(format!("{} of {} files", step.done, step.total));
+        let report = lsp::WorkDoneProgressReport { cancellable: Some(false), message, percentage };
+        progress(&client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
     }
+    progress(&client, token, lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None })).await;
 }
 
 async fn progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {

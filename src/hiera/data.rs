@@ -159,6 +159,11 @@ impl DataFile {
         load.out
     }
 
+    /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone scalar is kept for editors.
+    pub fn is_no_hash(&self) -> bool {
+        self.problems.iter().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
+    }
+
     /// Where the root key `key` is written.
     pub fn definition(&self, key: &str) -> Option<Span> {
         self.roots.get(key)?.key_origin
@@ -199,6 +204,10 @@ impl Loading<'_> {
                 self.out.roots = (**hash).clone();
             }
             self.out.root = Some(value);
+        }
+        if let Some(range) = self.tree.lone_scalar {
+            self.problem(ProblemKind::NotAHash { found: "String", empty: false }, range, None);
+            return;
         }
         let found = self.out.root.as_ref();
         if found.is_some_and(|value| value.as_hash().is_some()) || !self.tree.problems.is_empty() && found.is_none() {
@@ -502,5 +511,19 @@ fn binary(text: &str) -> Data {
     match String::from_utf8(bytes) {
         Ok(text) => Data::String(text.into()),
         Err(error) => Data::Binary(error.into_bytes().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::parse_for_editing;
+
+    #[test]
+    fn a_key_being_typed_above_a_comment_hides_nothing_in_an_editor() {
+        let text = "pro\n# users\nprofile::users: [a]\n";
+        let data = DataFile::new(&parse_for_editing(text), text, FileId(0), Format::Yaml);
+        assert!(data.roots.contains_key("profile::users"));
+        assert!(data.is_no_hash(), "to Puppet the file is the string 'pro'");
     }
 }

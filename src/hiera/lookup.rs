@@ -355,6 +355,9 @@ impl<'a> Resolver<'a> {
         }
         let Some(data) = self.ctx.sources.data(path, reader) else { return Ok(Outcome::NoSuchFile(path.to_string())) };
         self.check_file(path, reader, &data)?;
+        if !self.ctx.tolerant && data.is_no_hash() {
+            return Ok(Outcome::NoSuchKey(path.clone()));
+        }
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
         if !member.value.is_legal() && !self.ctx.tolerant {
             let kind =

@@ -106,7 +106,7 @@ impl File {
 
 fn parse(text: &str, format: Format) -> Tree {
     match format {
-        Format::Yaml => yaml::parse(text),
+        Format::Yaml => yaml::parse_for_editing(text),
         Format::Json => yaml::parse_json(text),
     }
 }

@@ -14,7 +14,7 @@ pub mod tree;
 
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
-pub use parse::{parse, verdict};
+pub use parse::{parse, parse_for_editing, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 pub use recover::entries;
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, Tree};

@@ -29,10 +29,26 @@ pub fn parse(text: &str) -> Tree {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
             let second_document = run.second_document();
-            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document }
+            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document, lone_scalar: None }
         }
         Err(error) => recover::recover(text, run, *error),
     }
+}
+
+/// The same, but for a text that begins with a lone scalar, its tree holds the entries behind that.
+///
+/// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it is a key that is being
+/// typed (with a comment below it), and the rest is what everybody else still looks at.
+pub fn parse_for_editing(text: &str) -> Tree {
+    let tree = parse(text);
+    let (Some(root), Some(rest)) = (tree.root, tree.second_document) else { return tree };
+    let is_scalar = matches!(tree.node(root).kind, NodeKind::Scalar { .. });
+    let is_marker = text[rest.start as usize..].starts_with("---") || text[rest.start as usize..].starts_with("...");
+    if !is_scalar || is_marker || !tree.problems.is_empty() {
+        return tree;
+    }
+    let span = tree.node(root).span;
+    Tree { lone_scalar: Some(span), problems: Vec::new(), ..recover::entries_of(text) }
 }
 
 /// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it accepts the first document.

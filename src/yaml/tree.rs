@@ -23,6 +23,9 @@ pub struct Tree {
     pub comments: Vec<TextRange>,
     /// Where a second document starts (its `---`), if there is one: Hiera does not read it.
     pub second_document: Option<TextRange>,
+    /// A lone scalar that is the whole first document although more follows it; the tree holds that instead. Only
+    /// [`parse_for_editing`](super::parse_for_editing) looks for it.
+    pub lone_scalar: Option<TextRange>,
 }
 
 /// One node: a scalar, a collection or an alias.

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::diagnostics::{RulesConfig, Severity, catalogue};
 use crate::hiera::lookup::{Profile, Strict};
+use crate::hiera::scope::DeriveRule;
 use crate::text::FilePath;
 use crate::workspace::WorkspaceConfig;
 use crate::workspace::mapping::PathMappings;
-use crate::workspace::nodes::DeriveRule;
 
 /// The name of the settings file at the root of a workspace folder.
 pub const FILE_NAME: &str = ".hiera-ls.yaml";
@@ -210,7 +210,7 @@ impl Applying<'_> {
                 "derive" => match value.as_array() {
                     Some(rules) => {
                         let rules: Vec<DeriveRule> = rules.iter().filter_map(|rule| apply.derive_rule(rule)).collect();
-                        apply.settings.workspace.nodes.derive = rules;
+                        apply.settings.workspace.nodes.derive = rules.into();
                     }
                     None => apply.report("nodes.derive", "must be a list of rules"),
                 },

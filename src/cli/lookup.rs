@@ -4,8 +4,9 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 use super::{Failure, LookupArguments, Opened, Render, Status, absolute, note, open};
+use crate::hiera::error::LookupError;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Context, LookupError, Resolver};
+use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::scope::Scope;
@@ -14,7 +15,7 @@ use crate::ide::explain;
 use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::layers::Environment;
-use crate::workspace::nodes::{derive, from_json, read_values, scope_of};
+use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let merge = merge_argument(arguments)?;
@@ -71,6 +72,12 @@ fn single(
         }
         if let Some(conversion) = &resolution.unapplied_conversion {
             note(&format!("convert_to {conversion} of '{key}' is noted, but not applied"));
+        }
+        if resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
+            note(&format!(
+                "{} files could change '{key}' for some nodes: name one with --node, or see --explain",
+                resolution.unsettled.len()
+            ));
         }
         match resolution.value {
             Ok(Some(value)) => {
@@ -241,7 +248,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
             let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
             let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
             let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name);
-            derive(&mut scope, rules);
+            scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
         return read(file)?.into_iter().map(one).collect();
@@ -256,7 +263,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
             let (certname, mut scope) = scope_of(&crate::hiera::Hash::new(), Some(wanted), wanted, &name);
-            derive(&mut scope, rules);
+            scope.derive(rules.clone());
             Ok(vec![(certname, Arc::new(scope))])
         }
         // Nothing is said of a node: an answer is given as far as it holds for every node.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::config::{HieraConfig, Level, Locations, Template};
+use super::dig::dig;
+use super::error::LookupError;
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
-use super::lookup::{LookupError, dig};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;

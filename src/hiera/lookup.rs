@@ -3,24 +3,26 @@
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
+mod tokens;
+
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::fmt;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::config::{Backend, BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Reader, Template};
+use super::config::{BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Reader};
 use super::convert::{Conversion, convert};
 use super::data::{DataFile, ProblemKind};
-use super::hierarchy::{LocatedLevel, Location, Place, dig_variable, locate};
-use super::interpolation::{Method, TokenKind, tokens};
+use super::dig::dig;
+use super::error::{Frame, LookupError, LookupErrorKind};
+use super::hierarchy::{CandidateFile, LocatedLevel, Location, Place, locate};
 use super::key::{LookupKey, Segment};
-use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError, check_module_options};
-use super::merge::{MergeError, Strategy, fold};
-use super::pattern::{Bindings, variable_name};
-use super::scope::{Scope, Variable};
+use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_module_options};
+use super::merge::{Strategy, fold};
+use super::resolution::{MergeSource, Outcome, Reads, Resolution, Step, Unsettled};
+use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
-use super::value::{Data, Hash, Key, Member, Value};
+use super::value::{Member, Value};
 use crate::text::{FilePath, Span};
 
 /// Which Puppet to agree with.
@@ -73,268 +75,6 @@ pub struct Context<'a> {
     pub tolerant: bool,
 }
 
-/// What a lookup came to, and how.
-#[derive(Clone, Debug)]
-pub struct Resolution {
-    /// The key.
-    pub key: LookupKey,
-    /// The effective value; `None` when nothing was found.
-    pub value: Result<Option<Value>, LookupError>,
-    /// The strategy that was used.
-    pub merge: Strategy,
-    /// What chose the strategy.
-    pub merge_source: MergeSource,
-    /// The conversion that applies to the value.
-    pub convert_to: Option<ConvertTo>,
-    /// The type of a conversion that was left out, as hiera-ls does not know it.
-    pub unapplied_conversion: Option<String>,
-    /// What happened at each location, in order.
-    pub steps: Vec<Step>,
-    /// Files that could change the value if variables that are unknown were known.
-    pub unsettled: Vec<Unsettled>,
-    /// What was read on the way.
-    pub reads: Reads,
-}
-
-/// What chose a merge strategy.
-#[derive(Clone, Debug)]
-pub enum MergeSource {
-    /// Nothing did: the first value found.
-    Default,
-    /// The caller.
-    Argument,
-    /// An entry of `lookup_options`.
-    Options(OptionsEntry),
-}
-
-/// What happened at one location.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// The layer.
-    pub layer: Layer,
-    /// The level, as written.
-    pub level: Arc<Level>,
-    /// The location as written; `None` when the level names none.
-    pub template: Option<Template>,
-    /// What happened.
-    pub outcome: Outcome,
-}
-
-/// What can happen at a location.
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    /// The root key is there.
-    Found {
-        /// The file.
-        path: FilePath,
-        /// Where the key is written.
-        key: Option<Span>,
-        /// The candidate, interpolated.
-        value: Value,
-    },
-    /// The file does not have the key.
-    NoSuchKey(FilePath),
-    /// There is no such file.
-    NoSuchFile(String),
-    /// A higher location had answered before.
-    NotReached {
-        /// The file, if there is one.
-        path: Option<FilePath>,
-        /// The key and the raw value that it holds there, if it does.
-        shadowed: Option<(Option<Span>, Value)>,
-    },
-    /// Unknown variables decide which file it is.
-    Undetermined {
-        /// The variables.
-        variables: Vec<String>,
-        /// The files among the candidates that have the key.
-        candidates: Vec<Unsettled>,
-    },
-    /// A backend that cannot be evaluated would be asked.
-    Opaque(Backend),
-    /// The file or the value in it makes the lookup fail.
-    Failed(FilePath),
-}
-
-/// A file that could change an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsettled {
-    /// The root key that it defines.
-    pub key: Arc<str>,
-    /// The file.
-    pub path: FilePath,
-    /// Where it defines the key.
-    pub span: Option<Span>,
-    /// What unknown variables must be for that.
-    pub when: Bindings,
-}
-
-/// What a lookup depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
-    /// Variables, as named in tokens, without a leading `::`.
-    pub variables: BTreeSet<String>,
-    /// Variables among them of which nothing is known: their tokens were left standing.
-    pub unknown: BTreeSet<String>,
-    /// Keys that tokens asked for.
-    pub keys: BTreeSet<String>,
-    /// Backends that could not be evaluated.
-    pub opaque: BTreeSet<String>,
-}
-
-/// Why a lookup failed. Its `Display` is Puppet's message.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LookupError {
-    /// What happened.
-    pub kind: LookupErrorKind,
-    /// The place in the data or in a config that caused it.
-    pub span: Option<Span>,
-}
-
-/// The ways in which a lookup fails.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LookupErrorKind {
-    /// The text is no key.
-    KeySyntax(String),
-    /// A token is malformed; the whole string.
-    TokenSyntax(String),
-    /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
-    Recursion {
-        /// The lookups in progress, the first one first.
-        frames: Vec<Frame>,
-        /// The one that would begin again: its text is that of one of these.
-        again: Frame,
-    },
-    /// A subkey of something that is no hash.
-    DigMismatch {
-        /// The class that was found.
-        class: &'static str,
-        /// The subkey.
-        segment: String,
-        /// The whole key.
-        key: String,
-    },
-    /// Values that cannot be merged.
-    Merge(MergeError),
-    /// A strategy or `lookup_options` that make no sense.
-    Options(OptionsError),
-    /// A token calls what is no interpolation function.
-    UnknownMethod(String),
-    /// An `alias` shares its string with other text.
-    AliasNotWhole,
-    /// A variable is undefined, in a strict Puppet.
-    UndefinedVariable(String),
-    /// A file cannot be read as data.
-    File {
-        /// The file.
-        path: FilePath,
-        /// Puppet's message.
-        message: String,
-    },
-    /// A value that is not data.
-    IllegalValue {
-        /// The root key.
-        key: String,
-        /// The file.
-        path: FilePath,
-        /// The function that read it.
-        function: Arc<str>,
-    },
-    /// A value that `convert_to` cannot convert.
-    Conversion(String),
-    /// A config that cannot be used.
-    Config(String),
-    /// What makes Puppet itself fail with a Ruby error.
-    Crash(String),
-    /// So much would have to be looked up or written that it is given up.
-    Exhausted,
-}
-
-/// A lookup in progress, as the recursion check sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The key, or what a token named.
-    pub text: String,
-    /// The string whose token asked for it; `None` for the first.
-    pub asked_by: Option<Span>,
-}
-
-impl LookupError {
-    fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span }
-    }
-
-    /// A Ruby error within Puppet.
-    pub fn crash(message: String) -> LookupError {
-        LookupError::new(LookupErrorKind::Crash(message), None)
-    }
-
-    /// An error of a config.
-    pub fn config(message: impl Into<String>) -> LookupError {
-        LookupError::new(LookupErrorKind::Config(message.into()), None)
-    }
-
-    fn or_at(mut self, span: Option<Span>) -> LookupError {
-        self.span = self.span.or(span);
-        self
-    }
-}
-
-impl From<MergeError> for LookupError {
-    fn from(error: MergeError) -> LookupError {
-        let span = error.origin();
-        LookupError::new(LookupErrorKind::Merge(error), span)
-    }
-}
-
-impl From<OptionsError> for LookupError {
-    fn from(error: OptionsError) -> LookupError {
-        let span = error.span();
-        LookupError::new(LookupErrorKind::Options(error), span)
-    }
-}
-
-impl fmt::Display for LookupError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
-            LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
-            LookupErrorKind::Recursion { frames, .. } => {
-                let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
-                write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
-            }
-            LookupErrorKind::DigMismatch { class, segment, key } => {
-                write!(
-                    f,
-                    "Data Provider type mismatch: Got {class} when a hash-like object was expected to access value using '{segment}' from key '{key}'"
-                )
-            }
-            LookupErrorKind::Merge(error) => error.fmt(f),
-            LookupErrorKind::Options(error) => error.fmt(f),
-            LookupErrorKind::UnknownMethod(name) => write!(f, "Unknown interpolation method '{name}'"),
-            LookupErrorKind::AliasNotWhole => {
-                f.write_str("'alias' interpolation is only permitted if the expression is equal to the entire string")
-            }
-            LookupErrorKind::UndefinedVariable(name) => write!(f, "Undefined variable '{name}'; "),
-            LookupErrorKind::File { message, .. } => f.write_str(message),
-            LookupErrorKind::IllegalValue { key, path, function } => {
-                write!(
-                    f,
-                    "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
-                )
-            }
-            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => {
-                f.write_str(message)
-            }
-            LookupErrorKind::Exhausted => {
-                f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LookupError {}
-
 /// The key under which data configures lookups.
 pub const LOOKUP_OPTIONS: &str = "lookup_options";
 
@@ -343,37 +83,6 @@ const MAX_DEPTH: usize = 200;
 /// How many lookups one lookup may need, and how long a text it may make.
 const MAX_LOOKUPS: u32 = 200_000;
 const MAX_TEXT: usize = 16 << 20;
-
-/// Digs the subkeys of `key` out of its root value.
-///
-/// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source: semantics 3.3.
-pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
-    let mut current = root.clone();
-    for segment in &key.subkeys {
-        let next = match (&current.data, segment) {
-            (Data::Null, _) => None,
-            (Data::Array(items), Segment::Index(index)) => {
-                usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
-            }
-            (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
-            (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
-            (Data::Integer(_) | Data::BigInteger(_), _) => {
-                let text = current.to_text();
-                return Err(LookupError::crash(format!("undefined method `include?' for {text}:Integer")));
-            }
-            _ => {
-                let (class, segment) = (current.class_name(), segment.to_string());
-                let kind = LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
-                return Err(LookupError::new(kind, current.origin));
-            }
-        };
-        match next {
-            Some(value) => current = value,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(current))
-}
 
 type Located = Rc<Result<Vec<LocatedLevel>, LookupError>>;
 type Options = Rc<Result<LookupOptions, LookupError>>;
@@ -440,6 +149,7 @@ impl<'a> Resolver<'a> {
         };
         let Invocation { steps, unsettled, reads, unapplied_conversion, .. } = inv;
         let mut steps = steps.unwrap_or_default();
+        let unsettled = without_repeats(unsettled, &steps);
         self.add_unreached(key, &mut steps);
         let Choice { merge, merge_source, convert_to } = choice;
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
@@ -655,7 +365,10 @@ impl<'a> Resolver<'a> {
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
 
-    fn defines(&self, candidate: &super::hierarchy::CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+    fn defines(&self, candidate: &CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+        if !self.ctx.scope.allows(&candidate.when) {
+            return None;
+        }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
         let member = data.roots.get(root)?;
         Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
@@ -830,116 +543,27 @@ impl<'a> Resolver<'a> {
             .collect();
         steps.extend(unreached);
     }
+}
 
-    /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
-    fn interpolate(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
-        if !value.is_live() {
-            return Ok(value.clone());
-        }
-        match &value.data {
-            Data::String(text) => self.interpolate_string(inv, text, value.origin),
-            Data::Array(items) => {
-                let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
-                Ok(Value::array(items?, value.origin))
-            }
-            Data::Hash(hash) => {
-                let mut out = Hash::with_capacity(hash.len());
-                for (key, member) in hash.iter() {
-                    let key = match &key.0 {
-                        Data::String(text) if text.contains("%{") => {
-                            Key(self.interpolate_string(inv, text, member.key_origin)?.data)
-                        }
-                        _ => key.clone(),
-                    };
-                    let value = self.interpolate(inv, &member.value)?;
-                    out.insert(key, Member { key_origin: member.key_origin, value });
-                }
-                Ok(Value::hash(out, value.origin))
-            }
-            _ => Ok(value.clone()),
+/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say nothing new.
+///
+/// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
+fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
+    let is_seen = |file: &Unsettled| {
+        steps.iter().any(|step| match &step.outcome {
+            Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => *path == file.path,
+            _ => false,
+        })
+    };
+    let mut kept: Vec<Unsettled> = Vec::new();
+    for file in unsettled.into_iter().filter(|file| !is_seen(file)) {
+        match kept.iter_mut().find(|known| known.path == file.path && known.key == file.key) {
+            Some(known) if file.when.len() < known.when.len() => *known = file,
+            Some(_) => {}
+            None => kept.push(file),
         }
     }
-
-    fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
-        let mut out = String::with_capacity(text.len());
-        let mut from = 0;
-        for token in tokens(text) {
-            let range = token.range.as_usize();
-            out.push_str(&text[from..range.start]);
-            from = range.end;
-            let (value, name) = match &token.kind {
-                TokenKind::Empty => continue,
-                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin)),
-                TokenKind::Variable { key, .. } => (self.variable(inv, key, origin)?, format!("scope:{}", key.text)),
-                TokenKind::Call { method, argument, .. } => {
-                    let Some(function) = Method::from_name(method) else {
-                        return Err(LookupError::new(LookupErrorKind::UnknownMethod(method.clone()), origin));
-                    };
-                    let key = LookupKey::parse(argument);
-                    let syntax = || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
-                    match function {
-                        Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
-                        Method::Scope => {
-                            let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
-                            (self.variable(inv, &key, origin)?, argument.clone())
-                        }
-                        Method::Alias if range != (0..text.len()) => {
-                            return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
-                        }
-                        Method::Alias => {
-                            inv.reads.keys.insert(argument.clone());
-                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            return Ok(found.unwrap_or_else(|| Value::string("", None)).with_origin(origin));
-                        }
-                        Method::Lookup => {
-                            inv.reads.keys.insert(argument.clone());
-                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            (Some(found.unwrap_or_else(|| Value::string("", None))), argument.clone())
-                        }
-                    }
-                }
-            };
-            match value {
-                // What is known of a token without a value is its text.
-                None => out.push_str(&text[range]),
-                Some(value) if value.is_live() => {
-                    let frame = Frame { text: name, asked_by: origin };
-                    let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
-                    out.push_str(&again.to_text());
-                }
-                Some(value) => {
-                    let frame = Frame { text: name, asked_by: origin };
-                    // The check is made even when nothing is left to replace.
-                    enter(inv, frame, |_| Ok(()))?;
-                    out.push_str(&value.to_text());
-                }
-            }
-            if out.len() > MAX_TEXT {
-                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
-            }
-        }
-        out.push_str(&text[from..]);
-        Ok(Value::string(&out, origin).settled())
-    }
-
-    /// The value of a variable; `None` when it is unknown.
-    fn variable(&self, inv: &mut Invocation, key: &LookupKey, origin: Option<Span>) -> Result<Option<Value>, LookupError> {
-        let name = variable_name(&key.text);
-        inv.reads.variables.insert(name.clone());
-        let root = key.root_text();
-        let found = dig_variable(self.ctx.scope.get(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
-        match found {
-            Variable::Known(value) => Ok(Some(value)),
-            Variable::Unknown => {
-                inv.reads.unknown.insert(name);
-                Ok(None)
-            }
-            Variable::Undefined if self.ctx.profile.strict == Strict::Error => {
-                Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), origin))
-            }
-            Variable::Undefined => Ok(Some(Value::null(None))),
-        }
-    }
+    kept
 }
 
 /// The layers that are asked for a key, highest priority first.

@@ -3,6 +3,8 @@
 pub mod config;
 pub mod convert;
 pub mod data;
+pub mod dig;
+pub mod error;
 pub mod glob;
 pub mod hierarchy;
 pub mod interpolation;
@@ -12,6 +14,7 @@ pub mod lookup_options;
 pub mod merge;
 pub mod pattern;
 pub mod print;
+pub mod resolution;
 pub mod ruby_regex;
 pub mod scope;
 pub mod sources;

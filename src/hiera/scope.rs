@@ -6,8 +6,10 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use regex::Regex;
 
 use super::key::{LookupKey, Segment};
+use super::pattern::Bindings;
 use super::value::{Data, Hash, Key, Member, Value};
 use crate::text::FilePath;
 
@@ -21,6 +23,7 @@ pub struct Scope {
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
+    rules: Arc<[DeriveRule]>,
 }
 
 /// A file known to be one of a scope's data sources, and the location pattern that it matches.
@@ -32,6 +35,15 @@ pub struct PinnedFile {
     pub path: FilePath,
 }
 
+/// A rule that computes variables from one that is known, as sites do in their manifests.
+#[derive(Clone, Debug)]
+pub struct DeriveRule {
+    /// The variable to look at, dotted where a part is meant: `trusted.certname`.
+    pub from: String,
+    /// The pattern; each named group that takes part becomes a variable of that name, each that does not an empty one.
+    pub pattern: Regex,
+}
+
 /// What a scope says of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Variable {
@@ -41,6 +53,15 @@ pub enum Variable {
     Undefined,
     /// Nothing is known of it.
     Unknown,
+}
+
+impl DeriveRule {
+    /// The variables that follow from this value of the variable that the rule looks at; none when it does not match.
+    fn variables(&self, text: &str) -> Vec<(String, String)> {
+        let Some(captures) = self.pattern.captures(text) else { return Vec::new() };
+        let value = |name: &str| captures.name(name).map_or("", |found| found.as_str()).to_owned();
+        self.pattern.capture_names().flatten().map(|name| (name.to_owned(), value(name))).collect()
+    }
 }
 
 impl Scope {
@@ -72,6 +93,29 @@ impl Scope {
         let rest: Vec<&str> = parts.collect();
         let slot = self.variables.entry(first.into()).or_insert_with(|| Value::null(None));
         *slot = with_member(slot, &rest, value);
+    }
+
+    /// Sets the variables that rules give and nothing else has set. The rules stay in force for [`Scope::allows`].
+    pub fn derive(&mut self, rules: Arc<[DeriveRule]>) {
+        for rule in rules.iter() {
+            let Variable::Known(value) = self.get_path(&rule.from) else { continue };
+            for (name, derived) in rule.variables(&value.to_text()) {
+                if !matches!(self.get(&name), Variable::Known(_)) {
+                    self.set(&name, derived.as_str().into());
+                }
+            }
+        }
+        self.rules = rules;
+    }
+
+    /// Whether the unknown variables can have these values: what rules derive from them must not contradict what is known.
+    pub fn allows(&self, bindings: &Bindings) -> bool {
+        let contradicts = |name: &str, derived: &str| {
+            let other_binding = bindings.get(name).is_some_and(|bound| bound != derived);
+            other_binding || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
+        };
+        let derived = self.rules.iter().filter_map(|rule| Some(rule.variables(bindings.get(&rule.from)?)));
+        !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
     /// The variable called `name`: a leading `::` is dropped, no dots are followed.
@@ -135,5 +179,35 @@ mod tests {
         assert_eq!(scope.get_path("facts.os.family"), Variable::Known("Debian".into()));
         assert_eq!(scope.get_path("::facts.os.name"), Variable::Known("Ubuntu".into()));
         assert_eq!(scope.get_path("facts.kernel"), Variable::Unknown);
+    }
+
+    #[test]
+    fn variables_are_derived_from_others() {
+        let rule = DeriveRule {
+            from: "verified_host".into(),
+            pattern: Regex::new(r"^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>\d+)$").unwrap(),
+        };
+        let mut scope = Scope::open("x");
+        scope.set("verified_host", "bgo-compute-vgpu-53".into());
+        scope.derive(std::slice::from_ref(&rule).into());
+        assert_eq!(
+            ["location", "role", "variant", "id"].map(|name| scope.get(name)),
+            ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into()))
+        );
+        let mut scope = Scope::open("x");
+        scope.set("verified_host", "bgo-api-01".into());
+        scope.derive([rule].into());
+        assert_eq!(scope.get("variant"), Variable::Known("".into()), "a group that takes no part is an empty variable");
+    }
+
+    #[test]
+    fn rules_tell_which_values_the_unknown_may_have() {
+        let pattern = Regex::new("^(?<role>[a-z]+)-").unwrap();
+        let mut scope = Scope::open("x");
+        scope.set("role", "api".into());
+        scope.derive([DeriveRule { from: "trusted.certname".into(), pattern }].into());
+        let binding = |name: &str| Bindings::from([("trusted.certname".to_owned(), name.to_owned())]);
+        assert!(scope.allows(&binding("api-01")) && scope.allows(&binding("unlike")));
+        assert!(!scope.allows(&binding("db-01")));
     }
 }

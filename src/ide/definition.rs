@@ -2,7 +2,8 @@
 
 use super::cursor::{Subject, SubjectKind, part_of, under_cursor};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Outcome, Resolver};
+use crate::hiera::lookup::Resolver;
+use crate::hiera::resolution::Outcome;
 use crate::hiera::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json};
 
 use crate::hiera::config::Layer;
-use crate::hiera::lookup::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::merge::Strategy;
 use crate::hiera::pattern::Bindings;
 use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::value::Value;
 use crate::text::{Encoding, FilePath, Span};
 use crate::workspace::Snapshot;
@@ -223,7 +223,7 @@ pub fn json(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
                 object["event"] = "undetermined".into();
                 object["variables"] = variables.clone().into();
                 let candidate =
-                    |found: &crate::hiera::lookup::Unsettled| json!({"path": names.path(&found.path), "when": found.when});
+                    |found: &crate::hiera::resolution::Unsettled| json!({"path": names.path(&found.path), "when": found.when});
                 object["candidates"] = candidates.iter().map(candidate).collect();
             }
             Outcome::Opaque(backend) => {

@@ -7,8 +7,9 @@ use super::explain::{Names, conditions, layer_name, options};
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{MergeSource, Outcome, Resolution, Resolver, Step};
+use crate::hiera::lookup::Resolver;
 use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::value::{Data, Value};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
@@ -298,7 +299,15 @@ impl Writer<'_> {
         writeln!(out, "{count} existing files fit").expect("writing to a string");
         let view = self.snapshot.view(environment);
         let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
-        let Some(node) = node else { return out };
+        let Some(node) = node else {
+            let files =
+                self.snapshot.files().filter(|file| reach.is_some_and(|reach| reach.pattern.bind(file.path.as_str()).is_some()));
+            out.push('\n');
+            files.take(self.config.max_locations).for_each(|file| {
+                writeln!(out, "- {}", self.link(&file.path, 1)).expect("writing to a string");
+            });
+            return out;
+        };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
         for located in locate(config, std::slice::from_ref(level), &node.scope, &view).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {

@@ -1,7 +1,7 @@
 //! The protocol: the only place with its types and with `async`.
 //!
-//! What happens when you type: [`Backend::did_change`] changes the workspace before its first `await` (so changes keep their
-//! order) and wakes the [publisher](publish); that takes a snapshot, computes on another thread, and sends what is still true.
+//! What happens when you type: `Backend::did_change` changes the workspace before its first `await` (so changes keep their
+//! order) and wakes the publisher; that takes a snapshot, computes on another thread, and sends what is still true.
 //! Requests take a snapshot before their first `await` and are answered from it on another thread.
 
 mod from_lsp;

@@ -11,6 +11,7 @@ use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
 use super::state::Shared;
 use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, scan};
 
@@ -40,7 +41,11 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         }
         let scanned = scanning.await;
         if let Ok(scan) = scanned {
-            let errors = scan.source_errors.clone();
+            let errors: Vec<(FilePath, String)> = scan
+                .sources
+                .iter()
+                .filter_map(|source| Some((source.path.clone(), source.nodes.as_ref().err()?.clone())))
+                .collect();
             if first && scan.cut_short {
                 client
                     .log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read")
@@ -96,8 +101,13 @@ async fn configure(client: &Client, shared: &Shared) {
     let news = shared.with(|state| {
         let news: Vec<_> = problems.iter().filter(|problem| !state.settings_problems.contains(problem)).cloned().collect();
         state.settings_problems = problems;
-        state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
-        state.settings = settings;
+        // Settings are put together anew at each look at the disk; most times they are what they were.
+        let fingerprint = format!("{settings:?}");
+        if fingerprint != state.settings_fingerprint {
+            state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
+            state.settings = settings;
+            state.settings_fingerprint = fingerprint;
+        }
         news
     });
     for problem in news {

@@ -39,6 +39,8 @@ pub(super) struct State {
     pub(super) documents: HashMap<FilePath, Document>,
     /// What was wrong with the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
+    /// The settings in force as text, to tell whether others came.
+    pub(super) settings_fingerprint: String,
     last_scan: Option<Instant>,
 }
 
@@ -82,6 +84,7 @@ impl Default for State {
             client_settings: None,
             documents: HashMap::new(),
             settings_problems: Vec::new(),
+            settings_fingerprint: String::new(),
             last_scan: None,
         }
     }

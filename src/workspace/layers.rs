@@ -72,9 +72,10 @@ impl Layout {
 }
 
 impl Environment {
-    /// Whether the file is data or configuration of this environment.
+    /// Whether the file is data or configuration of this environment. Encrypted data is, wherever it lies in its folder.
     pub fn governs(&self, path: &FilePath) -> bool {
-        self.configs().any(|(_, config)| config.path == *path) || self.reaches(path)
+        let is_eyaml = || path.extension() == Some("eyaml") && path.is_within(&self.root);
+        self.configs().any(|(_, config)| config.path == *path) || self.reaches(path) || is_eyaml()
     }
 
     /// Whether some level can read the file.

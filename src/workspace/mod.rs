@@ -71,6 +71,9 @@ pub struct Workspace {
     disk: BTreeMap<FilePath, Arc<File>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
     disk_entries: BTreeMap<FilePath, Entry>,
+    sources: Arc<Vec<scan::NodeSource>>,
+    /// Whether settings or folders changed since the folders were read.
+    reconfigured: bool,
     selected: Option<Arc<str>>,
     snapshot: Snapshot,
 }
@@ -124,6 +127,8 @@ impl Workspace {
             disk: BTreeMap::new(),
             overlay: BTreeMap::new(),
             disk_entries: BTreeMap::new(),
+            sources: Arc::default(),
+            reconfigured: false,
             selected: None,
             snapshot,
         }
@@ -142,7 +147,13 @@ impl Workspace {
     /// What a scan needs to know: settings, folders and the versions that need not be read again.
     pub fn scan_request(&self) -> scan::Request {
         let open = self.overlay.keys().cloned().collect();
-        scan::Request { config: self.config.clone(), folders: self.folders.clone(), known: self.disk.clone(), open }
+        scan::Request {
+            config: self.config.clone(),
+            folders: self.folders.clone(),
+            known: self.disk.clone(),
+            known_sources: self.sources.clone(),
+            open,
+        }
     }
 
     /// Applies a change and makes a new revision. Nothing is parsed but a `hiera.yaml` that changed.
@@ -159,10 +170,24 @@ impl Workspace {
                 self.overlay.remove(&path);
                 touched = Some(path);
             }
-            Change::Scanned(scan) => self.scanned(*scan),
+            Change::Scanned(scan) => {
+                if self.snapshot.complete && !scan.is_news(&self.scan_request(), &self.disk_entries) && !self.reconfigured {
+                    return; // Nothing to compute anew for.
+                }
+                self.reconfigured = false;
+                self.scanned(*scan);
+            }
             Change::SelectNode(name) => self.selected = name.map(Into::into),
-            Change::Configure(config) => self.config = config,
-            Change::Folders(folders) => self.folders = Arc::new(folders),
+            Change::Configure(config) => {
+                self.config = config;
+                // Rules for nodes may be others now.
+                self.sources = Arc::default();
+                self.reconfigured = true;
+            }
+            Change::Folders(folders) => {
+                self.folders = Arc::new(folders);
+                self.reconfigured = true;
+            }
         }
         self.renew(touched.as_ref());
     }
@@ -194,8 +219,17 @@ impl Workspace {
             disk.insert(path, file);
         }
         self.disk = disk;
-        self.snapshot.nodes = Arc::new(scan.nodes);
-        self.snapshot.source_errors = Arc::new(scan.source_errors);
+        let mut nodes = Vec::new();
+        let mut errors = Vec::new();
+        for source in &scan.sources {
+            match &source.nodes {
+                Ok(found) => nodes.extend(found.iter().cloned()),
+                Err(error) => errors.push((source.path.clone(), error.clone())),
+            }
+        }
+        self.snapshot.nodes = Arc::new(nodes);
+        self.snapshot.source_errors = Arc::new(errors);
+        self.sources = Arc::new(scan.sources);
         self.snapshot.complete = true;
     }
 

@@ -1,10 +1,8 @@
-//! Nodes: facts files and whole scopes, and rules that derive variables from others.
+//! Nodes: facts files and whole scopes.
 
 use std::sync::Arc;
 
-use regex::Regex;
-
-use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::scope::{DeriveRule, Scope, Variable};
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
 use crate::text::FilePath;
 
@@ -14,18 +12,9 @@ pub struct NodesConfig {
     /// Globs of files with facts or scopes, relative to the workspace folder.
     pub sources: Vec<String>,
     /// Rules that compute variables.
-    pub derive: Vec<DeriveRule>,
+    pub derive: Arc<[DeriveRule]>,
     /// The certname of the node whose values are shown unless another is chosen.
     pub default: Option<String>,
-}
-
-/// A rule that computes variables from one that is known, as sites do in their manifests.
-#[derive(Clone, Debug)]
-pub struct DeriveRule {
-    /// The variable to look at, dotted where a part is meant: `trusted.certname`.
-    pub from: String,
-    /// The pattern; each named group that takes part becomes a variable of that name, each that does not an empty one.
-    pub pattern: Regex,
 }
 
 /// A node whose variables are given.
@@ -37,21 +26,6 @@ pub struct Node {
     pub scope: Arc<Scope>,
     /// The file that it comes from.
     pub source: FilePath,
-}
-
-/// Sets the variables that the rules give and nothing else has set.
-pub fn derive(scope: &mut Scope, rules: &[DeriveRule]) {
-    for rule in rules {
-        let Variable::Known(value) = scope.get_path(&rule.from) else { continue };
-        let text = value.to_text().into_owned();
-        let Some(captures) = rule.pattern.captures(&text) else { continue };
-        for name in rule.pattern.capture_names().flatten() {
-            if matches!(scope.get(name), Variable::Known(_)) {
-                continue;
-            }
-            scope.set(name, captures.name(name).map_or("", |found| found.as_str()).into());
-        }
-    }
 }
 
 /// Reads the nodes of a source file.
@@ -259,25 +233,6 @@ mod tests {
         assert_eq!(found.iter().map(|node| &*node.name).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(path(&found[0], "role"), "web");
         assert_eq!(path(&found[0], "kernel"), "Undefined", "the facts of a whole scope are not spread out");
-    }
-
-    #[test]
-    fn variables_are_derived_from_others() {
-        let rule = DeriveRule {
-            from: "verified_host".into(),
-            pattern: Regex::new(r"^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>\d+)$").unwrap(),
-        };
-        let mut scope = Scope::open("x");
-        scope.set("verified_host", "bgo-compute-vgpu-53".into());
-        derive(&mut scope, std::slice::from_ref(&rule));
-        assert_eq!(
-            ["location", "role", "variant", "id"].map(|name| scope.get(name)),
-            ["bgo", "compute", "vgpu", "53"].map(|text| Variable::Known(text.into()))
-        );
-        let mut scope = Scope::open("x");
-        scope.set("verified_host", "bgo-api-01".into());
-        derive(&mut scope, &[rule]);
-        assert_eq!(scope.get("variant"), Variable::Known("".into()), "a group that takes no part is an empty variable");
     }
 
     #[test]

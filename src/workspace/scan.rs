@@ -23,6 +23,8 @@ pub struct Request {
     pub folders: Arc<Vec<FilePath>>,
     /// Files that were read before; those that are still the same are not read again.
     pub known: BTreeMap<FilePath, Arc<File>>,
+    /// The same for the files that nodes come from.
+    pub known_sources: Arc<Vec<NodeSource>>,
     /// Files that an editor holds.
     pub open: BTreeSet<FilePath>,
 }
@@ -34,12 +36,37 @@ pub struct Scan {
     pub entries: BTreeMap<FilePath, Entry>,
     /// The files that matter.
     pub files: BTreeMap<FilePath, Found>,
-    /// The nodes of the settings' sources.
-    pub nodes: Vec<Node>,
-    /// What was wrong with those sources.
-    pub source_errors: Vec<(FilePath, String)>,
+    /// The files that nodes come from.
+    pub sources: Vec<NodeSource>,
     /// Whether there was more in the folders than is listed.
     pub cut_short: bool,
+}
+
+/// A file that nodes come from.
+#[derive(Clone, Debug)]
+pub struct NodeSource {
+    /// The file.
+    pub path: FilePath,
+    /// Which version of it was read.
+    pub stamp: Option<Stamp>,
+    /// Its nodes, or what is wrong with it.
+    pub nodes: Result<Vec<Node>, String>,
+}
+
+impl Scan {
+    /// Whether everything is as `request` knew it.
+    pub fn is_news(&self, request: &Request, entries: &BTreeMap<FilePath, Entry>) -> bool {
+        let same_sources = self.sources.len() == request.known_sources.len()
+            && self
+                .sources
+                .iter()
+                .zip(request.known_sources.iter())
+                .all(|(new, old)| (&new.path, new.stamp) == (&old.path, old.stamp));
+        !same_sources
+            || self.files.len() != request.known.len()
+            || self.files.values().any(|found| matches!(found, Found::New(..)))
+            || self.entries != *entries
+    }
 }
 
 /// A file that matters.
@@ -109,7 +136,7 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         .iter()
         .filter(|(_, entry)| matches!(entry, Entry::File(_)))
         .map(|(path, _)| path)
-        .filter(|path| environments.iter().any(|environment| environment.reaches(path) || environment.lies_in_datadir(path)))
+        .filter(|path| environments.iter().any(|environment| environment.governs(path) || environment.lies_in_datadir(path)))
         .cloned()
         .collect();
     for (done, path) in wanted.iter().enumerate() {
@@ -168,30 +195,39 @@ impl Reading<'_> {
         for folder in self.request.folders.iter() {
             for source in &config.nodes.sources {
                 for path in glob(folder.join(source).as_str(), &view) {
-                    let content = match Content::new(self.fs.read(&path, config.max_file_size)) {
-                        Content::Text(text) => text,
-                        Content::NotUtf8(_) => {
-                            self.scan.source_errors.push((path, "it is not UTF-8".into()));
-                            continue;
-                        }
-                        Content::Unreadable(error) => {
-                            self.scan.source_errors.push((path, format!("it cannot be read: {error:?}")));
-                            continue;
-                        }
+                    let stamp = match self.fs.entry(&path) {
+                        Some(Entry::File(stamp)) => Some(stamp),
+                        _ => None,
                     };
-                    match nodes::read_nodes(&path, &content.to_str(), &config.environment) {
-                        Ok(found) => self.scan.nodes.extend(found.into_iter().map(|node| derived(node, config))),
-                        Err(error) => self.scan.source_errors.push((path, error)),
-                    }
+                    let known = self
+                        .request
+                        .known_sources
+                        .iter()
+                        .find(|known| known.path == path && known.stamp == stamp && stamp.is_some());
+                    let source = known.cloned().unwrap_or_else(|| NodeSource { nodes: self.read_nodes(&path), path, stamp });
+                    self.scan.sources.push(source);
                 }
             }
         }
     }
 }
 
+impl Reading<'_> {
+    fn read_nodes(&self, path: &FilePath) -> Result<Vec<Node>, String> {
+        let config = &self.request.config;
+        let text = match Content::new(self.fs.read(path, config.max_file_size)) {
+            Content::Text(text) => text,
+            Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
+            Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
+        };
+        let found = nodes::read_nodes(path, &text.to_str(), &config.environment)?;
+        Ok(found.into_iter().map(|node| derived(node, config)).collect())
+    }
+}
+
 fn derived(node: Node, config: &WorkspaceConfig) -> Node {
     let mut scope = (*node.scope).clone();
-    nodes::derive(&mut scope, &config.nodes.derive);
+    scope.derive(config.nodes.derive.clone());
     Node { scope: Arc::new(scope), ..node }
 }
 

@@ -8,7 +8,7 @@ use super::file::File;
 use super::fs::Entry;
 use super::index::KeyIndex;
 use super::layers::{Environment, Layout};
-use super::nodes::{self, Node};
+use super::nodes::Node;
 use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::{DataFile, Format};
 use crate::hiera::glob::{EntryKind, Listing, glob};
@@ -130,7 +130,7 @@ impl Snapshot {
     /// The scope that a file's path tells of, with what the rules derive from that.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
         let mut scope = environment.inferred_scope(path);
-        nodes::derive(&mut scope, &self.config.nodes.derive);
+        scope.derive(self.config.nodes.derive.clone());
         scope
     }
 
@@ -170,11 +170,9 @@ impl Snapshot {
                 _ => {}
             }
         }
-        let known: Vec<(String, Value)> = scope.variables().map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        nodes::derive(&mut scope, &self.config.nodes.derive);
-        // What rules derive from the union must not contradict what a path tells.
-        let contradicts = |(name, value): &(String, Value)| scope.get(name) != Variable::Known(value.clone());
-        (!known.iter().any(contradicts)).then_some(scope)
+        // Each has what rules derive from its path, so that contradictions have shown by now.
+        scope.derive(self.config.nodes.derive.clone());
+        Some(scope)
     }
 }
 

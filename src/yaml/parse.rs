@@ -19,7 +19,7 @@ const READER_PIECE: usize = 16_384;
 /// Reads the first document of a YAML text. Never fails and never panics.
 ///
 /// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree holds the top-level
-/// entries that can be read nevertheless; see [`super::recover`]. Takes linear time.
+/// entries that can be read nevertheless; see `recover.rs`. Takes linear time.
 pub fn parse(text: &str) -> Tree {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());

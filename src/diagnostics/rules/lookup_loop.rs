@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
 use crate::hiera::data::{Reference, TokenUse};
+use crate::hiera::error::{Frame, LookupErrorKind};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{Frame, LookupErrorKind, Resolver};
+use crate::hiera::lookup::Resolver;
 use crate::text::{FilePath, Span};
 
 /// The rule.

@@ -1,9 +1,11 @@
 //! `merge-type-conflict`
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
+use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::{LOOKUP_OPTIONS, LookupErrorKind, MergeSource, Resolution, Resolver};
+use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::merge::MergeError;
+use crate::hiera::resolution::{MergeSource, Resolution};
 use crate::text::FilePath;
 
 /// The rule.

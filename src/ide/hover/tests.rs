@@ -853,6 +853,8 @@ a: 1
             roles/%{role}.yaml of level Role
 
             1 existing files fit
+
+            - data/roles/web.yaml:1
         "#]],
     );
 }

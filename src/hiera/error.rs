@@ -1,0 +1,161 @@
+//! Why lookups fail. `Display` gives Puppet's message; the kinds hold spans and keys, for whoever wants to say it otherwise.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::lookup_options::OptionsError;
+use super::merge::MergeError;
+use crate::text::{FilePath, Span};
+
+/// Why a lookup failed. Its `Display` is Puppet's message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookupError {
+    /// What happened.
+    pub kind: LookupErrorKind,
+    /// The place in the data or in a config that caused it.
+    pub span: Option<Span>,
+}
+
+/// The ways in which a lookup fails.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LookupErrorKind {
+    /// The text is no key.
+    KeySyntax(String),
+    /// A token is malformed; the whole string.
+    TokenSyntax(String),
+    /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
+    Recursion {
+        /// The lookups in progress, the first one first.
+        frames: Vec<Frame>,
+        /// The one that would begin again: its text is that of one of these.
+        again: Frame,
+    },
+    /// A subkey of something that is no hash.
+    DigMismatch {
+        /// The class that was found.
+        class: &'static str,
+        /// The subkey.
+        segment: String,
+        /// The whole key.
+        key: String,
+    },
+    /// Values that cannot be merged.
+    Merge(MergeError),
+    /// A strategy or `lookup_options` that make no sense.
+    Options(OptionsError),
+    /// A token calls what is no interpolation function.
+    UnknownMethod(String),
+    /// An `alias` shares its string with other text.
+    AliasNotWhole,
+    /// A variable is undefined, in a strict Puppet.
+    UndefinedVariable(String),
+    /// A file cannot be read as data.
+    File {
+        /// The file.
+        path: FilePath,
+        /// Puppet's message.
+        message: String,
+    },
+    /// A value that is not data.
+    IllegalValue {
+        /// The root key.
+        key: String,
+        /// The file.
+        path: FilePath,
+        /// The function that read it.
+        function: Arc<str>,
+    },
+    /// A value that `convert_to` cannot convert.
+    Conversion(String),
+    /// A config that cannot be used.
+    Config(String),
+    /// What makes Puppet itself fail with a Ruby error.
+    Crash(String),
+    /// So much would have to be looked up or written that it is given up.
+    Exhausted,
+}
+
+/// A lookup in progress, as the recursion check sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The key, or what a token named.
+    pub text: String,
+    /// The string whose token asked for it; `None` for the first.
+    pub asked_by: Option<Span>,
+}
+
+impl LookupError {
+    pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
+        LookupError { kind, span }
+    }
+
+    /// A Ruby error within Puppet.
+    pub fn crash(message: String) -> LookupError {
+        LookupError::new(LookupErrorKind::Crash(message), None)
+    }
+
+    /// An error of a config.
+    pub fn config(message: impl Into<String>) -> LookupError {
+        LookupError::new(LookupErrorKind::Config(message.into()), None)
+    }
+
+    pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
+        self.span = self.span.or(span);
+        self
+    }
+}
+
+impl From<MergeError> for LookupError {
+    fn from(error: MergeError) -> LookupError {
+        let span = error.origin();
+        LookupError::new(LookupErrorKind::Merge(error), span)
+    }
+}
+
+impl From<OptionsError> for LookupError {
+    fn from(error: OptionsError) -> LookupError {
+        let span = error.span();
+        LookupError::new(LookupErrorKind::Options(error), span)
+    }
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
+            LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
+            LookupErrorKind::Recursion { frames, .. } => {
+                let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
+                write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
+            }
+            LookupErrorKind::DigMismatch { class, segment, key } => {
+                write!(
+                    f,
+                    "Data Provider type mismatch: Got {class} when a hash-like object was expected to access value using '{segment}' from key '{key}'"
+                )
+            }
+            LookupErrorKind::Merge(error) => error.fmt(f),
+            LookupErrorKind::Options(error) => error.fmt(f),
+            LookupErrorKind::UnknownMethod(name) => write!(f, "Unknown interpolation method '{name}'"),
+            LookupErrorKind::AliasNotWhole => {
+                f.write_str("'alias' interpolation is only permitted if the expression is equal to the entire string")
+            }
+            LookupErrorKind::UndefinedVariable(name) => write!(f, "Undefined variable '{name}'; "),
+            LookupErrorKind::File { message, .. } => f.write_str(message),
+            LookupErrorKind::IllegalValue { key, path, function } => {
+                write!(
+                    f,
+                    "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
+                )
+            }
+            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => {
+                f.write_str(message)
+            }
+            LookupErrorKind::Exhausted => {
+                f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}

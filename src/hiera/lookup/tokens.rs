@@ -1,0 +1,123 @@
+//! The lookup's half of interpolation: what takes each token's place.
+
+use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
+use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::hierarchy::dig_variable;
+use crate::hiera::interpolation::{Method, TokenKind, tokens};
+use crate::hiera::key::LookupKey;
+use crate::hiera::pattern::variable_name;
+use crate::hiera::scope::Variable;
+use crate::hiera::value::{Data, Hash, Key, Member, Value};
+use crate::text::Span;
+
+impl Resolver<'_> {
+    /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
+    pub(super) fn interpolate(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
+        if !value.is_live() {
+            return Ok(value.clone());
+        }
+        match &value.data {
+            Data::String(text) => self.interpolate_string(inv, text, value.origin),
+            Data::Array(items) => {
+                let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
+                Ok(Value::array(items?, value.origin))
+            }
+            Data::Hash(hash) => {
+                let mut out = Hash::with_capacity(hash.len());
+                for (key, member) in hash.iter() {
+                    let key = match &key.0 {
+                        Data::String(text) if text.contains("%{") => {
+                            Key(self.interpolate_string(inv, text, member.key_origin)?.data)
+                        }
+                        _ => key.clone(),
+                    };
+                    let value = self.interpolate(inv, &member.value)?;
+                    out.insert(key, Member { key_origin: member.key_origin, value });
+                }
+                Ok(Value::hash(out, value.origin))
+            }
+            _ => Ok(value.clone()),
+        }
+    }
+
+    fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        for token in tokens(text) {
+            let range = token.range.as_usize();
+            out.push_str(&text[from..range.start]);
+            from = range.end;
+            let (value, name) = match &token.kind {
+                TokenKind::Empty => continue,
+                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin)),
+                TokenKind::Variable { key, .. } => (self.variable(inv, key, origin)?, format!("scope:{}", key.text)),
+                TokenKind::Call { method, argument, .. } => {
+                    let Some(function) = Method::from_name(method) else {
+                        return Err(LookupError::new(LookupErrorKind::UnknownMethod(method.clone()), origin));
+                    };
+                    let key = LookupKey::parse(argument);
+                    let syntax = || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
+                    match function {
+                        Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
+                        Method::Scope => {
+                            let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
+                            (self.variable(inv, &key, origin)?, argument.clone())
+                        }
+                        Method::Alias if range != (0..text.len()) => {
+                            return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
+                        }
+                        Method::Alias => {
+                            inv.reads.keys.insert(argument.clone());
+                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
+                            return Ok(found.unwrap_or_else(|| Value::string("", None)).with_origin(origin));
+                        }
+                        Method::Lookup => {
+                            inv.reads.keys.insert(argument.clone());
+                            let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
+                            (Some(found.unwrap_or_else(|| Value::string("", None))), argument.clone())
+                        }
+                    }
+                }
+            };
+            match value {
+                // What is known of a token without a value is its text.
+                None => out.push_str(&text[range]),
+                Some(value) if value.is_live() => {
+                    let frame = Frame { text: name, asked_by: origin };
+                    let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
+                    out.push_str(&again.to_text());
+                }
+                Some(value) => {
+                    let frame = Frame { text: name, asked_by: origin };
+                    // The check is made even when nothing is left to replace.
+                    enter(inv, frame, |_| Ok(()))?;
+                    out.push_str(&value.to_text());
+                }
+            }
+            if out.len() > MAX_TEXT {
+                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
+            }
+        }
+        out.push_str(&text[from..]);
+        Ok(Value::string(&out, origin).settled())
+    }
+
+    /// The value of a variable; `None` when it is unknown.
+    fn variable(&self, inv: &mut Invocation, key: &LookupKey, origin: Option<Span>) -> Result<Option<Value>, LookupError> {
+        let name = variable_name(&key.text);
+        inv.reads.variables.insert(name.clone());
+        let root = key.root_text();
+        let found = dig_variable(self.ctx.scope.get(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        match found {
+            Variable::Known(value) => Ok(Some(value)),
+            Variable::Unknown => {
+                inv.reads.unknown.insert(name);
+                Ok(None)
+            }
+            Variable::Undefined if self.ctx.profile.strict == Strict::Error => {
+                Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), origin))
+            }
+            Variable::Undefined => Ok(Some(Value::null(None))),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The story of a lookup: its value, what happened at each location, who chose the strategy, what was read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::config::{Backend, Layer, Level, Template};
+use super::error::LookupError;
+use super::key::LookupKey;
+use super::lookup_options::{ConvertTo, OptionsEntry};
+use super::merge::Strategy;
+use super::pattern::Bindings;
+use super::value::Value;
+use crate::text::{FilePath, Span};
+
+/// What a lookup came to, and how.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// The key.
+    pub key: LookupKey,
+    /// The effective value; `None` when nothing was found.
+    pub value: Result<Option<Value>, LookupError>,
+    /// The strategy that was used.
+    pub merge: Strategy,
+    /// What chose the strategy.
+    pub merge_source: MergeSource,
+    /// The conversion that applies to the value.
+    pub convert_to: Option<ConvertTo>,
+    /// The type of a conversion that was left out, as hiera-ls does not know it.
+    pub unapplied_conversion: Option<String>,
+    /// What happened at each location, in order.
+    pub steps: Vec<Step>,
+    /// Files that could change the value if variables that are unknown were known.
+    pub unsettled: Vec<Unsettled>,
+    /// What was read on the way.
+    pub reads: Reads,
+}
+
+/// What chose a merge strategy.
+#[derive(Clone, Debug)]
+pub enum MergeSource {
+    /// Nothing did: the first value found.
+    Default,
+    /// The caller.
+    Argument,
+    /// An entry of `lookup_options`.
+    Options(OptionsEntry),
+}
+
+/// What happened at one location.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The layer.
+    pub layer: Layer,
+    /// The level, as written.
+    pub level: Arc<Level>,
+    /// The location as written; `None` when the level names none.
+    pub template: Option<Template>,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// What can happen at a location.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The root key is there.
+    Found {
+        /// The file.
+        path: FilePath,
+        /// Where the key is written.
+        key: Option<Span>,
+        /// The candidate, interpolated.
+        value: Value,
+    },
+    /// The file does not have the key.
+    NoSuchKey(FilePath),
+    /// There is no such file.
+    NoSuchFile(String),
+    /// A higher location had answered before.
+    NotReached {
+        /// The file, if there is one.
+        path: Option<FilePath>,
+        /// The key and the raw value that it holds there, if it does.
+        shadowed: Option<(Option<Span>, Value)>,
+    },
+    /// Unknown variables decide which file it is.
+    Undetermined {
+        /// The variables.
+        variables: Vec<String>,
+        /// The files among the candidates that have the key.
+        candidates: Vec<Unsettled>,
+    },
+    /// A backend that cannot be evaluated would be asked.
+    Opaque(Backend),
+    /// The file or the value in it makes the lookup fail.
+    Failed(FilePath),
+}
+
+/// A file that could change an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// The root key that it defines.
+    pub key: Arc<str>,
+    /// The file.
+    pub path: FilePath,
+    /// Where it defines the key.
+    pub span: Option<Span>,
+    /// What unknown variables must be for that.
+    pub when: Bindings,
+}
+
+/// What a lookup depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Variables, as named in tokens, without a leading `::`.
+    pub variables: BTreeSet<String>,
+    /// Variables among them of which nothing is known: their tokens were left standing.
+    pub unknown: BTreeSet<String>,
+    /// Keys that tokens asked for.
+    pub keys: BTreeSet<String>,
+    /// Backends that could not be evaluated.
+    pub opaque: BTreeSet<String>,
+}

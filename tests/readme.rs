@@ -1,0 +1,51 @@
+//! The README says what is so: its table of rules is the catalogue's, its commands are those that CI runs, its picture is what is printed.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use hiera_ls::diagnostics::catalogue::RULES;
+
+fn file(name: &str) -> (PathBuf, String) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    (path, text)
+}
+
+/// `HIERA_LS_UPDATE=1 cargo test --test readme` writes the table anew.
+#[test]
+fn the_table_of_rules_is_the_catalogue() {
+    let (path, text) = file("README.md");
+    let mut table = String::from("<!-- rules -->\n| Code | Severity | Finds |\n|---|---|---|\n");
+    for rule in RULES {
+        table.push_str(&format!("| `{}` | {} | {} |\n", rule.code, rule.severity.name(), rule.summary));
+    }
+    let (before, rest) = text.split_once("<!-- rules -->").unwrap();
+    let (_, after) = rest.split_once("<!-- /rules -->").unwrap();
+    let current = format!("{before}{table}<!-- /rules -->{after}");
+    if std::env::var_os("HIERA_LS_UPDATE").is_some() {
+        fs::write(path, &current).unwrap();
+    } else {
+        assert!(current == text, "the table of rules is not current: run `HIERA_LS_UPDATE=1 cargo test --test readme`");
+    }
+}
+
+#[test]
+fn ci_runs_the_commands_of_the_readme() {
+    let (_, readme) = file("README.md");
+    let (_, ci) = file(".ci/run");
+    assert!(readme.contains("```sh\ncargo test\n```") && ci.contains("\ncargo test --locked\n"));
+    let main_job = "lookup --root tests/control-repo --node web-01.oslo.example.net --explain profile::web::vhosts";
+    assert!(readme.contains(&format!("cargo run --release -- {main_job}")) && ci.contains(main_job));
+}
+
+/// The value in the README's picture is the value that is printed.
+#[test]
+fn the_picture_is_true() {
+    let (_, readme) = file("README.md");
+    let arguments = ["lookup", "--root", "tests/control-repo", "--node", "web-01.oslo.example.net", "profile::web::vhosts"];
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap();
+    let printed: String = String::from_utf8(output.stdout).unwrap().lines().map(|line| format!("  {line}\n")).collect();
+    assert!(!printed.is_empty() && readme.contains(&printed), "the README does not show:\n{printed}");
+}

@@ -642,6 +642,7 @@ d$0b: {password: x}
     );
 }
 
+// A known fault: the locations below a Sensitive value still show what is in them.
 #[test]
 fn sensitive_values_are_masked() {
     check(

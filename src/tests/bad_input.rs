@@ -178,6 +178,7 @@ fn files_that_cannot_be_read() {
     let root = std::env::temp_dir().join(format!("hiera-ls-bad-input-{}", std::process::id()));
     let data = root.join("data");
     std::fs::create_dir_all(data.join("folder.yaml")).expect("a scratch folder");
+    std::fs::write(data.join("folder.yaml/inside.txt"), "").unwrap();
     std::fs::write(root.join("hiera.yaml"), "version: 5\nhierarchy: [{name: All, paths: [binary.yaml, folder.yaml, dangling.yaml, loop.yaml, good.yaml]}, {name: Round, glob: 'round/**/*.yaml'}]\n").unwrap();
     std::fs::write(data.join("binary.yaml"), [0u8, 159, 146, 150, 255, 0, 10]).unwrap();
     std::fs::write(data.join("good.yaml"), "a: \"%{foo('x')}\"\n").unwrap();
@@ -194,5 +195,5 @@ fn files_that_cannot_be_read() {
         .iter()
         .map(|finding| format!("{} {}", snapshot.path(finding.span.file).unwrap().name(), finding.rule.code))
         .collect();
-    assert_eq!(shown, ["binary.yaml unreadable-file", "good.yaml unknown-function"]);
+    assert_eq!(shown, ["binary.yaml unreadable-file", "good.yaml unknown-function", "hiera.yaml config-error"]);
 }

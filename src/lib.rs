@@ -16,8 +16,6 @@
 //! To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a method in `server`, its capability in `initialize`.
 //! To add a setting: a field in [`settings`], its use in the config that it belongs to, a line in the README's table.
 
-#[cfg(test)]
-mod bad_input;
 pub mod cli;
 pub mod diagnostics;
 #[cfg(test)]
@@ -26,6 +24,8 @@ pub mod hiera;
 pub mod ide;
 pub mod server;
 pub mod settings;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod workspace;
 pub mod yaml;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 pub use rule::{Finding, Related, Rule, Severity};
 
-use crate::hiera::data::{Format, ProblemKind};
+use crate::hiera::data::{Format, Problem, ProblemKind};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::file::File;
@@ -52,16 +52,10 @@ pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     snapshot.files().flat_map(|file| check_file(snapshot, &file.path, config)).collect()
 }
 
-/// Whether a problem of a file's text is one in a `hiera.yaml`, too: its tokens and its shape are for rules of their own.
-fn concerns_configs(kind: &ProblemKind) -> bool {
-    matches!(
-        kind,
-        ProblemKind::Syntax { .. }
-            | ProblemKind::Unreadable(_)
-            | ProblemKind::Unloadable(_)
-            | ProblemKind::DuplicateKey(_)
-            | ProblemKind::UnclosedToken
-    )
+/// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is another matter there.
+fn concerns_config(problem: &Problem) -> bool {
+    use ProblemKind::{DuplicateKey, Syntax, UnclosedToken, Unloadable, Unreadable};
+    matches!(problem.kind, Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken)
 }
 
 fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &RulesConfig, findings: &mut Vec<Finding>) {
@@ -86,8 +80,8 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
         match rule.check {
             // What Puppet never reads does no harm.
             Check::Problem(check) if is_read => {
-                let problems = data.problems.iter().filter(|problem| own_config.is_none() || concerns_configs(&problem.kind));
-                problems.for_each(|problem| check(problem, &context, findings));
+                let counts = |problem: &&Problem| own_config.is_none() || concerns_config(problem);
+                data.problems.iter().filter(counts).for_each(|problem| check(problem, &context, findings));
             }
             // What is missing from a config that cannot be read may be what could not be read.
             Check::Config(check) if data.refused.is_none() => {

@@ -149,7 +149,7 @@ impl DataFile {
                 .map(|(_, range)| load.span(*range))
                 .filter(|span| span.range.start != problem.span.start);
             load.problem(kind, problem.span, related);
-            if load.out.refused.is_none() {
+            if load.out.refused.is_none() && tree.lone_scalar.is_none() {
                 load.out.refused = Some(refusal(text, problem));
             }
         }

@@ -97,12 +97,16 @@ fn raw(view: &crate::workspace::EnvironmentView<'_>, path: &FilePath, root: &Loo
     Some(view.data_of(path)?.roots.get(&*root.root_text())?.value.clone())
 }
 
-/// The files that a location of `hiera.yaml` can name: those of the scope in view first, as they would be read.
+/// The files that a location of `hiera.yaml` can name: those that the chosen node reads first.
 fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::config::Template) -> Vec<Target> {
     let reach = subject.environment.reach.iter().find(|reach| reach.template == *template);
     let Some(reach) = reach else { return Vec::new() };
-    let files = snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some());
-    files.map(|file| Target { path: file.path.clone(), range: TextRange::empty(0) }).collect()
+    let environment = &subject.environment;
+    let node = snapshot.selected_node().and_then(|name| snapshot.node(name));
+    let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope, path));
+    let files = snapshot.files().map(|file| &file.path).filter(|path| reach.pattern.bind(path.as_str()).is_some());
+    let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| is_read(path));
+    first.into_iter().chain(rest).map(|path| Target { path: path.clone(), range: TextRange::empty(0) }).collect()
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Writer<'_> {
     }
 
     fn resolution(&self, title: &str, resolution: &Resolution, narrow: Narrow<'_>) -> String {
-        let mut out = format!("{}  \n{}\n\n", self.bold(title), self.whose());
+        let mut out = self.head(title);
         let narrowed = match &resolution.value {
             Ok(Some(value)) => {
                 let inner = match &value.data {
@@ -119,10 +119,19 @@ impl Writer<'_> {
         out
     }
 
+    /// What it is about, and for whom. Two blanks end a line in Markdown.
+    fn head(&self, title: &str) -> String {
+        format!("{}{}\n{}\n\n", self.bold(title), if self.config.markdown { "  " } else { "" }, self.whose())
+    }
+
     /// For whom the value holds: a node, or whoever sees this file.
     fn whose(&self) -> String {
         if !self.scope.open {
-            return format!("node {}", self.code(&self.scope.name));
+            let (environment, path) = (&self.subject.environment, &self.subject.path);
+            let is_config = environment.configs().any(|(_, config)| config.path == *path);
+            let reads_it = is_config || self.snapshot.sees(environment, self.scope, path);
+            let node = self.code(&self.scope.name);
+            return if reads_it { format!("node {node}") } else { format!("node {node}, which does not read this file") };
         }
         let known: Vec<String> = self
             .scope
@@ -173,7 +182,8 @@ impl Writer<'_> {
 
     /// Each location that matters: those that have the key, and those that may.
     fn steps(&self, resolution: &Resolution, narrow: Narrow<'_>, out: &mut String) {
-        let lines: Vec<String> = resolution.steps.iter().filter_map(|step| self.step(step, narrow)).collect();
+        let secret = is_secret(resolution);
+        let lines: Vec<String> = resolution.steps.iter().filter_map(|step| self.step(step, narrow, secret)).collect();
         if lines.is_empty() {
             return;
         }
@@ -187,15 +197,19 @@ impl Writer<'_> {
         let without = resolution.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoSuchKey(_))).count();
         let missing = resolution.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoSuchFile(_))).count();
         if without + missing > 0 {
-            writeln!(out, "\n{without} other files without the key, {missing} that do not exist").expect("writing to a string");
+            let mut rest = Vec::new();
+            rest.extend((without > 0).then(|| format!("{} without the key", counted(without, "other file"))));
+            rest.extend((missing > 0).then(|| format!("{} without a file", counted(missing, "location"))));
+            writeln!(out, "\n{}", rest.join(", ")).expect("writing to a string");
         }
     }
 
-    fn step(&self, step: &Step, narrow: Narrow<'_>) -> Option<String> {
+    fn step(&self, step: &Step, narrow: Narrow<'_>, secret: bool) -> Option<String> {
+        let short = |part: &Value| if secret { self.code(print::REDACTED) } else { self.short(part) };
         let level = self.bold(&self.level_title(step));
         match &step.outcome {
             Outcome::Found { path, key, value } => {
-                let (place, part) = narrow(value, *key).map(|(place, part)| (place, self.short(&part)))?;
+                let (place, part) = narrow(value, *key).map(|(place, part)| (place, short(&part)))?;
                 Some(format!(
                     "{level} {}: {part}",
                     place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))
@@ -203,7 +217,7 @@ impl Writer<'_> {
             }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
                 let (place, part) = match narrow(value, *key) {
-                    Some((place, part)) => (place.or(*key), self.short(&part)),
+                    Some((place, part)) => (place.or(*key), short(&part)),
                     None => return None,
                 };
                 Some(format!("{level} {}: {part} (overridden)", place.map_or_else(String::new, |span| self.link_to(span))))
@@ -230,7 +244,9 @@ impl Writer<'_> {
         }
         let root = resolution.key.root_text();
         let (own, other): (Vec<_>, Vec<_>) = resolution.unsettled.iter().partition(|file| *file.key == root);
-        for (files, title) in [(own, "could be overridden or merged with"), (other, "keys that it asks for could be set in")] {
+        let merges = !resolution.merge.stops_at_first();
+        let own_title = if merges { "could be merged with" } else { "could be overridden in" };
+        for (files, title) in [(own, own_title), (other, "keys that it asks for could be set in")] {
             if files.is_empty() {
                 continue;
             }
@@ -259,7 +275,7 @@ impl Writer<'_> {
         };
         let name = key.to_text();
         let matching = self.keys_served_by(&name);
-        writeln!(out, "{} serves {} known keys", self.code(&name), matching.len()).expect("writing to a string");
+        writeln!(out, "{} serves {}", self.code(&name), counted(matching.len(), "known key")).expect("writing to a string");
         if !matching.is_empty() {
             out.push('\n');
         }
@@ -281,7 +297,7 @@ impl Writer<'_> {
     }
 
     fn variable(&self, key: &LookupKey) -> String {
-        let mut out = format!("{}  \n{}\n\n", self.bold(&format!("%{{{key}}}")), self.whose());
+        let mut out = self.head(&format!("%{{{key}}}"));
         match self.scope.get_path(&key.text) {
             Variable::Known(value) => self.value(&value, &mut out),
             Variable::Undefined => out.push_str("undefined: an empty text, or an error where Puppet is strict\n"),
@@ -359,6 +375,12 @@ impl Writer<'_> {
     }
 }
 
+/// Whether the value must not be shown: neither it nor what it is made of.
+fn is_secret(resolution: &Resolution) -> bool {
+    let converted = resolution.convert_to.as_ref().is_some_and(|conversion| conversion.type_text.starts_with("Sensitive"));
+    converted || matches!(&resolution.value, Ok(Some(value)) if matches!(value.data, Data::Sensitive(_)))
+}
+
 /// The leaves of a partial variable with their dotted names.
 fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
     match value.as_hash() {
@@ -367,6 +389,10 @@ fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
         }
         None => vec![(name.to_owned(), value.to_text().into_owned())],
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn longest_run(text: &str) -> usize {

@@ -105,6 +105,11 @@ impl Snapshot {
         EnvironmentView { snapshot: self, environment: Some(environment) }
     }
 
+    /// Whether a node with this scope reads the file.
+    pub fn sees(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        sees(environment, &self.view(environment), scope, path)
+    }
+
     /// The nodes whose hierarchy includes the file.
     pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
         let view = self.view(environment);

@@ -47,8 +47,12 @@ pub fn parse_for_editing(text: &str) -> Tree {
     if !is_scalar || is_marker || !tree.problems.is_empty() {
         return tree;
     }
-    let span = tree.node(root).span;
-    Tree { lone_scalar: Some(span), problems: Vec::new(), ..recover::entries_of(text) }
+    // With blanks in the scalar's place every other place stays what it is.
+    let span = tree.whole_span(root).as_usize();
+    let without = format!("{}{}{}", &text[..span.start], " ".repeat(span.len()), &text[span.end..]);
+    let rest = parse(&without);
+    let is_mapping = rest.root.is_some_and(|root| matches!(rest.node(root).kind, NodeKind::Mapping { .. }));
+    if is_mapping { Tree { lone_scalar: Some(tree.node(root).span), ..rest } } else { tree }
 }
 
 /// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it accepts the first document.

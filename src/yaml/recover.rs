@@ -48,13 +48,6 @@ pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     recovery.finish()
 }
 
-/// The tree of the entries of a text, each read by itself.
-pub(super) fn entries_of(text: &str) -> Tree {
-    let mut recovery = Recovery::new(text, Vec::new());
-    recovery.read_from(recovery.body);
-    recovery.finish()
-}
-
 const CONTROL: &str = "control characters are not allowed";
 
 struct Recovery<'t> {
@@ -237,7 +230,14 @@ impl<'t> Recovery<'t> {
         self.comments.sort();
         self.comments.dedup();
         let second_document = self.second_document;
-        Tree { nodes: self.builder.nodes, root, problems: self.problems, comments: self.comments, second_document, lone_scalar: None }
+        Tree {
+            nodes: self.builder.nodes,
+            root,
+            problems: self.problems,
+            comments: self.comments,
+            second_document,
+            lone_scalar: None,
+        }
     }
 
     fn root_mapping(&mut self) -> NodeId {

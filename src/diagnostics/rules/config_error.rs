@@ -1,7 +1,9 @@
 //! `config-error`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::config::{ConfigProblemKind, HieraConfig};
+use crate::hiera::config::{ConfigProblemKind, HieraConfig, Locations};
+use crate::hiera::glob::Listing;
+use crate::hiera::sources::Sources;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -12,7 +14,7 @@ pub static RULE: Rule = Rule {
     check: Check::Config(check),
 };
 
-fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
         let other_rule = matches!(
             problem.kind,
@@ -21,6 +23,25 @@ fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>)
         if !other_rule {
             findings
                 .push(Finding::new(&RULE, problem.span, problem.message.clone()).with_related(problem.related, "the first one"));
+        }
+    }
+    if context.snapshot.complete {
+        folders_for_files(config, context, findings);
+    }
+}
+
+/// Paths that name a folder: Puppet tries to read it as a file. Only what no variable decides can be told.
+fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    for level in config.levels().filter(|level| !level.datadir.text.contains("%{")) {
+        let Locations::Paths(paths) = &level.locations else { continue };
+        let datadir = config.base().join(&context.view.map_datadir(&level.datadir.text));
+        for path in paths.iter().filter(|path| !path.text.contains("%{")) {
+            let named = datadir.join(&path.text);
+            let is_folder = context.view.exists(&named) && !context.view.list(&named).is_empty();
+            if let (true, Some(span)) = (is_folder, path.span) {
+                let message = format!("'{}' is a folder: Puppet fails with 'Is a directory' when it reads this level", path.text);
+                findings.push(Finding::new(&RULE, span, message));
+            }
         }
     }
 }

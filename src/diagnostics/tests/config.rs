@@ -467,3 +467,23 @@ hierarchy:
         "#]],
     );
 }
+
+#[test]
+fn a_path_that_is_a_folder() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - name: A
+    paths: [nodes, common.yaml]
+#- /data/nodes/README
+text
+",
+        expect![[r#"
+            hiera.yaml:4:13: error: 'nodes' is a folder: Puppet fails with 'Is a directory' when it reads this level [config-error]
+              4 |     paths: [nodes, common.yaml]
+                |             ^^^^^
+        "#]],
+    );
+}

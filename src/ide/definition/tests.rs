@@ -240,8 +240,8 @@ a: 1
 "#,
         expect![[r#"
             <"roles/%{role}.yaml">
-            /data/roles/db.yaml:1:1 
             /data/roles/web.yaml:1:1 
+            /data/roles/db.yaml:1:1 
         "#]],
     );
 }

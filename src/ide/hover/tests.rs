@@ -50,7 +50,7 @@ us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
 "#,
         expect![[r#"
             <users>
-            users  
+            users
             node web01
 
               grace:
@@ -91,7 +91,7 @@ users: {gr$0ace: {shell: bash}, linus: {uid: 3}}
 "#,
         expect![[r#"
             <grace>
-            users.grace  
+            users.grace
             node web01
 
               shell: zsh
@@ -126,7 +126,7 @@ users: {grace: {she$0ll: bash}, linus: {uid: 3}}
 "#,
         expect![[r#"
             <shell>
-            users.grace.shell  
+            users.grace.shell
             node web01
 
               zsh
@@ -157,7 +157,7 @@ mo$0td: welcome
 "#,
         expect![[r#"
             <motd>
-            motd  
+            motd
             node web01
 
               hello
@@ -186,7 +186,7 @@ ports: [80, 44$03]
 "#,
         expect![[r#"
             <443>
-            ports.1  
+            ports.1
             node web01
 
               443
@@ -195,7 +195,7 @@ ports: [80, 44$03]
 
             - Common data/common.yaml:1: 443
 
-            0 other files without the key, 2 that do not exist
+            2 locations without a file
         "#]],
     );
 }
@@ -219,7 +219,7 @@ ports: [80, 44$03]
 "#,
         expect![[r#"
             <443>
-            ports.2  
+            ports.2
             node web01
 
               443
@@ -228,7 +228,7 @@ ports: [80, 44$03]
 
             - Common data/common.yaml:2: 443
 
-            0 other files without the key, 1 that do not exist
+            1 location without a file
         "#]],
     );
 }
@@ -251,7 +251,7 @@ ports: [80, 44$03]
 "#,
         expect![[r#"
             <443>
-            ports.1  
+            ports.1
             node web01
 
             This part is not in the effective value.
@@ -273,7 +273,7 @@ bb: {c: 1}
 "#,
         expect![[r#"
             <bb>
-            bb  
+            bb
             node web01
 
               c: 1
@@ -295,7 +295,7 @@ bb: {c: 1}
 "#,
         expect![[r#"
             <bb.c>
-            bb.c  
+            bb.c
             node web01
 
               1
@@ -317,7 +317,7 @@ bb: [1, two]
 "#,
         expect![[r#"
             <bb>
-            bb  
+            bb
             node web01
 
               - 1
@@ -339,7 +339,7 @@ a: "%{hiera('no$0pe')}"
 "#,
         expect![[r#"
             <nope>
-            nope  
+            nope
             node web01
 
             No value is found.
@@ -357,7 +357,7 @@ b: {c: 1}
 "#,
         expect![[r#"
             <b.nope>
-            b.nope  
+            b.nope
             node web01
 
             This part is not in the effective value.
@@ -377,7 +377,7 @@ b: there
 "#,
         expect![[r#"
             <a>
-            a  
+            a
             node web01
 
               web on Debian, there
@@ -398,7 +398,7 @@ a: "%{facts.os.fam$0ily}"
 "#,
         expect![[r#"
             <facts.os.family>
-            %{facts.os.family}  
+            %{facts.os.family}
             node web01
 
               Debian
@@ -415,7 +415,7 @@ a: "%{scope('ro$0le')}"
 "#,
         expect![[r#"
             <role>
-            %{role}  
+            %{role}
             node web01
 
               web
@@ -432,7 +432,7 @@ a: "%{no$0pe}"
 "#,
         expect![[r#"
             <nope>
-            %{nope}  
+            %{nope}
             node web01
 
             undefined: an empty text, or an error where Puppet is strict
@@ -455,7 +455,7 @@ a: "%{ro$0le}"
 "#,
         expect![[r#"
             <role>
-            %{role}  
+            %{role}
             for nodes with trusted.certname = web01
 
             unknown here: this file's path does not tell it
@@ -478,7 +478,7 @@ a: "%{ro$0le}"
 "#,
         expect![[r#"
             <role>
-            %{role}  
+            %{role}
             for nodes with role = web
 
               web
@@ -507,7 +507,7 @@ motd: welcome
 "#,
         expect![[r#"
             <motd>
-            motd  
+            motd
             for nodes with role = web
 
               role
@@ -517,7 +517,7 @@ motd: welcome
             - Role data/roles/web.yaml:1: "role"
             - Common data/common.yaml:1: "welcome" (overridden)
 
-            could be overridden or merged with:
+            could be overridden in:
 
             - data/nodes/web01.yaml:1 where trusted.certname = web01
             - data/nodes/web02.yaml:1 where trusted.certname = web02
@@ -542,7 +542,7 @@ mo$0td: welcome
 "#,
         expect![[r#"
             <motd>
-            motd  
+            motd
             for any node
 
               welcome
@@ -551,7 +551,7 @@ mo$0td: welcome
 
             - Common data/common.yaml:1: "welcome"
 
-            could be overridden or merged with:
+            could be overridden in:
 
             - data/nodes/web01.yaml:1 where trusted.certname = web01
         "#]],
@@ -576,8 +576,8 @@ motd: welcome
 "#,
         expect![[r#"
             <motd>
-            motd  
-            node web01
+            motd
+            node web01, which does not read this file
 
               welcome
 
@@ -585,7 +585,7 @@ motd: welcome
 
             - Common data/common.yaml:1: "welcome"
 
-            0 other files without the key, 2 that do not exist
+            2 locations without a file
         "#]],
     );
 }
@@ -599,7 +599,7 @@ pass$0word: ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIBajCCAWYCAQAxggEhMIIBHQ==]
 ",
         expect![[r#"
             <password>
-            password  
+            password
             node web01
 
               ENC[encrypted]
@@ -629,7 +629,7 @@ d$0b: {password: x}
 "#,
         expect![[r#"
             <db>
-            db  
+            db
             node web01
 
               password: ENC[encrypted]
@@ -652,14 +652,14 @@ sec$0ret: geheim
 ",
         expect![[r#"
             <secret>
-            secret  
+            secret
             node web01
 
               Sensitive [value redacted]
 
             first value found, converted to Sensitive
 
-            - Common data/common.yaml:2: "geheim"
+            - Common data/common.yaml:2: Sensitive [value redacted]
         "#]],
     );
 }
@@ -675,14 +675,14 @@ url: "https://x:%{lookup('sec$0ret')}@y"
 "#,
         expect![[r#"
             <secret>
-            secret  
+            secret
             node web01
 
               Sensitive [value redacted]
 
             first value found, converted to Sensitive
 
-            - Common data/common.yaml:2: "geheim"
+            - Common data/common.yaml:2: Sensitive [value redacted]
         "#]],
     );
 }
@@ -696,7 +696,7 @@ a$0: "%{lookup('a')}"
 "#,
         expect![[r#"
             <a>
-            a  
+            a
             node web01
 
             The lookup fails: Recursive lookup detected in [a]
@@ -725,7 +725,7 @@ us$0ers: {a: 1}
 "#,
         expect![[r#"
             <users>
-            users  
+            users
             node web01
 
             The lookup fails: The first element of the merge has wrong type, expects a Hash value, got String
@@ -735,7 +735,7 @@ us$0ers: {a: 1}
             - Node data/nodes/web01.yaml:1: "ada"
             - Common data/common.yaml:2: {"a":1}
 
-            0 other files without the key, 1 that do not exist
+            1 location without a file
         "#]],
     );
 }
@@ -874,7 +874,7 @@ ntp::servers: [ntp.example.net]
 ",
         expect![[r#"
             <ntp::servers>
-            ntp::servers  
+            ntp::servers
             node web01
 
               - ntp.example.net
@@ -896,7 +896,7 @@ li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 2
 ",
         expect![[r#"
             <list>
-            list  
+            list
             node web01
 
               - 0
@@ -951,7 +951,7 @@ c$0: *x
 ",
         expect![[r#"
             <c>
-            c  
+            c
             node web01
 
               b: 1
@@ -973,7 +973,7 @@ hosts:
 ",
         expect![[r#"
             <db.example.net>
-            hosts.'db.example.net'  
+            hosts.'db.example.net'
             node web01
 
               port: 1

@@ -1,5 +1,7 @@
 //! The end of a session, however the client ends it: `exit` after `shutdown`, `exit` alone, or a closed standard input.
 //!
+//! Also what is forgiven to clients on the way in.
+//!
 //! tower-lsp notices `exit` only when the next message arrives, which never comes; so the messages are watched on their way in.
 
 use std::sync::Arc;
@@ -60,6 +62,28 @@ impl<S: tower_lsp::LanguageServer> tower_service::Service<Request> for Watched<S
             }
             _ => {}
         }
-        self.inner.call(request)
+        self.inner.call(tolerated(request))
+    }
+}
+
+/// tower-lsp refuses parameters where the protocol has none, but Emacs's eglot sends `"params": null` with `shutdown`; and it does
+/// without `initialized` unless that has an object.
+fn tolerated(request: Request) -> Request {
+    let params = match request.method() {
+        "shutdown" => None,
+        "initialized" | "hiera/nodes" | "hiera/selectNode" if request.params().is_none_or(|params| params.is_null()) => {
+            Some(serde_json::json!({}))
+        }
+        _ => return request,
+    };
+    let (method, id, _) = request.into_parts();
+    let request = Request::build(method);
+    let request = match id {
+        Some(id) => request.id(id),
+        None => request,
+    };
+    match params {
+        Some(params) => request.params(params).finish(),
+        None => request.finish(),
     }
 }

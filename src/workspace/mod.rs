@@ -272,3 +272,6 @@ impl Workspace {
         snapshot.layout = Arc::new(scan::layout(snapshot));
     }
 }
+
+#[cfg(test)]
+mod tests;

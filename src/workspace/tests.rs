@@ -1,0 +1,174 @@
+//! What a file's path tells, which layer governs what, and what changes do.
+
+use crate::fixture::Fixture;
+use crate::hiera::print::{PrintOptions, json};
+use crate::hiera::scope::Scope;
+use crate::text::{FilePath, Text};
+use crate::workspace::{Change, scan};
+
+/// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
+const SITE: &str = "
+#- /.hiera-ls.yaml
+nodes:
+  derive:
+    - {from: verified_host, match: '^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>[0-9]+)$'}
+#- /hiera.yaml
+version: 5
+defaults: {datadir: hieradata, data_hash: yaml_data}
+hierarchy:
+  - {name: Nodes, path: 'nodes/%{::location}/%{::verified_host}.yaml'}
+  - {name: Platform, path: '%{::location}/platform/%{::os_platform}%{os_version}.yaml'}
+  - {name: Roles, paths: ['%{::location}/roles/%{::role}-%{::variant}.yaml', '%{::location}/roles/%{::role}.yaml']}
+  - {name: Modules, glob: '%{::location}/modules/*.yaml'}
+  - {name: Common, path: 'common/common.yaml'}
+#- /hieradata/nodes/bgo/bgo-api-01.yaml
+a: 1
+#- /hieradata/nodes/bgo/bgo-compute-vgpu-53.yaml
+a: 1
+#- /hieradata/bgo/roles/api.yaml
+a: 1
+#- /hieradata/bgo/roles/compute-vgpu.yaml
+a: 1
+#- /hieradata/bgo/platform/el8.yaml
+a: 1
+#- /hieradata/bgo/modules/ntp.yaml
+a: 1
+#- /hieradata/common/common.yaml
+a: 1
+";
+
+fn known(scope: &Scope) -> String {
+    let options = PrintOptions::default();
+    let each = scope
+        .variables()
+        .filter(|(name, _)| *name != "environment")
+        .map(|(name, value)| format!("{name}={}", json(value, &options)));
+    let mut all: Vec<String> = each.collect();
+    all.sort();
+    all.join(" ")
+}
+
+#[test]
+fn a_path_tells_variables_and_rules_tell_more() {
+    let snapshot = Fixture::new(SITE).snapshot;
+    for (file, expected) in [
+        ("nodes/bgo/bgo-api-01.yaml", r#"id="01" location="bgo" role="api" variant="" verified_host="bgo-api-01""#),
+        (
+            "nodes/bgo/bgo-compute-vgpu-53.yaml",
+            r#"id="53" location="bgo" role="compute" variant="vgpu" verified_host="bgo-compute-vgpu-53""#,
+        ),
+        ("bgo/roles/api.yaml", r#"location="bgo" role="api""#),
+        // Two locations can name it, as role compute-vgpu and as its variant: only what both say is known.
+        ("bgo/roles/compute-vgpu.yaml", r#"location="bgo""#),
+        // The two variables cannot be told apart.
+        ("bgo/platform/el8.yaml", r#"location="bgo""#),
+        ("bgo/modules/ntp.yaml", r#"location="bgo""#),
+        // Every node sees it.
+        ("common/common.yaml", ""),
+    ] {
+        let path = FilePath::new(&format!("/hieradata/{file}"));
+        let environment = snapshot.layout().environment_of(&path).expect("the site's environment").clone();
+        assert_eq!(known(&snapshot.inferred_scope(&environment, &path)), expected, "{file}");
+    }
+}
+
+#[test]
+fn a_file_whose_variables_cannot_be_told_apart_is_seen_all_the_same() {
+    let snapshot = Fixture::new(SITE).snapshot;
+    let path = FilePath::new("/hieradata/bgo/platform/el8.yaml");
+    let environment = snapshot.layout().environment_of(&path).expect("the site's environment").clone();
+    let scope = snapshot.inferred_scope(&environment, &path);
+    assert!(snapshot.sees(&environment, &scope, &path));
+    assert!(!snapshot.sees(&environment, &scope, &FilePath::new("/hieradata/nodes/bgo/bgo-api-01.yaml")));
+}
+
+#[test]
+fn paths_that_contradict_each_other_are_seen_by_nobody() {
+    let snapshot = Fixture::new(SITE).snapshot;
+    let path = |name: &str| FilePath::new(&format!("/hieradata/{name}"));
+    let environment = snapshot.layout().environment_of(&path("common/common.yaml")).expect("the site's environment").clone();
+    let together = |files: &[&FilePath]| snapshot.scope_seeing(&environment, files).is_some();
+    let (node, other, role) =
+        (path("nodes/bgo/bgo-api-01.yaml"), path("nodes/bgo/bgo-compute-vgpu-53.yaml"), path("bgo/roles/api.yaml"));
+    assert!(together(&[&node, &role]), "a node and its role");
+    assert!(!together(&[&node, &other]), "two nodes");
+    assert!(!together(&[&other, &role]), "a node and a role that the rules say is not its own");
+}
+
+#[test]
+fn a_modules_config_is_the_modules_and_environments_stand_side_by_side() {
+    let snapshot = Fixture::new(
+        "
+#- /environments/production/hiera.yaml
+version: 5
+#- /environments/production/data/common.yaml
+a: 1
+#- /environments/production/modules/ntp/hiera.yaml
+version: 5
+#- /environments/production/modules/ntp/data/common.yaml
+ntp::a: 1
+#- /environments/staging/hiera.yaml
+version: 5
+#- /environments/staging/environment.conf
+modulepath = site:$basemodulepath
+#- /environments/staging/site/ntp/hiera.yaml
+version: 5
+#- /environments/staging/data/common.yaml
+a: 2
+",
+    )
+    .snapshot;
+    let mut found: Vec<String> = snapshot
+        .layout()
+        .environments
+        .iter()
+        .filter(|environment| environment.root.as_str() != "/")
+        .map(|environment| format!("{} {:?}", environment.name, environment.modules.keys().collect::<Vec<_>>()))
+        .collect();
+    found.sort();
+    assert_eq!(found, [r#"production ["ntp"]"#, r#"staging ["ntp"]"#]);
+    let module_data = FilePath::new("/environments/production/modules/ntp/data/common.yaml");
+    let environment = snapshot.layout().environment_of(&module_data).expect("an environment");
+    assert_eq!((environment.name.as_str(), environment.layer(&module_data).is_some()), ("production", true));
+}
+
+#[test]
+fn a_datadir_of_the_server_is_the_repositorys() {
+    let snapshot = Fixture::new(
+        "
+#- /hiera.yaml
+version: 5
+defaults: {datadir: '/etc/puppetlabs/code/environments/%{environment}/hieradata', data_hash: yaml_data}
+hierarchy: [{name: Common, path: common.yaml}]
+#- /hieradata/common.yaml
+a: 1
+",
+    )
+    .snapshot;
+    assert_eq!(snapshot.keys().definitions("a"), [FilePath::new("/hieradata/common.yaml")]);
+}
+
+#[test]
+fn closing_shows_the_disk_again_and_a_look_without_news_changes_nothing() {
+    let mut fixture = Fixture::new("a: 1\n");
+    let path = FilePath::new("/data/common.yaml");
+    let shown = |fixture: &Fixture| {
+        let snapshot = fixture.workspace.snapshot();
+        snapshot.file(&path).and_then(|file| file.text()).map(|text| text.to_str().into_owned())
+    };
+    fixture.workspace.apply(Change::Open(path.clone(), Text::new("a: 2\n")));
+    fixture.fs.write("/data/common.yaml", "a: 3\n");
+    let look = |fixture: &mut Fixture| {
+        let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+        fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+        fixture.workspace.snapshot().revision
+    };
+    let revision = look(&mut fixture);
+    assert_eq!(shown(&fixture).as_deref(), Some("a: 2\n"), "the disk changes under an open file");
+    assert_eq!(look(&mut fixture), revision, "nothing has changed since");
+    fixture.workspace.apply(Change::Close(path.clone()));
+    assert_eq!(shown(&fixture).as_deref(), Some("a: 3\n"));
+    fixture.fs.remove("/data/common.yaml");
+    look(&mut fixture);
+    assert_eq!(shown(&fixture), None);
+}

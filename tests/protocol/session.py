@@ -210,6 +210,19 @@ class Session:
         except asyncio.TimeoutError:
             raise AssertionError(f"never came: {what}; findings are {self.all_codes()}") from None
 
+    async def asks_until(self, what: str, ask: Callable[[], Any], condition: Callable[[Any], Any]) -> None:
+        """Asks again and again until the answer is as it should be. The server waits a moment for a reading of the disk that is
+        under way, so on an idle machine the first answer is; on a busy one it may be of what was known."""
+
+        async def asking() -> None:
+            while not condition(await ask()):
+                pass
+
+        try:
+            await asyncio.wait_for(asking(), PATIENCE)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"never came: {what}") from None
+
     def all_codes(self) -> dict[str, list[Any]]:
         return {uri: [finding.code for finding in findings] for uri, findings in self.client.diagnostics.items()}
 

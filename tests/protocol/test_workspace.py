@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import pathlib
 import shutil
+from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
@@ -54,11 +54,11 @@ async def test_folders_come_and_go(start, tmp_path: pathlib.Path, repo: pathlib.
     event = lsp.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
     session.client.workspace_did_change_workspace_folders(lsp.DidChangeWorkspaceFoldersParams(event))
     session.open(f"other/{COMMON}")
-    assert "Kiosken" in await company(session, f"other/{COMMON}")
-    assert len((await session.nodes()).nodes) == 6
+    await session.asks_until("its value", lambda: company(session, f"other/{COMMON}"), lambda value: "Kiosken" in value)
+    await session.asks_until("six nodes", session.nodes, lambda answer: len(answer.nodes) == 6)
     event = lsp.WorkspaceFoldersChangeEvent(added=[], removed=[folder])
     session.client.workspace_did_change_workspace_folders(lsp.DidChangeWorkspaceFoldersParams(event))
-    assert len((await session.nodes()).nodes) == 3
+    await session.asks_until("three nodes", session.nodes, lambda answer: len(answer.nodes) == 3)
 
 
 async def test_environments_side_by_side(start, tmp_path: pathlib.Path, repo: pathlib.Path, editor: str) -> None:
@@ -160,6 +160,13 @@ def add_key(session: Session) -> None:
     common.write_text(common.read_text("utf-8") + "brand_new: from the disk\n", "utf-8")
 
 
+async def until_noticed(session: Session) -> None:
+    def hover() -> Any:
+        return session.hover(ROLE, "lookup('brand_new", 9)
+
+    await session.asks_until("the new key", hover, lambda text: "from the disk" in (text or ""))
+
+
 async def with_a_token_in_vain(start, repo: pathlib.Path, editor: str) -> Session:
     session = await start(repo, editor)
     session.open(ROLE)
@@ -175,7 +182,7 @@ async def test_changes_on_disk_that_the_client_tells(start, repo: pathlib.Path) 
     add_key(session)
     change = lsp.FileEvent(session.uri(COMMON), lsp.FileChangeType.Changed)
     session.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([change]))
-    assert "from the disk" in await session.hover(ROLE, "lookup('brand_new", 9)
+    await until_noticed(session)
     await session.until_codes(ROLE)
 
 
@@ -186,8 +193,7 @@ async def test_changes_on_disk_noticed_by_a_save(start, repo: pathlib.Path, edit
         assert [registration.method for registration in session.client.registered] == []
     add_key(session)
     session.save(ROLE)
-    # The request right after the save knows already.
-    assert "from the disk" in await session.hover(ROLE, "lookup('brand_new", 9)
+    await until_noticed(session)
     await session.until_codes(ROLE)
 
 
@@ -196,14 +202,7 @@ async def test_changes_on_disk_noticed_by_a_later_request(start, repo: pathlib.P
     session = await with_a_token_in_vain(start, repo, NEOVIM)
     add_key(session)
 
-    async def noticed() -> bool:
-        return "from the disk" in (await session.hover(ROLE, "lookup('brand_new", 9) or "")
-
-    async def asking() -> None:
-        while not await noticed():
-            await asyncio.sleep(0.1)  # The user's own time; the server looks again after a few seconds.
-
-    await asyncio.wait_for(asking(), 20)
+    await until_noticed(session)
     await session.until_codes(ROLE)
 
 
@@ -212,10 +211,10 @@ async def test_files_that_vanish_and_appear(session: Session) -> None:
     assert ROLE in plain(await session.hover(NODE, VHOSTS))
     session.path(ROLE).unlink()
     session.save(NODE)
-    assert ROLE not in plain(await session.hover(NODE, VHOSTS))
+    await session.asks_until("its end", lambda: session.hover(NODE, VHOSTS), lambda text: ROLE not in plain(text))
     session.path(ROLE).write_text("profile::web::vhosts: {shop: {again: yes}}\n")
     session.save(NODE)
-    assert "again: true" in await session.hover(NODE, VHOSTS)
+    await session.asks_until("it again", lambda: session.hover(NODE, VHOSTS), lambda text: "again: true" in text)
 
 
 async def test_a_changed_file_under_an_open_one(session: Session) -> None:

@@ -17,12 +17,12 @@ use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
 use super::hierarchy::{CandidateFile, LocatedLevel, Location, Place, locate};
 use super::key::{LookupKey, Segment};
-use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_module_options};
+use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_layer_options};
 use super::merge::{Strategy, fold};
 use super::resolution::{MergeSource, Outcome, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
-use super::value::{Member, Value};
+use super::value::{Data, Member, Value};
 use crate::text::{FilePath, Span};
 
 /// Which Puppet to agree with.
@@ -84,13 +84,21 @@ const MAX_DEPTH: usize = 200;
 const MAX_LOOKUPS: u32 = 200_000;
 const MAX_TEXT: usize = 16 << 20;
 
-type Located = Rc<Result<Vec<LocatedLevel>, LookupError>>;
+type Located = Rc<Result<LayerLevels, LookupError>>;
 type Options = Rc<Result<LookupOptions, LookupError>>;
+
+/// The levels of a layer, located.
+#[derive(Default)]
+struct LayerLevels {
+    hierarchy: Vec<LocatedLevel>,
+    /// A module's levels of last resort.
+    default_hierarchy: Vec<LocatedLevel>,
+}
 
 /// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
-    located: RefCell<HashMap<(Layer, bool), Located>>,
+    located: RefCell<HashMap<Layer, Located>>,
     /// By module; `None` for keys of none.
     options: RefCell<HashMap<Option<Arc<str>>, Options>>,
 }
@@ -170,8 +178,8 @@ impl<'a> Resolver<'a> {
     pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
-            let located = self.located(&layer, false);
-            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.clone()));
+            let located = self.located(&layer);
+            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.clone()));
         }
         Ok(all)
     }
@@ -192,8 +200,6 @@ impl<'a> Resolver<'a> {
             {
                 choice.merge = strategy;
                 choice.merge_source = MergeSource::Options(entry);
-            } else if merge.is_some() {
-                entry.merge()?;
             }
         }
         if let Some(strategy) = merge {
@@ -265,9 +271,16 @@ impl<'a> Resolver<'a> {
         frame: &Frame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let located = self.located(layer, false);
-        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
-        enter(inv, frame.clone(), |inv| self.search_levels(inv, layer, levels, root, merge))
+        let found = enter(inv, frame.clone(), |inv| {
+            let located = self.located(layer);
+            let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+            self.search_levels(inv, layer, &levels.hierarchy, root, merge)
+        });
+        match layer {
+            // Without a config the layer has nothing to say, and still checks for recursion.
+            Layer::Global => found.map_err(|error| error.from_global_layer(&frame.text)),
+            _ => found,
+        }
     }
 
     fn search_levels(
@@ -324,6 +337,12 @@ impl<'a> Resolver<'a> {
         root: &str,
     ) -> Result<Outcome, LookupError> {
         let level = &located.level;
+        if !self.ctx.tolerant
+            && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })
+            && let Some(message) = level.call_error()
+        {
+            return Err(LookupError::crash(message));
+        }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
             Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),
@@ -352,7 +371,12 @@ impl<'a> Resolver<'a> {
             let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
         }
-        let Some(data) = self.ctx.sources.data(path, reader) else { return Ok(Outcome::NoSuchFile(path.to_string())) };
+        let Some(data) = self.ctx.sources.data(path, reader) else {
+            return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
+                true => Err(LookupError::crash(format!("Is a directory @ io_fread - {path}"))),
+                false => Ok(Outcome::NoSuchFile(path.to_string())),
+            };
+        };
         self.check_file(path, reader, &data)?;
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
         if !member.value.is_legal() && !self.ctx.tolerant {
@@ -425,8 +449,8 @@ impl<'a> Resolver<'a> {
     ) -> Result<Option<Value>, LookupError> {
         let Some(module) = key.module() else { return Ok(None) };
         let layer = Layer::Module(module.into());
-        let located = self.located(&layer, true);
-        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+        let located = self.located(&layer);
+        let levels = Result::as_ref(&located).map_err(Clone::clone)?.default_hierarchy.as_slice();
         if levels.is_empty() {
             return Ok(None);
         }
@@ -436,7 +460,7 @@ impl<'a> Resolver<'a> {
         inv.steps = recording;
         let options = options?;
         if let Some(options) = &options {
-            check_module_options(options, &module.into())?;
+            check_layer_options(options, &layer)?;
         }
         // Only what the default hierarchy itself says about merging counts in it.
         let merge = match LookupOptions::new(options)?.entry(root) {
@@ -446,17 +470,17 @@ impl<'a> Resolver<'a> {
         enter(inv, frame.clone(), |inv| self.search_levels(inv, &layer, levels, root, &merge))
     }
 
-    fn located(&self, layer: &Layer, default_hierarchy: bool) -> Located {
-        let key = (layer.clone(), default_hierarchy);
-        if let Some(known) = self.located.borrow().get(&key) {
+    fn located(&self, layer: &Layer) -> Located {
+        if let Some(known) = self.located.borrow().get(layer) {
             return known.clone();
         }
-        let located = Rc::new(self.locate(layer, default_hierarchy));
-        self.located.borrow_mut().insert(key, located.clone());
+        let located = Rc::new(self.locate(layer));
+        self.located.borrow_mut().insert(layer.clone(), located.clone());
         located
     }
 
-    fn locate(&self, layer: &Layer, default_hierarchy: bool) -> Result<Vec<LocatedLevel>, LookupError> {
+    /// Puppet locates all levels of a config when the first is needed, so an error in one hits the others.
+    fn locate(&self, layer: &Layer) -> Result<LayerLevels, LookupError> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => self.ctx.environment.clone(),
@@ -465,19 +489,19 @@ impl<'a> Resolver<'a> {
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
             },
         };
-        let Some(config) = config else { return Ok(Vec::new()) };
+        let Some(config) = config else { return Ok(LayerLevels::default()) };
         if let Some(problem) = config.fatal()
             && !self.ctx.tolerant
         {
             // Puppet 7 passes over an old config where it may not stand.
             let ignored = problem.kind == ConfigProblemKind::Version && problem.message.contains("version 3 cannot");
             if ignored && self.ctx.profile.version < 8 {
-                return Ok(Vec::new());
+                return Ok(LayerLevels::default());
             }
-            return Err(LookupError::config(format!("{} (file: {})", problem.message, config.path)).or_at(Some(problem.span)));
+            return Err(config.refusal(problem));
         }
-        let levels = if default_hierarchy { &config.default_hierarchy } else { &config.hierarchy };
-        locate(&config, levels, self.ctx.scope, self.ctx.sources)
+        let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources);
+        Ok(LayerLevels { hierarchy: located(&config.hierarchy)?, default_hierarchy: located(&config.default_hierarchy)? })
     }
 
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
@@ -489,10 +513,13 @@ impl<'a> Resolver<'a> {
         if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
             return Err(LookupError::new(LookupErrorKind::Recursion(inv.stack[first..].to_vec()), None));
         }
-        let mut fresh = Invocation::default();
-        let assembled = self.assemble_options(&mut fresh, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
+        let mut meta = Invocation { stack: inv.stack.clone(), ..Invocation::default() };
+        let assembled = self.assemble_options(&mut meta, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
         let assembled = Rc::new(assembled);
-        self.options.borrow_mut().insert(module, assembled.clone());
+        // What an error says depends on the lookups in progress.
+        if assembled.is_ok() || inv.stack.is_empty() {
+            self.options.borrow_mut().insert(module, assembled.clone());
+        }
         Ok(assembled)
     }
 
@@ -503,8 +530,9 @@ impl<'a> Resolver<'a> {
         let mut values = Vec::new();
         for layer in &layers {
             let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
-            if let (Layer::Module(module), Some(value)) = (layer, &value) {
-                check_module_options(value, module)?;
+            let value = value.filter(|value| !matches!(value.data, Data::Null));
+            if let Some(value) = &value {
+                check_layer_options(value, layer)?;
             }
             values.push(value);
         }

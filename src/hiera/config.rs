@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
+use super::error::{LookupError, LookupErrorKind};
 use super::key::LookupKey;
+use super::merge::report;
 use super::value::{Data, Hash, Value};
 use crate::text::{FileId, FilePath, Span, TextRange};
 
@@ -50,6 +52,23 @@ pub struct Level {
     pub datadir: Template,
     /// Options for the backend, uninterpolated.
     pub options: Option<Value>,
+}
+
+impl Level {
+    /// What the built-in function of this level says when it is called: `yaml_data` and its like want a path and take no options,
+    /// `eyaml_lookup_key` wants a path.
+    pub fn call_error(&self) -> Option<String> {
+        let built_in =
+            self.backend.kind == BackendKind::DataHash && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
+        let eyaml = self.backend.reader() == Some(Reader::Eyaml);
+        let has_options = self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
+        let without_path = matches!(self.locations, Locations::None | Locations::Uris(_));
+        let places = "one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this";
+        if built_in && (has_options || without_path) {
+            return Some(format!("'{}' {places} data_hash function", self.backend.name));
+        }
+        (eyaml && without_path).then(|| format!("'{}': {places} lookup_key function", self.backend.name))
+    }
 }
 
 /// The function that reads a level's data.
@@ -175,8 +194,12 @@ pub enum ConfigProblemKind {
     Version,
     /// Unknown keys, missing keys, wrong types. Puppet reports all of these together.
     Structure,
-    /// Keys that exclude each other, reserved options, names used twice.
+    /// Keys that exclude each other, reserved options.
     Conflict,
+    /// A level's name that another has.
+    Duplicate,
+    /// A level that lacks what its function needs; only where the function is called, Puppet notices.
+    Call,
     /// A token that calls a function.
     FunctionInConfig,
     /// A token that cannot be read.
@@ -228,9 +251,31 @@ impl HieraConfig {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))
     }
 
-    /// The first problem that makes lookups in this layer fail, if there is one.
+    /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by Puppet, which checks the structure,
+    /// then what excludes each other, and looks at tokens when it needs the levels.
     pub fn fatal(&self) -> Option<&ConfigProblem> {
-        self.problems.first()
+        let of_kind = |kind| self.problems.iter().find(move |problem| problem.kind == kind);
+        use ConfigProblemKind::{Conflict, Duplicate, FunctionInConfig, Structure, Token, Unreadable, Version};
+        let at_load = [Unreadable, Version, Structure, Conflict].into_iter().find_map(of_kind);
+        at_load.or_else(|| self.problems.iter().find(|problem| matches!(problem.kind, Duplicate | FunctionInConfig | Token)))
+    }
+
+    /// The error of lookups that need this config, for its fatal problem.
+    pub(super) fn refusal(&self, problem: &ConfigProblem) -> LookupError {
+        let error = match problem.kind {
+            ConfigProblemKind::Structure => {
+                let structure = self.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
+                let subject = format!("The Lookup Configuration at '{}' has wrong type,", self.path);
+                let lines: Vec<String> = structure.map(|problem| format!("{subject} {}", problem.message)).collect();
+                LookupError::new(LookupErrorKind::ConfigType(report(&lines)), None)
+            }
+            ConfigProblemKind::Token => {
+                let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
+                LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)
+            }
+            _ => LookupError::config(format!("{} (file: {})", problem.message, self.path)),
+        };
+        error.or_at(Some(problem.span))
     }
 
     /// All levels, those of the default hierarchy last.
@@ -542,9 +587,9 @@ impl Reading<'_> {
             let name = hash.get("name").and_then(|member| member.value.origin);
             let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
             if let Some(first) = levels.iter().find(|other| is_named && other.name == level.name) {
-                let message = format!("Hierarchy name '{}' defined more than once", level.name);
+                let message = format!("Hierarchy name '{}' defined more than once.", level.name);
                 let related = first.span;
-                self.when_used.push(ConfigProblem { related, ..self.problem(ConfigProblemKind::Conflict, name, message) });
+                self.when_used.push(ConfigProblem { related, ..self.problem(ConfigProblemKind::Duplicate, name, message) });
             }
             self.tokens(&level);
             self.backend_needs(&level, name.or_else(|| first_key(hash)).or(item.origin));
@@ -598,22 +643,10 @@ impl Reading<'_> {
         Some(level)
     }
 
-    /// The built-in data_hash functions want a path and take no options.
     fn backend_needs(&mut self, level: &Level, place: Option<Span>) {
-        let built_in = level.backend.kind == BackendKind::DataHash
-            && matches!(&*level.backend.name, "yaml_data" | "json_data" | "hocon_data");
-        let eyaml = level.backend.reader() == Some(Reader::Eyaml);
-        let has_options = level.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
-        let without_path = matches!(level.locations, Locations::None | Locations::Uris(_));
-        if (built_in && (has_options || without_path)) || (eyaml && without_path) {
-            let span = if has_options && built_in { level.options.as_ref().and_then(|options| options.origin) } else { place };
-            let colon = if eyaml { ":" } else { "" };
-            let message = format!(
-                "'{}'{colon} one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this {} function",
-                level.backend.name,
-                level.backend.kind.key(),
-            );
-            self.when_called.push(self.problem(ConfigProblemKind::Conflict, span, message));
+        if let Some(message) = level.call_error() {
+            let span = level.options.as_ref().and_then(|options| options.origin).or(place);
+            self.when_called.push(self.problem(ConfigProblemKind::Call, span, message));
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::lookup_options::OptionsError;
-use super::merge::MergeError;
+use super::merge::{MergeError, StrategyError};
 use crate::text::{FilePath, Span};
 
 /// Why a lookup failed. Its `Display` is Puppet's message.
@@ -14,6 +14,8 @@ pub struct LookupError {
     pub kind: LookupErrorKind,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
+    /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
+    pub global_keys: Vec<Arc<str>>,
 }
 
 /// The ways in which a lookup fails.
@@ -69,6 +71,8 @@ pub enum LookupErrorKind {
     Conversion(String),
     /// A config that cannot be used.
     Config(String),
+    /// A config whose parts have wrong types.
+    ConfigType(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
@@ -86,7 +90,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span }
+        LookupError { kind, span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -99,9 +103,47 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
+    /// The error as the search of the global layer for `key` passes it on.
+    ///
+    /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
+    pub(super) fn with_global_prefix(mut self, key: &str) -> LookupError {
+        if self.kind.is_renamed() {
+            self.global_keys.push(key.into());
+        }
+        self
+    }
+
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
         self.span = self.span.or(span);
         self
+    }
+}
+
+impl LookupErrorKind {
+    /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for those with an issue code.
+    fn is_renamed(&self) -> bool {
+        match self {
+            LookupErrorKind::KeySyntax(_)
+            | LookupErrorKind::TokenSyntax(_)
+            | LookupErrorKind::Recursion { .. }
+            | LookupErrorKind::DigMismatch { .. }
+            | LookupErrorKind::File { .. }
+            | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::ConfigType(_) => true,
+            LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
+            LookupErrorKind::Options(error) => match error {
+                OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
+                OptionsError::Strategy(error) => matches!(error, StrategyError::Options { .. }),
+                OptionsError::BadKey { .. } | OptionsError::BadRegex(..) | OptionsError::BadEntry(..) => false,
+            },
+            LookupErrorKind::UnknownMethod(_)
+            | LookupErrorKind::AliasNotWhole
+            | LookupErrorKind::UndefinedVariable(_)
+            | LookupErrorKind::Config(_)
+            | LookupErrorKind::Crash(_)
+            | LookupErrorKind::Exhausted => false,
+        }
     }
 }
 
@@ -121,6 +163,9 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for key in self.global_keys.iter().rev() {
+            write!(f, "Lookup of key '{key}' failed: ")?;
+        }
         match &self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
@@ -148,9 +193,10 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
-            LookupErrorKind::Config(message) | LookupErrorKind::Conversion(message) | LookupErrorKind::Crash(message) => {
-                f.write_str(message)
-            }
+            LookupErrorKind::Config(message)
+            | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Conversion(message)
+            | LookupErrorKind::Crash(message) => f.write_str(message),
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::config::{HieraConfig, Level, Locations, Template};
 use super::dig::dig;
-use super::error::LookupError;
+use super::error::{Frame, LookupError, LookupErrorKind};
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
@@ -175,7 +175,7 @@ impl Locating<'_> {
     fn datadir(&self) -> Result<Evaluated, LookupError> {
         let datadir = self.sources.map_datadir(&self.level.datadir.text);
         // The datadir is joined before its tokens are replaced: a token cannot make it absolute.
-        let joined = if datadir.starts_with('/') { datadir } else { format!("{}/{datadir}", self.base) };
+        let joined = joined(self.base.as_str(), &datadir);
         evaluate(&joined, self.scope, None)
     }
 
@@ -184,9 +184,7 @@ impl Locating<'_> {
         let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
         Ok(match (self.datadir()?, relative) {
             (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
-            (Evaluated::Text(datadir), Evaluated::Text(path)) => {
-                Evaluated::Text(format!("{}/{path}", datadir.trim_end_matches('/')))
-            }
+            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(joined(&datadir, &path)),
             (datadir, relative) => {
                 let mut all = match datadir {
                     Evaluated::Text(text) => vec![Piece::Literal(text)],
@@ -208,12 +206,20 @@ impl Locating<'_> {
 
     fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
         Ok(match self.below_datadir(relative, false)? {
-            Evaluated::Text(path) => {
-                let path = FilePath::new(&path);
-                let exists = self.sources.exists(&path);
+            Evaluated::Text(text) => {
+                let path = FilePath::new(&text);
+                let exists = self.sources.exists(&path) && self.can_be_walked(&text);
                 Place::File { path, exists }
             }
             Evaluated::Partial(pieces) => self.undetermined(template, pieces),
+        })
+    }
+
+    /// Whether the folders that a path leaves again with `..` exist: the operating system goes through them.
+    fn can_be_walked(&self, path: &str) -> bool {
+        path.match_indices("/..").all(|(at, _)| {
+            let stays = path[at + 3..].starts_with(|c| c != '/');
+            stays || self.sources.exists(&FilePath::new(&path[..at]))
         })
     }
 
@@ -288,6 +294,24 @@ impl Locating<'_> {
     }
 }
 
+/// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start are folded, as Ruby's `Pathname#+` does:
+/// any other is left to the operating system. Source: semantics 1.6.
+fn joined(folder: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
+    }
+    let (mut folder, mut rest) = (folder.trim_end_matches('/'), path);
+    loop {
+        let (first, more) = rest.split_once('/').unwrap_or((rest, ""));
+        match first {
+            "." => {}
+            ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
+            _ => return format!("{folder}/{rest}"),
+        }
+        rest = more;
+    }
+}
+
 fn candidates(pattern: &Pattern, sources: &dyn Sources) -> Vec<CandidateFile> {
     let matching = |path: FilePath| {
         let when = match pattern.bind(path.as_str()) {
@@ -339,12 +363,18 @@ fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
 ///
 /// An undefined variable is an empty text in every version. Source: semantics 1.13.
 pub fn evaluate(text: &str, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Evaluated, LookupError> {
-    evaluate_within(text, scope, local, 0)
+    evaluate_within(text, scope, local, &mut Vec::new())
 }
 
-fn evaluate_within(text: &str, scope: &Scope, local: Option<(&str, &Value)>, depth: u32) -> Result<Evaluated, LookupError> {
+/// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
+fn evaluate_within(
+    text: &str,
+    scope: &Scope,
+    local: Option<(&str, &Value)>,
+    open: &mut Vec<Frame>,
+) -> Result<Evaluated, LookupError> {
     let found = tokens(text);
-    if found.is_empty() || depth > MAX_REPEATS {
+    if found.is_empty() {
         return Ok(Evaluated::Text(text.to_owned()));
     }
     let mut out: Vec<Piece> = Vec::new();
@@ -358,16 +388,25 @@ fn evaluate_within(text: &str, scope: &Scope, local: Option<(&str, &Value)>, dep
             TokenKind::Empty => continue,
             TokenKind::Variable { key, .. } => key,
             TokenKind::Call { .. } => return Err(LookupError::config(super::config::METHOD_SYNTAX)),
-            TokenKind::Malformed => return Err(LookupError::config(format!("Syntax error in string: {text}"))),
+            TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
         };
         match value_of(&key, scope, local)? {
-            Variable::Known(value) => match evaluate_within(&value.to_text(), scope, local, depth + 1)? {
-                Evaluated::Text(text) => out.push(Piece::Literal(text)),
-                Evaluated::Partial(mut pieces) => {
-                    known = false;
-                    out.append(&mut pieces);
+            Variable::Known(value) => {
+                let frame = Frame { text: format!("scope:{}", key.text), asked_by: None };
+                if open.iter().any(|known| known.text == frame.text) {
+                    return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
                 }
-            },
+                open.push(frame);
+                let again = evaluate_within(&value.to_text(), scope, local, open)?;
+                open.pop();
+                match again {
+                    Evaluated::Text(text) => out.push(Piece::Literal(text)),
+                    Evaluated::Partial(mut pieces) => {
+                        known = false;
+                        out.append(&mut pieces);
+                    }
+                }
+            }
             Variable::Undefined => {}
             Variable::Unknown => {
                 known = false;
@@ -385,9 +424,6 @@ fn evaluate_within(text: &str, scope: &Scope, local: Option<(&str, &Value)>, dep
     };
     Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
 }
-
-/// A variable whose value holds tokens is replaced again; one that names itself would be for ever.
-const MAX_REPEATS: u32 = 20;
 
 fn value_of(key: &LookupKey, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Variable, LookupError> {
     let root = key.root_text();
@@ -415,6 +451,6 @@ pub fn dig_variable(found: Variable, key: &LookupKey, scope: &Scope) -> Result<V
 fn variable_value(text: &str, scope: &Scope) -> Result<Variable, LookupError> {
     match LookupKey::parse(text) {
         Ok(key) => value_of(&key, scope, None),
-        Err(_) => Err(LookupError::config(format!("Syntax error in string: {text}"))),
+        Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
     }
 }

@@ -6,7 +6,7 @@
 mod tokens;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
 use super::hierarchy::{CandidateFile, LocatedLevel, Location, Place, locate};
 use super::key::{LookupKey, Segment};
-use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_module_options};
+use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_layer_options};
 use super::merge::{Strategy, fold};
 use super::resolution::{MergeSource, Outcome, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
-use super::value::{Member, Value};
+use super::value::{Data, Member, Value};
 use crate::text::{FilePath, Span};
 
 /// Which Puppet to agree with.
@@ -81,16 +81,24 @@ pub const LOOKUP_OPTIONS: &str = "lookup_options";
 /// How deep lookups may nest. Ruby's stack ends at some hundreds, too.
 const MAX_DEPTH: usize = 200;
 /// How many lookups one lookup may need, and how long a text it may make.
-const MAX_LOOKUPS: u32 = 200_000;
+const MAX_LOOKUPS: u32 = 50_000;
 const MAX_TEXT: usize = 16 << 20;
 
-type Located = Rc<Result<Vec<LocatedLevel>, LookupError>>;
+type Located = Rc<Result<LayerLevels, LookupError>>;
 type Options = Rc<Result<LookupOptions, LookupError>>;
+
+/// The levels of a layer, located.
+#[derive(Default)]
+struct LayerLevels {
+    hierarchy: Vec<LocatedLevel>,
+    /// A module's levels of last resort.
+    default_hierarchy: Vec<LocatedLevel>,
+}
 
 /// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
-    located: RefCell<HashMap<(Layer, bool), Located>>,
+    located: RefCell<HashMap<Layer, Located>>,
     /// By module; `None` for keys of none.
     options: RefCell<HashMap<Option<Arc<str>>, Options>>,
 }
@@ -107,6 +115,16 @@ struct Invocation {
     reads: Reads,
     lookups: u32,
     unapplied_conversion: Option<String>,
+    /// What nested lookups found: a key that is asked for twice is looked up once.
+    known: HashMap<Arc<str>, Known>,
+    /// The texts of all frames so far, in the order in which they were entered.
+    entered: Vec<Arc<str>>,
+}
+
+/// What a nested lookup found, and the frames that were entered for it: with one of them in progress it would be a recursion.
+struct Known {
+    value: Option<Value>,
+    entered: HashSet<Arc<str>>,
 }
 
 /// What `lookup_options` say about a key.
@@ -171,8 +189,8 @@ impl<'a> Resolver<'a> {
     pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
-            let located = self.located(&layer, false);
-            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.clone()));
+            let located = self.located(&layer);
+            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.clone()));
         }
         Ok(all)
     }
@@ -193,8 +211,6 @@ impl<'a> Resolver<'a> {
             {
                 choice.merge = strategy;
                 choice.merge_source = MergeSource::Options(entry);
-            } else if merge.is_some() {
-                entry.merge()?;
             }
         }
         if let Some(strategy) = merge {
@@ -210,11 +226,21 @@ impl<'a> Resolver<'a> {
         if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
         }
+        if let Some(known) = inv.known.get(&key.text)
+            && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
+        {
+            inv.entered.extend(known.entered.iter().cloned());
+            return Ok(known.value.clone());
+        }
+        let entered_before = inv.entered.len();
         let choice = self.choose(inv, key, None)?;
         let recording = inv.steps.take();
         let found = self.find_chosen(inv, key, &choice, asked_by);
         inv.steps = recording;
-        found
+        let value = found?;
+        let entered = inv.entered[entered_before..].iter().cloned().collect();
+        inv.known.insert(key.text.clone(), Known { value: value.clone(), entered });
+        Ok(value)
     }
 
     fn find_chosen(
@@ -266,9 +292,16 @@ impl<'a> Resolver<'a> {
         frame: &Frame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let located = self.located(layer, false);
-        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
-        enter(inv, frame.clone(), |inv| self.search_levels(inv, layer, levels, root, merge))
+        let found = enter(inv, frame.clone(), |inv| {
+            let located = self.located(layer);
+            let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+            self.search_levels(inv, layer, &levels.hierarchy, root, merge)
+        });
+        match layer {
+            // Without a config the layer has nothing to say, and still checks for recursion.
+            Layer::Global => found.map_err(|error| error.with_global_prefix(&frame.text)),
+            _ => found,
+        }
     }
 
     fn search_levels(
@@ -325,6 +358,12 @@ impl<'a> Resolver<'a> {
         root: &str,
     ) -> Result<Outcome, LookupError> {
         let level = &located.level;
+        if !self.ctx.tolerant
+            && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })
+            && let Some(message) = level.call_error()
+        {
+            return Err(LookupError::crash(message));
+        }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
             Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),
@@ -353,7 +392,12 @@ impl<'a> Resolver<'a> {
             let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
         }
-        let Some(data) = self.ctx.sources.data(path, reader) else { return Ok(Outcome::NoSuchFile(path.to_string())) };
+        let Some(data) = self.ctx.sources.data(path, reader) else {
+            return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
+                true => Err(LookupError::crash(format!("Is a directory @ io_fread - {path}"))),
+                false => Ok(Outcome::NoSuchFile(path.to_string())),
+            };
+        };
         self.check_file(path, reader, &data)?;
         if !self.ctx.tolerant && data.is_no_hash() {
             return Ok(Outcome::NoSuchKey(path.clone()));
@@ -432,8 +476,8 @@ impl<'a> Resolver<'a> {
     ) -> Result<Option<Value>, LookupError> {
         let Some(module) = key.module() else { return Ok(None) };
         let layer = Layer::Module(module.into());
-        let located = self.located(&layer, true);
-        let levels = Result::as_ref(&located).map_err(Clone::clone)?;
+        let located = self.located(&layer);
+        let levels = Result::as_ref(&located).map_err(Clone::clone)?.default_hierarchy.as_slice();
         if levels.is_empty() {
             return Ok(None);
         }
@@ -443,7 +487,7 @@ impl<'a> Resolver<'a> {
         inv.steps = recording;
         let options = options?;
         if let Some(options) = &options {
-            check_module_options(options, &module.into())?;
+            check_layer_options(options, &layer)?;
         }
         // Only what the default hierarchy itself says about merging counts in it.
         let merge = match LookupOptions::new(options)?.entry(root) {
@@ -453,17 +497,17 @@ impl<'a> Resolver<'a> {
         enter(inv, frame.clone(), |inv| self.search_levels(inv, &layer, levels, root, &merge))
     }
 
-    fn located(&self, layer: &Layer, default_hierarchy: bool) -> Located {
-        let key = (layer.clone(), default_hierarchy);
-        if let Some(known) = self.located.borrow().get(&key) {
+    fn located(&self, layer: &Layer) -> Located {
+        if let Some(known) = self.located.borrow().get(layer) {
             return known.clone();
         }
-        let located = Rc::new(self.locate(layer, default_hierarchy));
-        self.located.borrow_mut().insert(key, located.clone());
+        let located = Rc::new(self.locate(layer));
+        self.located.borrow_mut().insert(layer.clone(), located.clone());
         located
     }
 
-    fn locate(&self, layer: &Layer, default_hierarchy: bool) -> Result<Vec<LocatedLevel>, LookupError> {
+    /// Puppet locates all levels of a config when the first is needed, so an error in one hits the others.
+    fn locate(&self, layer: &Layer) -> Result<LayerLevels, LookupError> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => self.ctx.environment.clone(),
@@ -472,7 +516,7 @@ impl<'a> Resolver<'a> {
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
             },
         };
-        let Some(config) = config else { return Ok(Vec::new()) };
+        let Some(config) = config else { return Ok(LayerLevels::default()) };
         if let Some(problem) = config.fatal()
             && !self.ctx.tolerant
         {
@@ -480,12 +524,12 @@ impl<'a> Resolver<'a> {
             let ignored = matches!(problem.kind, ConfigProblemKind::Version | ConfigProblemKind::Unreadable)
                 && problem.message.contains("version 3 cannot");
             if ignored && self.ctx.profile.version < 8 {
-                return Ok(Vec::new());
+                return Ok(LayerLevels::default());
             }
-            return Err(LookupError::config(format!("{} (file: {})", problem.message, config.path)).or_at(Some(problem.span)));
+            return Err(config.refusal(problem));
         }
-        let levels = if default_hierarchy { &config.default_hierarchy } else { &config.hierarchy };
-        locate(&config, levels, self.ctx.scope, self.ctx.sources)
+        let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources);
+        Ok(LayerLevels { hierarchy: located(&config.hierarchy)?, default_hierarchy: located(&config.default_hierarchy)? })
     }
 
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
@@ -498,10 +542,13 @@ impl<'a> Resolver<'a> {
             let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
             return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
         }
-        let mut fresh = Invocation::default();
-        let assembled = self.assemble_options(&mut fresh, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
+        let mut meta = Invocation { stack: inv.stack.clone(), ..Invocation::default() };
+        let assembled = self.assemble_options(&mut meta, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
         let assembled = Rc::new(assembled);
-        self.options.borrow_mut().insert(module, assembled.clone());
+        // What an error says depends on the lookups in progress.
+        if assembled.is_ok() || inv.stack.is_empty() {
+            self.options.borrow_mut().insert(module, assembled.clone());
+        }
         Ok(assembled)
     }
 
@@ -512,8 +559,9 @@ impl<'a> Resolver<'a> {
         let mut values = Vec::new();
         for layer in &layers {
             let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
-            if let (Layer::Module(module), Some(value)) = (layer, &value) {
-                check_module_options(value, module)?;
+            let value = value.filter(|value| !matches!(value.data, Data::Null));
+            if let Some(value) = &value {
+                check_layer_options(value, layer)?;
             }
             values.push(value);
         }
@@ -594,6 +642,7 @@ fn enter<T>(
         let (span, frames) = (frame.asked_by, inv.stack.clone());
         return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame }, span));
     }
+    inv.entered.push(frame.text.as_str().into());
     inv.stack.push(frame);
     let result = inner(inv);
     inv.stack.pop();

@@ -5,9 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::config::Layer;
 use super::merge::{Strategy, StrategyError, parse_strategy};
 use super::ruby_regex::{RegexError, RubyRegex};
-use super::value::{Data, Hash, Value};
+use super::value::{Data, Hash, Key, Member, Value};
 use crate::text::Span;
 
 /// The assembled options of one layer stack, ready to be asked.
@@ -112,10 +113,7 @@ impl LookupOptions {
         };
         let mut patterns = Vec::new();
         for (index, (key, member)) in entries.iter().enumerate() {
-            let Some(text) = key.as_str() else {
-                let class = Value::new(key.0.clone(), None).class_name();
-                return Err(OptionsError::BadKey { key: key.to_text().into_owned(), class, span: member.key_origin });
-            };
+            let Some(text) = key.as_str() else { return Err(bad_key(key, member)) };
             if text.starts_with('^') {
                 let regex = RubyRegex::new(text).map_err(|error| OptionsError::BadRegex(error, member.key_origin))?;
                 patterns.push((regex, index));
@@ -147,6 +145,11 @@ impl LookupOptions {
     }
 }
 
+fn bad_key(key: &Key, member: &Member) -> OptionsError {
+    let class = Value::new(key.0.clone(), None).class_name();
+    OptionsError::BadKey { key: key.to_text().into_owned(), class, span: member.key_origin }
+}
+
 impl OptionsEntry {
     /// The strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
@@ -155,7 +158,7 @@ impl OptionsEntry {
                 Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
                 None => Ok(None),
             },
-            Data::String(_) | Data::Null => Ok(None),
+            Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => {
                 Err(OptionsError::BadEntry("no implicit conversion of String into Integer", self.value.origin))
             }
@@ -175,12 +178,15 @@ impl OptionsEntry {
     }
 }
 
-/// Checks that a module's own options are about the module's keys. Source: semantics 7.4.
-pub fn check_module_options(options: &Value, module: &Arc<str>) -> Result<(), OptionsError> {
-    let Some(hash) = options.as_hash() else { return Ok(()) };
+/// Checks the options of one layer before they are merged: they are a hash, and a module's are about its own keys.
+///
+/// Source: semantics 7.1 and 7.4, `LookupAdapter#validate_lookup_options`.
+pub fn check_layer_options(options: &Value, layer: &Layer) -> Result<(), OptionsError> {
+    let Some(hash) = options.as_hash() else { return Err(OptionsError::NotAHash(options.origin)) };
+    let Layer::Module(module) = layer else { return Ok(()) };
     let (prefix, pattern_prefix) = (format!("{module}::"), format!("^{module}::"));
     for (key, member) in hash {
-        let Some(text) = key.as_str() else { continue };
+        let Some(text) = key.as_str() else { return Err(bad_key(key, member)) };
         let pattern = text.starts_with('^');
         if !text.starts_with(if pattern { &pattern_prefix } else { &prefix }) {
             return Err(OptionsError::ForeignKey { module: module.clone(), pattern, span: member.key_origin });

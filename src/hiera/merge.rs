@@ -13,6 +13,7 @@ use super::value::{Data, Hash, Member, Value};
 
 mod deep;
 mod describe;
+pub(super) use describe::{is_data, quoted, report};
 mod order;
 mod strategy;
 

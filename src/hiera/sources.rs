@@ -14,6 +14,9 @@ pub trait Sources {
     /// Whether there is a file (or a folder) at `path`.
     fn exists(&self, path: &FilePath) -> bool;
 
+    /// Whether there is a folder at `path`.
+    fn is_folder(&self, path: &FilePath) -> bool;
+
     /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     fn glob(&self, pattern: &str) -> Vec<FilePath>;
 

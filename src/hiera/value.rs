@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::hash::{Hash as StdHash, Hasher};
+use std::hash::{DefaultHasher, Hash as StdHash, Hasher};
 use std::sync::Arc;
 
 use indexmap::{Equivalent, IndexMap};
@@ -109,12 +109,6 @@ impl Value {
     /// Whether interpolation could change it.
     pub fn is_live(&self) -> bool {
         self.live
-    }
-
-    /// The same value, its tokens replaced: what is left of `%{` is text.
-    pub(super) fn settled(mut self) -> Value {
-        self.live = false;
-        self
     }
 
     /// Whether it may be looked up: symbols, and hashes with keys that are no strings or numbers, may not.
@@ -312,8 +306,16 @@ impl Key {
                 state.write_usize(items.len());
                 items.iter().for_each(|item| item.hash(state));
             }
-            // Order must not count; the size is enough to tell most hashes apart.
-            Data::Hash(hash) => (4u8, hash.len()).hash(state),
+            // Order must not count: the sum of what each member gives by itself.
+            Data::Hash(hash) => {
+                let member = |(key, member): (&Key, &Member)| {
+                    let mut own = DefaultHasher::new();
+                    key.hash(&mut own);
+                    member.value.hash(&mut own);
+                    own.finish()
+                };
+                (4u8, hash.len(), hash.iter().map(member).fold(0, u64::wrapping_add)).hash(state);
+            }
             Data::Sensitive(value) => value.hash(state),
         }
     }

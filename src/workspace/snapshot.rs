@@ -228,6 +228,10 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.names.entries.contains_key(path) || self.snapshot.files.contains_key(path)
     }
 
+    fn is_folder(&self, path: &FilePath) -> bool {
+        matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
+    }
+
     fn glob(&self, pattern: &str) -> Vec<FilePath> {
         glob(pattern, self)
     }

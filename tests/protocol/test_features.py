@@ -152,7 +152,6 @@ async def test_encrypted_values_stay_masked(session: Session) -> None:
     assert "MIIBiQYJKoZ" not in repr(session.client.received)
 
 
-@pytest.mark.xfail(reason="the list of levels shows the value as it is written", strict=True)
 async def test_sensitive_values_stay_masked(session: Session) -> None:
     """Nor is one that lookup_options call Sensitive."""
     session.open(COMMON)

@@ -112,7 +112,6 @@ async def test_hostile_texts(start, repo: pathlib.Path, what: str) -> None:
     await still_answers(session)
 
 
-@pytest.mark.xfail(reason="the resolver asks for the same key again and again", strict=True, raises=TimeoutError)
 async def test_tokens_that_double(start, repo: pathlib.Path) -> None:
     """Each key asks twice for the next: 61 lines that make 2⁶⁰ lookups of one."""
     lines = [f"k{n}: \"%{{lookup('k{n + 1}')}}%{{lookup('k{n + 1}')}}\"\n" for n in range(60)]

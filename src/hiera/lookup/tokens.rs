@@ -99,7 +99,7 @@ impl Resolver<'_> {
             }
         }
         out.push_str(&text[from..]);
-        Ok(Value::string(&out, origin).settled())
+        Ok(Value::string(&out, origin))
     }
 
     /// The value of a variable; `None` when it is unknown.

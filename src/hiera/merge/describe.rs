@@ -6,7 +6,7 @@ use crate::text::Span;
 use super::{Element, MergeError, Mismatch};
 
 /// Puppet's text for one or more mismatches.
-pub(super) fn report(lines: &[String]) -> String {
+pub(in crate::hiera) fn report(lines: &[String]) -> String {
     match lines {
         [line] => line.clone(),
         lines => lines.iter().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n "),
@@ -101,7 +101,7 @@ fn offender(value: &Value) -> Option<Span> {
 }
 
 /// Whether a value is what Puppet calls `Data`: null, scalars that JSON has, lists of data, hashes of data with string keys.
-fn is_data(value: &Value) -> bool {
+pub(in crate::hiera) fn is_data(value: &Value) -> bool {
     match &value.data {
         Data::Array(items) => items.iter().all(is_data),
         Data::Hash(hash) => is_data_hash(hash),
@@ -327,7 +327,7 @@ impl Type {
 }
 
 /// A string as Puppet's language writes it.
-fn quoted(text: &str) -> String {
+pub(in crate::hiera) fn quoted(text: &str) -> String {
     if text.contains(|c: char| c < ' ') {
         let mut out = String::from("\"");
         for c in text.chars() {

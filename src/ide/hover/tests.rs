@@ -699,7 +699,7 @@ a$0: "%{lookup('a')}"
             a
             node web01
 
-            The lookup fails: Recursive lookup detected in [a]
+            The lookup fails: Lookup of key 'a' failed: Recursive lookup detected in [a]
 
             - Common data/common.yaml: fails
         "#]],

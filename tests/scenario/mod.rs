@@ -1,0 +1,247 @@
+//! A small control repository with questions: written to disk, asked of hiera-ls (as `hiera-ls lookup --batch` would be) and of Puppet.
+//!
+//! Paths of files are relative to the environment, or start with `<global>/` for the global layer's folder. In contents, `<env>` and
+//! `<global>` stand for the real folders; in answers they stand for them again.
+#![allow(dead_code, reason = "each suite uses its own part of this module")]
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use hiera_ls::hiera::lookup::{Context, Profile, Resolver};
+use hiera_ls::hiera::merge::parse_strategy;
+use hiera_ls::hiera::print::{PrintOptions, json};
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::fs::OsFs;
+use hiera_ls::workspace::nodes::{from_json, literal_scope};
+use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
+use serde_json::{Map, Value, json};
+
+use crate::support;
+
+/// A tree of files, a scope, and what is asked in it.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub name: String,
+    /// Path and content, in the order in which they are shown.
+    pub files: Vec<(String, String)>,
+    /// The top scope, taken literally.
+    pub scope: Map<String, Value>,
+    pub questions: Vec<Question>,
+}
+
+/// A key, and the merge argument of `lookup()`, if any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    pub key: String,
+    pub merge: Option<Value>,
+}
+
+const GLOBAL: &str = "<global>/";
+
+impl Question {
+    pub fn new(key: impl Into<String>, merge: Option<Value>) -> Question {
+        Question { key: key.into(), merge }
+    }
+
+    /// As both sides read it.
+    pub fn to_json(&self) -> Value {
+        match &self.merge {
+            Some(merge) => json!({"key": self.key, "merge": merge}),
+            None => json!({"key": self.key}),
+        }
+    }
+}
+
+impl Scenario {
+    /// Writes the files below `dir`, and returns the tree that can be asked.
+    pub fn write(&self, dir: &Path) -> Written<'_> {
+        let written = Written { scenario: self, dir: dir.to_owned() };
+        std::fs::create_dir_all(written.environment()).expect("a scratch folder can be made");
+        for (path, content) in &self.files {
+            let path = match path.strip_prefix(GLOBAL) {
+                Some(path) => written.global().join(path),
+                None => written.environment().join(path),
+            };
+            std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("a scratch folder can be made");
+            std::fs::write(&path, written.with_real_paths(content)).expect("a scratch file can be written");
+        }
+        written
+    }
+
+    fn has_global_layer(&self) -> bool {
+        self.files.iter().any(|(path, _)| path == "<global>/hiera.yaml")
+    }
+}
+
+/// A scenario on disk.
+pub struct Written<'a> {
+    scenario: &'a Scenario,
+    dir: PathBuf,
+}
+
+impl Written<'_> {
+    fn environment(&self) -> PathBuf {
+        self.dir.join("env")
+    }
+
+    fn global(&self) -> PathBuf {
+        self.dir.join("global")
+    }
+
+    fn global_config(&self) -> Option<String> {
+        let config = self.global().join("hiera.yaml");
+        self.scenario.has_global_layer().then(|| config.to_str().expect("scratch paths are UTF-8").to_owned())
+    }
+
+    fn with_real_paths(&self, text: &str) -> String {
+        text.replace("<env>", &self.environment().to_string_lossy()).replace("<global>", &self.global().to_string_lossy())
+    }
+
+    fn without_real_paths(&self, text: &str) -> String {
+        text.replace(&*self.environment().to_string_lossy(), "<env>").replace(&*self.global().to_string_lossy(), "<global>")
+    }
+
+    fn scope(&self) -> Value {
+        let text = self.with_real_paths(&Value::Object(self.scenario.scope.clone()).to_string());
+        serde_json::from_str(&text).expect("paths hold nothing that JSON escapes")
+    }
+
+    /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch --reveal-sensitive` does.
+    pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
+        let root = FilePath::new(&self.environment().to_string_lossy());
+        let profile = Profile::of_version(version);
+        let config = WorkspaceConfig {
+            global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
+            profile,
+            ..WorkspaceConfig::default()
+        };
+        let mut workspace = Workspace::new(config, vec![root.clone()]);
+        let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        let snapshot = workspace.snapshot();
+        let environments = &snapshot.layout().environments;
+        let environment = environments.iter().find(|environment| environment.root == root).expect("a scenario has a hiera.yaml");
+        let view = snapshot.view(environment);
+        let scope = from_json(&self.scope());
+        let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production");
+        let resolver = Resolver::new(Context { tolerant: false, ..snapshot.context(environment, &view, &scope) });
+        self.scenario.questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
+    }
+
+    /// The job for the oracle.
+    fn job(&self, id: usize) -> Value {
+        let questions: Vec<Value> = self.scenario.questions.iter().map(Question::to_json).collect();
+        let mut job = json!({"id": id, "root": self.environment(), "scope": self.scope(), "questions": questions});
+        if let Some(global) = self.global_config() {
+            job["global_hiera_config"] = global.into();
+        }
+        job
+    }
+
+    /// An answer without what the question said already, and without the names of scratch folders.
+    fn tidy(&self, mut answer: Value) -> Value {
+        let fields = answer.as_object_mut().expect("an answer is an object");
+        fields.shift_remove("key");
+        match serde_json::from_str(&self.without_real_paths(&answer.to_string())) {
+            Ok(tidy) => tidy,
+            Err(error) => panic!("an answer became no JSON: {error}"),
+        }
+    }
+}
+
+fn answer(resolver: &Resolver<'_>, question: &Question) -> Value {
+    let merge = match &question.merge {
+        None => Ok(None),
+        Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
+    };
+    let found = merge.and_then(|merge| resolver.value(&question.key, merge.as_ref()).map_err(|error| error.to_string()));
+    match found {
+        Ok(Some(value)) => {
+            let text = json(&value, &PrintOptions { reveal_sensitive: true, ..PrintOptions::default() });
+            let value: Value = serde_json::from_str(&text).expect("values are printed as JSON");
+            json!({"found": true, "value": value})
+        }
+        Ok(None) => json!({"found": false}),
+        Err(message) => json!({"error": message}),
+    }
+}
+
+/// A running oracle.
+pub struct Puppet {
+    process: Child,
+    input: Option<ChildStdin>,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Puppet {
+    /// Starts it; call only after `require("puppet")`.
+    pub fn start() -> Puppet {
+        let mut process = Command::new(support::oracle())
+            .args(["--serve", "--jobs", "2"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the oracle starts: it told its version");
+        let input = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().expect("stdout was asked to be a pipe")).lines();
+        Puppet { process, input, output }
+    }
+
+    /// Answers for many trees, in their order.
+    pub fn ask_all(&mut self, trees: &[Written<'_>]) -> Vec<Vec<Value>> {
+        let mut answers: Vec<Option<Vec<Value>>> = vec![None; trees.len()];
+        let input = self.input.as_mut().expect("it is open until the end");
+        let output = &mut self.output;
+        std::thread::scope(|threads| {
+            threads.spawn(move || {
+                for (id, tree) in trees.iter().enumerate() {
+                    writeln!(input, "{}", tree.job(id)).expect("the oracle reads its jobs");
+                }
+                input.flush().expect("the oracle reads its jobs");
+            });
+            for _ in 0..trees.len() {
+                let line = output.next().expect("the oracle answers every job").expect("the oracle writes UTF-8");
+                let mut job: Value = serde_json::from_str(&line).expect("the oracle writes JSON");
+                assert!(job.get("failed").is_none(), "the oracle failed: {line}");
+                let Value::Array(found) = job["answers"].take() else { panic!("a job without answers") };
+                let id = job["id"].as_u64().expect("a job's answer carries its id") as usize;
+                answers[id] = Some(found.into_iter().map(|answer| trees[id].tidy(answer)).collect());
+            }
+        });
+        answers.into_iter().map(|found| found.expect("every job was answered")).collect()
+    }
+
+    /// Answers for one tree.
+    pub fn ask(&mut self, tree: &Written<'_>) -> Vec<Value> {
+        self.ask_all(std::slice::from_ref(tree)).remove(0)
+    }
+}
+
+impl Drop for Puppet {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        drop(self.process.wait());
+    }
+}
+
+/// How two answers compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    Same,
+    /// Both are errors, with different words.
+    OtherWords,
+    Different,
+}
+
+pub fn compare(expected: &Value, answer: &Value) -> Agreement {
+    // Ruby shows the line of its own source below the message of an error of its own.
+    let message = |answer: &Value| answer["error"].as_str().map(|text| text.split("\n\n").next().unwrap_or_default().to_owned());
+    match (message(expected), message(answer)) {
+        (Some(theirs), Some(ours)) if theirs == ours => Agreement::Same,
+        (Some(_), Some(_)) => Agreement::OtherWords,
+        _ if support::same_json(expected, answer) => Agreement::Same,
+        _ => Agreement::Different,
+    }
+}

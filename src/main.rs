@@ -1,6 +1,6 @@
 //! The `hiera-ls` command: arguments to server or command line to exit status, and nothing else.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -22,10 +22,9 @@ fn run(arguments: Arguments) -> ExitCode {
         Some(Command::Server) => return server(),
         None if arguments.stdio => return server(),
         Some(command) => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
+            let mut out = BufWriter::new(WhileRead(std::io::stdout().lock()));
             let status = cli::run(command, &mut out);
-            // A reader that went away (`| head`) is no failure.
-            out.flush().map_or(status, |()| status)
+            if out.flush().is_err() { Status::CouldNotRun } else { status }
         }
         None => {
             eprintln!("{}", Arguments::command().render_help());
@@ -33,6 +32,25 @@ fn run(arguments: Arguments) -> ExitCode {
         }
     };
     ExitCode::from(status.code())
+}
+
+/// An output whose reader may go away (`| head`): that is no failure, what follows is just not wanted.
+struct WhileRead<W>(W);
+
+impl<W: Write> Write for WhileRead<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
 }
 
 fn server() -> ExitCode {

@@ -5,6 +5,7 @@ use std::io::Write;
 use super::{CheckArguments, Failure, Opened, Status, absolute, open, report};
 use crate::diagnostics::{Finding, Severity, catalogue, check_all};
 use crate::text::FilePath;
+use crate::workspace::fs::{FileSystem, OsFs};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     for code in arguments.select.iter().chain(&arguments.ignore) {
@@ -13,13 +14,21 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
         }
     }
     let paths: Vec<FilePath> = arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+    if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
+        return Err(Failure(format!("there is no {missing}")));
+    }
     let Opened { snapshot, mut settings, root } = open(&arguments.root, paths.first())?;
+    if let Some(outside) = paths.iter().find(|path| !path.is_within(&root) && !root.is_within(path)) {
+        return Err(Failure(format!(
+            "{outside} does not belong to {root}: check each environment by itself, or a folder that holds them all"
+        )));
+    }
     // A rule that is off is looked for when it is asked for by name.
     for rule in catalogue::RULES
         .iter()
         .filter(|rule| rule.severity == Severity::Off && arguments.select.iter().any(|code| code == rule.code))
     {
-        settings.rules.severities.insert(rule.code.to_owned(), Severity::Warning);
+        settings.rules.severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
     }
     if snapshot.layout().environments.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {root} or below")));

@@ -128,7 +128,8 @@ fn batch(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let view = opened.snapshot.view(environment);
-    let name_nodes = arguments.scope.as_ref().is_some_and(|path| path.ends_with("jsonl"));
+    let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
+    let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
     let resolvers: Vec<(&str, Resolver<'_>)> =
         scopes.iter().map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, scope)))).collect();
     let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
@@ -233,6 +234,28 @@ fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failu
 const DEEP_ONLY: &str =
     "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'";
 
+/// Of several scopes in a file, those that are meant: the node's that was named, or all in a batch.
+fn chosen(
+    scopes: Vec<(String, Arc<Scope>)>,
+    arguments: &LookupArguments,
+    file: &str,
+) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
+    if scopes.is_empty() {
+        return Err(Failure(format!("{file} holds no scope")));
+    }
+    if scopes.len() == 1 {
+        return Ok(scopes);
+    }
+    match &arguments.node {
+        Some(node) => {
+            let of_node: Vec<_> = scopes.into_iter().filter(|(name, _)| name == node).collect();
+            if of_node.is_empty() { Err(Failure(format!("{file} holds no scope of the node '{node}'"))) } else { Ok(of_node) }
+        }
+        None if arguments.batch => Ok(scopes),
+        None => Err(Failure(format!("{file} holds {} scopes: name the node with --node", scopes.len()))),
+    }
+}
+
 /// The scopes to answer for, with the names of their nodes.
 fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environment) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
     let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
@@ -250,7 +273,8 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
             let certname = certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
             Ok((certname.clone(), Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name))))
         };
-        return read(file)?.into_iter().map(one).collect();
+        let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        return chosen(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {
         let one = |value: Value| {
@@ -260,7 +284,8 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
             scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
-        return read(file)?.into_iter().map(one).collect();
+        let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        return chosen(scopes, arguments, file);
     }
     let wanted = arguments.node.as_deref().or(opened.snapshot.selected_node());
     match wanted.map(|wanted| (wanted, opened.snapshot.node(wanted))) {

@@ -92,7 +92,7 @@ pub struct RootArguments {
 #[derive(Debug, Args)]
 pub struct LookupArguments {
     /// The keys; the first that is found counts.
-    #[arg(value_name = "KEY", required_unless_present_any = ["batch", "explain_options"])]
+    #[arg(value_name = "KEY", required_unless_present = "batch")]
     keys: Vec<String>,
     #[command(flatten)]
     root: RootArguments,

@@ -123,6 +123,8 @@ pub enum Format {
 
 /// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
 const MAX_ALIASED_NODES: u64 = 5_000_000;
+/// The deepest value that an alias may stand for: each alias could add as much again, and every walk needs a stack for all of it.
+const MAX_ALIASED_DEPTH: u16 = 1_000;
 
 impl DataFile {
     /// Reads a file's tree. `text` is the text that the tree was made from.
@@ -265,6 +267,10 @@ impl Loading<'_> {
         self.sizes.insert(id, size);
         if size > MAX_ALIASED_NODES {
             self.refuse(format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values"), range);
+            return Value::null(Some(self.span(range)));
+        }
+        if self.done.get(&target).is_some_and(|value| value.depth() > MAX_ALIASED_DEPTH) {
+            self.refuse(format!("the alias {name} is nested too deeply"), range);
             return Value::null(Some(self.span(range)));
         }
         self.done.get(&target).cloned().unwrap_or_else(|| Value::null(Some(self.span(range))))

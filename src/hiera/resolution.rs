@@ -9,7 +9,7 @@ use super::key::LookupKey;
 use super::lookup_options::{ConvertTo, OptionsEntry};
 use super::merge::Strategy;
 use super::pattern::Bindings;
-use super::value::Value;
+use super::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
 /// What a lookup came to, and how.
@@ -33,6 +33,14 @@ pub struct Resolution {
     pub unsettled: Vec<Unsettled>,
     /// What was read on the way.
     pub reads: Reads,
+}
+
+impl Resolution {
+    /// Whether the value must not be shown: neither it nor what it is made of.
+    pub fn is_secret(&self) -> bool {
+        let converted = self.convert_to.as_ref().is_some_and(|conversion| conversion.type_text.starts_with("Sensitive"));
+        converted || matches!(&self.value, Ok(Some(value)) if matches!(value.data, Data::Sensitive(_)))
+    }
 }
 
 /// What chose a merge strategy.

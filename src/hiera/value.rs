@@ -23,6 +23,8 @@ pub struct Value {
     live: bool,
     /// Whether it is data in Puppet's sense: no symbol in it, and only strings and numbers as keys.
     legal: bool,
+    /// How many collections are within each other at most.
+    depth: u16,
 }
 
 /// The types that a value can have. What YAML cannot express comes from `convert_to` or from functions.
@@ -83,7 +85,13 @@ impl Value {
             Data::Hash(hash) => hash.iter().all(|(key, member)| key.is_legal() && member.value.legal),
             _ => true,
         };
-        Value { data, origin, live, legal }
+        let inner = match &data {
+            Data::Array(items) => items.iter().map(|item| item.depth).max(),
+            Data::Hash(hash) => hash.values().map(|member| member.value.depth).max(),
+            Data::Sensitive(value) => Some(value.depth),
+            _ => return Value { data, origin, live, legal, depth: 0 },
+        };
+        Value { data, origin, live, legal, depth: inner.unwrap_or(0).saturating_add(1) }
     }
 
     /// `null`.
@@ -116,6 +124,11 @@ impl Value {
     /// Source: semantics 3.4.
     pub fn is_legal(&self) -> bool {
         self.legal
+    }
+
+    /// How many collections are within each other at most; whoever walks through a value needs a stack for that many.
+    pub fn depth(&self) -> u16 {
+        self.depth
     }
 
     /// The string, if it is one.

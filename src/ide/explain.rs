@@ -90,7 +90,7 @@ pub fn text(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             level = Some(&step.level.name);
             line(&mut out, 2, &format!("Hierarchy entry \"{}\"", step.level.name));
         }
-        step_text(&mut out, step, &names, options);
+        step_text(&mut out, step, &names, shown(resolution, options));
     }
     if let Some(conversion) = &resolution.convert_to {
         let applied = if resolution.unapplied_conversion.is_some() { " (noted, not applied)" } else { "" };
@@ -131,7 +131,12 @@ fn layer_title(layer: &Layer) -> String {
     }
 }
 
-fn step_text(out: &mut String, step: &Step, names: &Names<'_>, options: &PrintOptions) {
+/// How candidates are shown: not at all where the value is a secret.
+fn shown<'o>(resolution: &Resolution, options: &'o PrintOptions) -> Option<&'o PrintOptions> {
+    (options.reveal_sensitive || !resolution.is_secret()).then_some(options)
+}
+
+fn step_text(out: &mut String, step: &Step, names: &Names<'_>, options: Option<&PrintOptions>) {
     let path_line = |out: &mut String, path: &str| {
         line(out, 3, &format!("Path \"{path}\""));
         if let Some(template) = &step.template {
@@ -143,7 +148,7 @@ fn step_text(out: &mut String, step: &Step, names: &Names<'_>, options: &PrintOp
             let at = key.map(|span| format!("{}:{}", names.path(path), names.line(span)));
             path_line(out, &at.unwrap_or_else(|| names.path(path).to_owned()));
             line(out, 4, "Found key, value:");
-            indented(out, 5, &print::yaml(value, options));
+            indented(out, 5, &options.map_or_else(|| print::REDACTED.to_owned(), |options| print::yaml(value, options)));
         }
         Outcome::NoSuchKey(path) => {
             path_line(out, names.path(path));
@@ -204,7 +209,7 @@ pub fn json(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
                 object["event"] = "found".into();
                 object["path"] = names.path(path).into();
                 object["line"] = key.map(|span| names.line(span)).into();
-                object["value"] = value(found);
+                object["value"] = if shown(resolution, options).is_some() { value(found) } else { print::REDACTED.into() };
             }
             Outcome::NoSuchKey(path) => {
                 object["event"] = "not_found".into();

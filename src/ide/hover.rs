@@ -109,7 +109,7 @@ impl Writer<'_> {
                 false
             }
             Err(error) => {
-                writeln!(out, "The lookup fails: {error}").expect("writing to a string");
+                writeln!(out, "The lookup fails: {}", self.text(&error.to_string())).expect("writing to a string");
                 false
             }
         };
@@ -166,7 +166,7 @@ impl Writer<'_> {
                     out,
                     "\nmerged {}{}, set{kind}{pattern} in {place}",
                     self.code(resolution.merge.name()),
-                    options(&resolution.merge)
+                    self.text(&options(&resolution.merge))
                 )
                 .expect("writing to a string");
             }
@@ -182,7 +182,7 @@ impl Writer<'_> {
 
     /// Each location that matters: those that have the key, and those that may.
     fn steps(&self, resolution: &Resolution, narrow: Narrow<'_>, out: &mut String) {
-        let secret = is_secret(resolution);
+        let secret = resolution.is_secret();
         let lines: Vec<String> = resolution.steps.iter().filter_map(|step| self.step(step, narrow, secret)).collect();
         if lines.is_empty() {
             return;
@@ -212,7 +212,7 @@ impl Writer<'_> {
                 let (place, part) = narrow(value, *key).map(|(place, part)| (place, short(&part)))?;
                 Some(format!(
                     "{level} {}: {part}",
-                    place.or(*key).map_or_else(|| self.names.path(path).to_owned(), |span| self.link_to(span))
+                    place.or(*key).map_or_else(|| self.text(self.names.path(path)), |span| self.link_to(span))
                 ))
             }
             Outcome::NotReached { shadowed: Some((key, value)), .. } => {
@@ -225,7 +225,7 @@ impl Writer<'_> {
             Outcome::Opaque(backend) => {
                 Some(format!("{level}: the backend {} cannot be evaluated here", self.code(&backend.name)))
             }
-            Outcome::Failed(path) => Some(format!("{level} {}: fails", self.names.path(path))),
+            Outcome::Failed(path) => Some(format!("{level} {}: fails", self.text(self.names.path(path)))),
             Outcome::Undetermined { .. } | Outcome::NoSuchKey(_) | Outcome::NoSuchFile(_) | Outcome::NotReached { .. } => None,
         }
     }
@@ -254,8 +254,8 @@ impl Writer<'_> {
                 .iter()
                 .take(self.config.max_locations)
                 .map(|file| {
-                    let place = file.span.map_or_else(|| self.names.path(&file.path).to_owned(), |span| self.link_to(span));
-                    let when = conditions(&file.when);
+                    let place = file.span.map_or_else(|| self.text(self.names.path(&file.path)), |span| self.link_to(span));
+                    let when = self.text(&conditions(&file.when));
                     if when.is_empty() { format!("- {place}") } else { format!("- {place} where {when}") }
                 })
                 .collect();
@@ -343,6 +343,11 @@ impl Writer<'_> {
         out
     }
 
+    /// Text that the client shows as it is.
+    fn text(&self, text: &str) -> String {
+        if self.config.markdown { escaped(text) } else { text.to_owned() }
+    }
+
     fn bold(&self, text: &str) -> String {
         if self.config.markdown { format!("**{}**", escaped(text)) } else { text.to_owned() }
     }
@@ -373,12 +378,6 @@ impl Writer<'_> {
         let cut: String = text.chars().take(WIDTH).collect();
         self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
     }
-}
-
-/// Whether the value must not be shown: neither it nor what it is made of.
-fn is_secret(resolution: &Resolution) -> bool {
-    let converted = resolution.convert_to.as_ref().is_some_and(|conversion| conversion.type_text.starts_with("Sensitive"));
-    converted || matches!(&resolution.value, Ok(Some(value)) if matches!(value.data, Data::Sensitive(_)))
 }
 
 /// The leaves of a partial variable with their dotted names.

@@ -43,7 +43,13 @@ pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
 
 /// The address of a line (from 1) of a file.
 pub(super) fn link(path: &FilePath, line: u32) -> String {
-    uri(path).map_or_else(|| path.to_string(), |uri| format!("{uri}#L{line}"))
+    let Some(uri) = uri(path) else { return path.to_string() };
+    // A file's name must not end the link early, or begin another.
+    let mut address = uri.to_string();
+    for (c, code) in [('(', "%28"), (')', "%29"), ('[', "%5B"), (']', "%5D"), ('!', "%21")] {
+        address = address.replace(c, code);
+    }
+    format!("{address}#L{line}")
 }
 
 /// A hover over a file.

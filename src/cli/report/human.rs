@@ -16,7 +16,15 @@ pub(super) fn write_findings(findings: &[Finding], places: &Places<'_>, out: &mu
     for finding in findings {
         let place = places.of(finding.span);
         let severity = finding.severity.name();
-        writeln!(out, "{}:{}:{}: {severity}: {} [{}]", place.path, place.line, place.column, finding.message, finding.rule.code)?;
+        writeln!(
+            out,
+            "{}:{}:{}: {severity}: {} [{}]",
+            place.path,
+            place.line,
+            place.column,
+            printable(&finding.message),
+            finding.rule.code
+        )?;
         if !place.text.trim().is_empty() {
             let margin = place.line.to_string();
             let (shown, before) = shortened(&place.text, place.column as usize - 1);
@@ -27,10 +35,15 @@ pub(super) fn write_findings(findings: &[Finding], places: &Places<'_>, out: &mu
         }
         for related in &finding.related {
             let place = places.of(related.span);
-            writeln!(out, "    {}:{}:{}: {}", place.path, place.line, place.column, related.message)?;
+            writeln!(out, "    {}:{}:{}: {}", place.path, place.line, place.column, printable(&related.message))?;
         }
     }
     Ok(())
+}
+
+/// A message on one line: what a repository wrote into a key must not start another, or steer a terminal.
+fn printable(message: &str) -> String {
+    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The part of a long line around the column, tabs as blanks, and where the column is in it.

@@ -10,6 +10,9 @@ use crate::hiera::scope::Variable;
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
 use crate::text::Span;
 
+/// The deepest value that an `alias` may insert: the next one could add as much again.
+const MAX_ALIASED_DEPTH: u16 = 2_000;
+
 impl Resolver<'_> {
     /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
     pub(super) fn interpolate(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
@@ -69,7 +72,11 @@ impl Resolver<'_> {
                         Method::Alias => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            return Ok(found.unwrap_or_else(|| Value::string("", None)).with_origin(origin));
+                            let found = found.unwrap_or_else(|| Value::string("", None));
+                            if found.depth() > MAX_ALIASED_DEPTH {
+                                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
+                            }
+                            return Ok(found.with_origin(origin));
                         }
                         Method::Lookup => {
                             inv.reads.keys.insert(argument.clone());

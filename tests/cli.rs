@@ -1,0 +1,127 @@
+//! The command line as scripts see it: exit status, what is on stdout and what is not.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{hiera_ls, in_package, run, scratch};
+
+/// A folder with these files.
+fn repo(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = scratch(name);
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// Status, stdout and stderr of a run in `folder`.
+fn at(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
+    let output = run(hiera_ls(args).current_dir(folder), stdin);
+    (output.status.expect("it ends by itself"), output.stdout, output.stderr)
+}
+
+const CONFIG: (&str, &str) = ("hiera.yaml", "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n");
+
+#[test]
+fn lookup_tells_found_from_missing_from_broken() {
+    let sample = in_package("tests/control-repo");
+    let node = ["--node", "db-01.oslo.example.net"];
+    let lookup = |args: &[&str]| at(&sample, &[&["lookup"], &node[..], args].concat(), "");
+    assert_eq!(lookup(&["company", "--render-as", "json"]), (0, "\"Fjordkaffe\"\n".into(), String::new()));
+    let (status, out, err) = lookup(&["nowhere"]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert!(err.contains("'nowhere'"));
+    assert_eq!(lookup(&["nowhere", "--default", "x"]).0, 0);
+    assert_eq!(lookup(&["nowhere", "company"]).0, 0, "the first that is found");
+    let (status, out, err) = lookup(&["company", "--type", "Integer"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(err.contains("expects an Integer value, got String"));
+    assert_eq!(at(&scratch("cli-empty"), &["lookup", "company"], "").0, 2, "no hiera.yaml");
+}
+
+#[test]
+fn check_tells_clean_from_findings_from_broken() {
+    let clean = in_package("tests/control-repo");
+    assert_eq!(at(&clean, &["check"], "").0, 0);
+    let broken = repo("cli-check", &[CONFIG, ("data/common.yaml", "a: 1\na: 2\nb: \"%{lookup('nope')}\"\n")]);
+    let (status, out, _) = at(&broken, &["check"], "");
+    assert_eq!(status, 1);
+    assert!(out.contains("data/common.yaml:2:1: error:") && out.contains("[duplicate-key]"), "{out}");
+    assert_eq!(at(&broken, &["check", "--ignore", "duplicate-key"], "").0, 0, "a warning does not count");
+    assert_eq!(at(&broken, &["check", "--ignore", "duplicate-key", "--fail-on", "warning"], "").0, 1);
+    assert_eq!(at(&broken, &["check", "data/nope.yaml"], "").0, 2, "there is no such file");
+    assert_eq!(at(&broken, &["check", "--select", "no-such-rule"], "").0, 2);
+    let other = repo("cli-other", &[CONFIG]);
+    let other = other.to_str().unwrap();
+    assert_eq!(at(&broken, &["check", "data", other], "").0, 2, "two environments are two runs, not one and silence");
+}
+
+#[test]
+fn reports_for_programs_are_whole_without_findings_too() {
+    let clean = in_package("tests/control-repo");
+    let report: serde_json::Value = serde_json::from_str(&at(&clean, &["check", "--format", "json"], "").1).unwrap();
+    assert_eq!(report["findings"], serde_json::json!([]));
+    let broken = repo("cli-json", &[CONFIG, ("data/common.yaml", "å: 1\n\"å\": 2\n")]);
+    let report: serde_json::Value = serde_json::from_str(&at(&broken, &["check", "--format", "json"], "").1).unwrap();
+    let finding = &report["findings"][0];
+    assert_eq!((&finding["code"], &finding["line"], &finding["endColumn"]), (&"duplicate-key".into(), &2.into(), &4.into()));
+    assert_eq!(finding["related"][0]["line"], 1);
+}
+
+#[test]
+fn a_message_stays_on_its_line() {
+    let hostile =
+        repo("cli-hostile", &[CONFIG, ("data/common.yaml", "\"a\\n::warning::x\\e[31m\": 1\n\"a\\n::warning::x\\e[31m\": 2\n")]);
+    let (_, out, _) = at(&hostile, &["check"], "");
+    assert!(!out.lines().any(|line| line.starts_with("::")) && !out.contains('\u{1b}'), "{out}");
+}
+
+#[test]
+fn a_scope_is_chosen_not_guessed() {
+    let scopes = "{\"trusted\":{\"certname\":\"a\"},\"v\":\"A\"}\n{\"trusted\":{\"certname\":\"b\"},\"v\":\"B\"}\n";
+    let root = repo("cli-scopes", &[CONFIG, ("data/common.yaml", "k: '%{v}'\n"), ("fleet.jsonl", scopes)]);
+    let lookup = |args: &[&str]| at(&root, &[&["lookup", "--scope", "fleet.jsonl"], args].concat(), "{\"key\":\"k\"}\n");
+    assert_eq!(lookup(&["k", "--node", "b"]).1, "B\n");
+    assert_eq!(lookup(&["k", "--node", "c"]).0, 2);
+    assert_eq!(lookup(&["k"]).0, 2, "which of the two?");
+    let lines = "{\"node\":\"a\",\"key\":\"k\",\"found\":true,\"value\":\"A\"}\n{\"node\":\"b\",\"key\":\"k\",\"found\":true,\"value\":\"B\"}\n";
+    assert_eq!(lookup(&["--batch"]).1, lines);
+}
+
+#[test]
+fn a_batch_answers_every_line() {
+    let sample = in_package("tests/control-repo");
+    let questions = "{\"key\":\"company\"}\nno json\n{}\n\n{\"key\":\"nowhere\"}\n{\"key\":\"company\",\"merge\":\"odd\"}\n";
+    let (status, out, _) = at(&sample, &["lookup", "--batch", "--node", "db-01.oslo.example.net"], questions);
+    let answers: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((status, answers.len()), (0, 5));
+    assert_eq!((&answers[0]["value"], &answers[3]["found"]), (&"Fjordkaffe".into(), &false.into()));
+    assert!([1, 2, 4].iter().all(|n: &usize| answers[*n]["error"].is_string()), "{out}");
+}
+
+#[test]
+fn secrets_are_printed_only_on_demand() {
+    let data = "lookup_options: {pw: {convert_to: Sensitive}}\npw: hunter2\n";
+    let root = repo("cli-secret", &[CONFIG, ("data/common.yaml", data)]);
+    for args in [&["lookup", "pw"][..], &["lookup", "pw", "--explain"], &["lookup", "pw", "--explain", "--render-as", "json"]] {
+        let (status, out, err) = at(&root, args, "");
+        assert!(status == 0 && !out.contains("hunter2") && !err.contains("hunter2"), "{args:?}: {out}");
+    }
+    assert!(at(&root, &["lookup", "pw", "--reveal-sensitive"], "").1.contains("hunter2"));
+}
+
+#[test]
+fn every_rule_is_listed_and_explained() {
+    let (status, out, _) = at(&in_package("."), &["rules"], "");
+    assert!(status == 0 && out.lines().count() > 20);
+    for line in out.lines() {
+        let code = line.split_whitespace().next().unwrap();
+        let (status, page, _) = at(&in_package("."), &["rules", code], "");
+        assert!(status == 0 && page.starts_with(&format!("# {code}\n")), "{code}");
+    }
+    assert_eq!(at(&in_package("."), &["rules", "nope"], "").0, 2);
+}

@@ -184,14 +184,15 @@ impl Applying<'_> {
             self.report("pathMappings", "must be a hash of deployed paths and paths here");
             return;
         };
-        let mut pairs = Vec::new();
+        let mut mappings = PathMappings::default();
         for (deployed, here) in members {
-            if let Some(here) = self.path("pathMappings", here) {
-                pairs.push((deployed.clone(), here));
+            if let Some(here) = self.path("pathMappings", here)
+                && let Err(problem) = mappings.add(deployed, &here)
+            {
+                self.report("pathMappings", &problem);
             }
         }
-        let pairs = pairs.iter().map(|(deployed, here)| (deployed.as_str(), here.as_str()));
-        self.settings.workspace.path_mappings = PathMappings::new(pairs);
+        self.settings.workspace.path_mappings = mappings;
     }
 
     fn nodes(&mut self, value: &Value) {
@@ -302,6 +303,14 @@ mod tests {
         let keys: Vec<&str> = problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
         assert_eq!(keys, ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]);
         assert_eq!(settings.workspace.max_file_size, 10);
+    }
+
+    #[test]
+    fn a_mapping_of_a_huge_path_is_said_and_the_others_count() {
+        let huge = "x".repeat(5000);
+        let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
+        assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
+        assert_eq!(settings.workspace.path_mappings.map("/srv/data", &|_| false), "data");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod to_lsp;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService, Server};
 
@@ -71,10 +71,20 @@ impl Backend {
     }
 
     /// Answers a request from the snapshot of this moment, on a thread of its own: a slow answer holds back nothing, and a
-    /// panic ends nothing but the request.
-    async fn answer<T: Send + 'static>(&self, compute: impl FnOnce(&Snapshot, &Features) -> T + Send + 'static) -> Result<T> {
+    /// panic ends nothing but the request. Positions in the document `about` are those of its text when the request came, so a
+    /// text that changed while the folders were read is no text to answer for.
+    async fn answer<T: Send + 'static>(
+        &self,
+        about: Option<FilePath>,
+        compute: impl FnOnce(&Snapshot, &Features) -> T + Send + 'static,
+    ) -> Result<T> {
+        let asked_of = self.shared.with(|state| state.version(about.as_ref()));
         self.shared.settled().await;
-        let (snapshot, features) = self.shared.with(|state| (state.workspace.snapshot(), state.features.clone()));
+        let (version, snapshot, features) =
+            self.shared.with(|state| (state.version(about.as_ref()), state.workspace.snapshot(), state.features.clone()));
+        if version != asked_of {
+            return Err(content_modified());
+        }
         let computed = tokio::task::spawn_blocking(move || compute(&snapshot, &features)).await;
         computed.map_err(|_| Error::internal_error())
     }
@@ -83,6 +93,11 @@ impl Backend {
         self.shared.with(|state| state.workspace.apply(change));
         self.shared.changed.notify_one();
     }
+}
+
+/// The protocol's ContentModified: the client asks again if it still wants to know.
+fn content_modified() -> Error {
+    Error { code: ErrorCode::ServerError(-32801), message: "the document has changed since".into(), data: None }
 }
 
 #[tower_lsp::async_trait]
@@ -172,7 +187,7 @@ impl LanguageServer for Backend {
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
-        self.answer(move |snapshot, features| {
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let link = to_lsp::link;
             let config =
@@ -185,7 +200,7 @@ impl LanguageServer for Backend {
 
     async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
-        self.answer(move |snapshot, features| {
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let definitions = ide::definition::definition(snapshot, position)?;
             Some(to_lsp::definitions(snapshot, position.file, &definitions, features))

@@ -56,7 +56,8 @@ impl Backend {
     /// Which nodes see a file.
     pub(super) async fn nodes(&self, params: NodesParams) -> Result<NodesAnswer> {
         let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
-        self.answer(move |snapshot, _| {
+        // It asks about no place in a text, so a later text will do.
+        self.answer(None, move |snapshot, _| {
             let environment = path.as_ref().and_then(|path| snapshot.layout().governing(path).next());
             let nodes = match (&path, environment) {
                 (Some(path), Some(environment)) => snapshot.nodes_seeing(environment, path),

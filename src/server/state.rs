@@ -175,6 +175,11 @@ impl State {
         self.documents.insert(path.clone(), Document { uri: uri.clone(), version });
     }
 
+    /// The version of a document; `None` when it is not open.
+    pub(super) fn version(&self, path: Option<&FilePath>) -> Option<i32> {
+        self.documents.get(path?).map(|document| document.version)
+    }
+
     /// Forgets a document.
     pub(super) fn closed(&mut self, path: &FilePath) {
         self.documents.remove(path);

@@ -17,26 +17,32 @@ struct Rule {
     here: String,
 }
 
+/// The longest deployed path, in bytes: settings are a repository's, which anyone may have written.
+const MAX_LENGTH: usize = 4096;
 /// Where control repos are deployed: an environment's folder below this one is the repo itself.
 const DEPLOYED_ENVIRONMENTS: &str = "/etc/puppetlabs/code/environments/";
 
 impl PathMappings {
-    /// The rules for these pairs of a deployed path and a path here, which is relative to the folder of the `hiera.yaml` unless absolute.
+    /// Adds the rule for a deployed path and a path here, which is relative to the folder of the `hiera.yaml` unless absolute.
     /// A token in the deployed path stands for one folder of any name, or for the same token in a datadir.
-    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> PathMappings {
-        let rule = |(deployed, here): (&str, &str)| {
-            let mut source = String::from("^");
-            for piece in pieces(deployed.trim_end_matches('/'), false) {
-                match piece {
-                    Piece::Literal(text) | Piece::Glob(text) => source.push_str(&regex::escape(&text)),
-                    Piece::Variable(_) | Piece::Any => source.push_str(r"(?:%\{[^}]*\}|[^/]+)"),
-                }
+    ///
+    /// Errors: a deployed path too long to be meant, in words for the user. The rule is left out then.
+    pub fn add(&mut self, deployed: &str, here: &str) -> Result<(), String> {
+        if deployed.len() > MAX_LENGTH {
+            return Err(format!("a deployed path of {} bytes is too long", deployed.len()));
+        }
+        let mut source = String::from("^");
+        for piece in pieces(deployed.trim_end_matches('/'), false) {
+            match piece {
+                Piece::Literal(text) | Piece::Glob(text) => source.push_str(&regex::escape(&text)),
+                Piece::Variable(_) | Piece::Any => source.push_str(r"(?:%\{[^}]*\}|[^/]+)"),
             }
-            source.push_str("(?:/|$)");
-            let deployed = Regex::new(&source).expect("escaped text and fixed parts are a regular expression");
-            Rule { deployed, here: here.trim_end_matches('/').to_owned() }
-        };
-        PathMappings { rules: pairs.into_iter().map(rule).collect() }
+        }
+        source.push_str("(?:/|$)");
+        // Many tokens make an expression larger than the engine takes.
+        let deployed = Regex::new(&source).map_err(|_| format!("'{deployed}' is too long"))?;
+        self.rules.push(Rule { deployed, here: here.trim_end_matches('/').to_owned() });
+        Ok(())
     }
 
     /// Where a datadir lies here, relative to the folder of its `hiera.yaml` unless absolute; itself when nothing maps it.
@@ -76,7 +82,9 @@ mod tests {
     use super::*;
 
     fn map(pairs: &[(&str, &str)], datadir: &str) -> String {
-        PathMappings::new(pairs.iter().copied()).map(datadir, &|_| false)
+        let mut mappings = PathMappings::default();
+        pairs.iter().for_each(|(deployed, here)| mappings.add(deployed, here).unwrap());
+        mappings.map(datadir, &|_| false)
     }
 
     #[test]
@@ -87,6 +95,14 @@ mod tests {
         assert_eq!(map(&rules, "/srv/data/x"), "/work/shared-data/x");
         assert_eq!(map(&rules, "/srv/database"), "/srv/database");
         assert_eq!(map(&rules, "data"), "data");
+    }
+
+    #[test]
+    fn a_huge_path_is_refused() {
+        let mut mappings = PathMappings::default();
+        assert!(mappings.add(&"/x".repeat(1 << 20), ".").unwrap_err().contains("too long"));
+        let _ = mappings.add(&"%{x}".repeat(1000), "."); // The engine may take it or not.
+        assert!(mappings.add("/srv", ".").is_ok());
     }
 
     #[test]

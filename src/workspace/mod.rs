@@ -11,7 +11,7 @@ pub mod nodes;
 pub mod scan;
 pub mod snapshot;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use file::{Content, File};
@@ -103,7 +103,7 @@ impl Workspace {
     /// A workspace of these folders, of which nothing is known yet.
     pub fn new(config: WorkspaceConfig, folders: Vec<FilePath>) -> Workspace {
         let config = Arc::new(config);
-        let folders = Arc::new(folders);
+        let folders = Arc::new(without_repeats(folders));
         let snapshot = Snapshot {
             revision: 0,
             complete: false,
@@ -185,7 +185,7 @@ impl Workspace {
                 self.reconfigured = true;
             }
             Change::Folders(folders) => {
-                self.folders = Arc::new(folders);
+                self.folders = Arc::new(without_repeats(folders));
                 self.reconfigured = true;
             }
         }
@@ -219,11 +219,13 @@ impl Workspace {
             disk.insert(path, file);
         }
         self.disk = disk;
-        let mut nodes = Vec::new();
+        let mut nodes: Vec<nodes::Node> = Vec::new();
+        let mut certnames = HashSet::new();
         let mut errors = Vec::new();
         for source in &scan.sources {
             match &source.nodes {
-                Ok(found) => nodes.extend(found.iter().cloned()),
+                // Of two nodes with one name the first counts: it is the one that the name finds.
+                Ok(found) => nodes.extend(found.iter().filter(|node| certnames.insert(node.name.clone())).cloned()),
                 Err(error) => errors.push((source.path.clone(), error.clone())),
             }
         }
@@ -271,6 +273,13 @@ impl Workspace {
         snapshot.layout = Arc::new(Layout::default());
         snapshot.layout = Arc::new(scan::layout(snapshot));
     }
+}
+
+/// The same folders, each once: clients list one twice, and what is in it would be there twice, too.
+fn without_repeats(mut folders: Vec<FilePath>) -> Vec<FilePath> {
+    let mut seen = HashSet::new();
+    folders.retain(|folder| seen.insert(folder.clone()));
+    folders
 }
 
 #[cfg(test)]

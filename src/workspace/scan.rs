@@ -192,9 +192,13 @@ impl Reading<'_> {
     fn nodes(&mut self, snapshot: &Snapshot) {
         let view = EnvironmentView { snapshot, environment: None };
         let config = &self.request.config;
+        let mut seen = BTreeSet::new();
         for folder in self.request.folders.iter() {
             for source in &config.nodes.sources {
                 for path in glob(folder.join(source).as_str(), &view) {
+                    if !seen.insert(path.clone()) {
+                        continue; // Globs may overlap, and so may folders.
+                    }
                     let stamp = match self.fs.entry(&path) {
                         Some(Entry::File(stamp)) => Some(stamp),
                         _ => None,

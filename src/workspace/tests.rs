@@ -172,3 +172,29 @@ fn closing_shows_the_disk_again_and_a_look_without_news_changes_nothing() {
     look(&mut fixture);
     assert_eq!(shown(&fixture), None);
 }
+
+#[test]
+fn a_node_is_known_once() {
+    let mut fixture = Fixture::new(
+        "
+#- /.hiera-ls.yaml
+nodes: {sources: ['nodes/*.yaml', 'nodes/a*']}
+#- /nodes/a.yaml
+[{fqdn: a.example.net}, {fqdn: b.example.net}]
+#- /nodes/b.yaml
+fqdn: b.example.net
+#- /data/common.yaml
+a: 1
+",
+    );
+    let known = |fixture: &Fixture| {
+        let snapshot = fixture.workspace.snapshot();
+        snapshot.nodes().iter().map(|node| format!("{} {}", node.name, node.source.name())).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&fixture), ["a.example.net a.yaml", "b.example.net a.yaml"]);
+    fixture.workspace.apply(Change::Folders(vec![FilePath::new("/"), FilePath::new("/nodes/.."), FilePath::new("/nodes")]));
+    assert_eq!(fixture.workspace.snapshot().folders().len(), 2);
+    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    assert_eq!(known(&fixture).len(), 2);
+}

@@ -196,3 +196,20 @@ async def test_wrong_parameters_are_an_error(start, repo: pathlib.Path, params) 
     assert await refused(session.request("hiera/selectNode", params)) in (lsp.ErrorCodes.InvalidParams, lsp.ErrorCodes.InvalidRequest)
     session.open(COMMON)
     assert await session.hover(COMMON, "company: ") is not None
+
+
+async def test_a_hover_over_a_text_that_changed_meanwhile(repo: pathlib.Path) -> None:
+    """The hover waits for the first reading of the folders; its position is one in the text before the change."""
+    server = await RawServer.start()
+    await server.initialize(repo)
+    uri = (repo / COMMON).as_uri()
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": "motd: hello\n"}
+    server.send("textDocument/didOpen", {"textDocument": document})
+    server.send("textDocument/hover", hover(repo), id="hover")
+    change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "\n\n"}]}
+    server.send("textDocument/didChange", change)
+    answer = await server.answer("hover")
+    # On a quick machine the answer is there before the change; it is then of the text that was asked about.
+    assert answer["result"] if "result" in answer else answer["error"]["code"] == lsp.LSPErrorCodes.ContentModified.value
+    server.process.stdin.close()
+    assert await server.end() == 0

@@ -93,15 +93,23 @@ const MAX_ENTRIES: usize = 500_000;
 /// The modules' folders of an environment that does not name any.
 const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
 
+/// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing.
+const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
+
 /// Whether a change of this file may change the layers.
 pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
     is_config(config, path) || path.name() == "environment.conf"
 }
 
 fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    path.name() == "hiera.yaml"
-        || path.as_str().ends_with(&config.hiera_config)
-        || config.global_hiera_config.as_ref() == Some(path)
+    path.name() == "hiera.yaml" || is_named(config, path) || config.global_hiera_config.as_ref() == Some(path)
+}
+
+/// Whether it is the file that the setting names: whole parts of the path, `my-hiera.yaml` is another.
+fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
+    let named = FilePath::new(&config.hiera_config);
+    let rest = path.as_str().strip_suffix(named.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach, and those that lie among them.
@@ -290,7 +298,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
     let is_module = |root: &FilePath| {
         root.parent()
             .is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
-            || root.ancestors().any(|ancestor| roots.contains(&ancestor)) && in_fixtures(root)
+            || roots.iter().any(|other| other != root && is_sample(root, other))
     };
     let global = config
         .global_hiera_config
@@ -324,7 +332,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
 
 fn root_of(config: &WorkspaceConfig, path: &FilePath) -> Option<FilePath> {
     let depth = FilePath::new(&config.hiera_config).as_str().matches('/').count();
-    if path.as_str().ends_with(&config.hiera_config) { path.ancestors().nth(depth) } else { path.parent() }
+    if is_named(config, path) { path.ancestors().nth(depth) } else { path.parent() }
 }
 
 fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
@@ -332,9 +340,9 @@ fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
     if snapshot.files.contains_key(&named) { named } else { root.join("hiera.yaml") }
 }
 
-/// Copies of modules that tests make are no environments.
-fn in_fixtures(root: &FilePath) -> bool {
-    root.as_str().contains("/spec/fixtures/")
+/// Whether a `hiera.yaml` at `root` is what tests, templates or examples of the environment at `other` are made of.
+fn is_sample(root: &FilePath, other: &FilePath) -> bool {
+    root.relative_to(other).is_some_and(|below| below.split('/').any(|folder| SAMPLE_FOLDERS.contains(&folder)))
 }
 
 fn module_path(snapshot: &Snapshot, root: &FilePath) -> Vec<FilePath> {

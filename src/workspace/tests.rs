@@ -198,3 +198,21 @@ a: 1
     fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
     assert_eq!(known(&fixture).len(), 2);
 }
+
+/// The folders of the environments, sorted.
+fn environments(text: &str) -> Vec<String> {
+    let snapshot = Fixture::new(text).snapshot;
+    let mut roots: Vec<String> = snapshot.layout().environments.iter().map(|found| found.root.to_string()).collect();
+    roots.sort();
+    roots
+}
+
+#[test]
+fn a_config_among_tests_and_templates_makes_no_environment() {
+    let mut text = String::from("#- /hiera.yaml\nversion: 5\n#- /environments/dev/hiera.yaml\nversion: 5\n");
+    for folder in ["spec/fixtures", "fixtures/x", "site/puppet/files", "site/puppet/templates/a/b", "vendor/x", "examples"] {
+        text.push_str(&format!("#- /{folder}/hiera.yaml\nversion: 5\n"));
+    }
+    text.push_str("#- /nodes/my-hiera.yaml\na: 1\n");
+    assert_eq!(environments(&text), ["/", "/environments/dev"]);
+}

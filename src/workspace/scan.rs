@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::file::{Content, File};
-use super::fs::{Entry, FileSystem, Stamp, WalkLimits};
+use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
 use super::layers::{Environment, Layout, Module};
 use super::nodes::{self, Node};
 use super::snapshot::{EnvironmentView, Names, Snapshot};
@@ -177,10 +177,14 @@ impl Reading<'_> {
         }
         let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
         let Some(Entry::File(stamp)) = entry else { return };
+        let max_size = self.request.config.max_file_size;
         let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
+        // The limit may have been raised since.
+        let known =
+            known.filter(|file| !matches!(file.content, Content::Unreadable(ReadError::TooLarge(size)) if size <= max_size));
         let found = match known {
             Some(file) => Found::Same(file.clone()),
-            None => Found::New(Content::new(self.fs.read(path, self.request.config.max_file_size)), stamp),
+            None => Found::New(Content::new(self.fs.read(path, max_size)), stamp),
         };
         self.scan.files.insert(path.clone(), found);
         self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));

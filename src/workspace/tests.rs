@@ -4,7 +4,7 @@ use crate::fixture::Fixture;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, Text};
-use crate::workspace::{Change, scan};
+use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
 const SITE: &str = "
@@ -215,4 +215,19 @@ fn a_config_among_tests_and_templates_makes_no_environment() {
     }
     text.push_str("#- /nodes/my-hiera.yaml\na: 1\n");
     assert_eq!(environments(&text), ["/", "/environments/dev"]);
+}
+
+#[test]
+fn a_raised_limit_has_large_files_read() {
+    let mut fixture =
+        Fixture::new(&format!("#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n", "x".repeat(200)));
+    let is_text = |fixture: &Fixture| {
+        fixture.workspace.snapshot().file(&FilePath::new("/data/common.yaml")).is_some_and(|file| file.text().is_some())
+    };
+    assert!(!is_text(&fixture));
+    let config = WorkspaceConfig { max_file_size: 1000, ..fixture.workspace.snapshot().config().clone() };
+    fixture.workspace.apply(Change::Configure(config.into()));
+    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    assert!(is_text(&fixture));
 }

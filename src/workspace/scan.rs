@@ -93,12 +93,14 @@ const MAX_ENTRIES: usize = 500_000;
 /// The modules' folders of an environment that does not name any.
 const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
 
+/// Tells a module's name.
+const METADATA: &str = "metadata.json";
 /// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing.
 const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
 
 /// Whether a change of this file may change the layers.
 pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    is_config(config, path) || path.name() == "environment.conf"
+    is_config(config, path) || matches!(path.name(), "environment.conf" | METADATA)
 }
 
 fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
@@ -124,8 +126,13 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         walk(&mut scan, folder, fs, &limits);
     }
     let mut reading = Reading { request, fs, scan };
+    let entries = &reading.scan.entries;
+    // Most modules have no config, so that their names are not asked for.
+    let matters = |path: &FilePath| {
+        path.name() != METADATA || path.parent().is_some_and(|root| entries.contains_key(&root.join("hiera.yaml")))
+    };
     let mut configs: Vec<FilePath> =
-        reading.scan.entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
+        entries.keys().filter(|path| shapes_layout(&request.config, path) && matters(path)).cloned().collect();
     configs.extend(governing_above(request, fs));
     configs.extend(request.config.global_hiera_config.clone());
     configs.iter().for_each(|path| reading.read(path));
@@ -252,7 +259,7 @@ fn governing_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     let mut found = Vec::new();
     for folder in request.folders.iter() {
         for ancestor in folder.ancestors() {
-            for name in [request.config.hiera_config.as_str(), "environment.conf"] {
+            for name in [request.config.hiera_config.as_str(), "environment.conf", "Puppetfile", METADATA] {
                 let path = ancestor.join(name);
                 if matches!(fs.entry(&path), Some(Entry::File(_))) {
                     found.push(path);
@@ -311,9 +318,12 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
         .and_then(|path| read_config(snapshot, path, &Layer::Global));
     let mut environments = Vec::new();
     for root in roots.iter().filter(|root| !is_module(root)) {
-        let path = config_path(snapshot, root);
-        let Some(environment_config) = read_config(snapshot, &path, &Layer::Environment) else { continue };
-        let modules = modules(snapshot, &module_folders[root]);
+        let lone = if root.ancestors().any(|above| roots.contains(&above)) { None } else { lone_module(snapshot, root) };
+        let read = || {
+            let config = read_config(snapshot, &config_path(snapshot, root), &Layer::Environment)?;
+            Some((config, modules(snapshot, &module_folders[root])))
+        };
+        let Some((environment_config, modules)) = lone.or_else(read) else { continue };
         let parent = root.parent();
         let name = match parent.as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
@@ -332,6 +342,29 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
     }
     environments.sort_by_key(|environment| std::cmp::Reverse(environment.root.as_str().len()));
     Layout { environments }
+}
+
+/// What there is of the environment of a module that is opened without one: no levels, and this module.
+fn lone_module(snapshot: &Snapshot, root: &FilePath) -> Option<(Arc<HieraConfig>, BTreeMap<String, Module>)> {
+    let has = |name: &str| snapshot.names.entries.contains_key(&root.join(name));
+    if !has(METADATA) || ["environment.conf", "Puppetfile"].into_iter().any(has) {
+        return None;
+    }
+    let name = module_name(snapshot, root);
+    let config = read_config(snapshot, &root.join("hiera.yaml"), &Layer::Module(name.as_str().into()))?;
+    // Nothing is there, so that it is not taken for the module's.
+    let nowhere = root.join(".environment/hiera.yaml");
+    let environment_config = HieraConfig::without_levels(config.file, &nowhere);
+    let module = Module { root: root.clone(), config: Some(config) };
+    Some((Arc::new(environment_config), BTreeMap::from([(name, module)])))
+}
+
+/// A module's name: metadata.json has the author's before it, and so has the folder often.
+fn module_name(snapshot: &Snapshot, root: &FilePath) -> String {
+    let metadata = snapshot.file(&root.join(METADATA)).and_then(|file| file.text()).map(|text| text.to_str().into_owned());
+    let metadata = metadata.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str()).unwrap_or(root.name());
+    full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
 }
 
 fn root_of(config: &WorkspaceConfig, path: &FilePath) -> Option<FilePath> {

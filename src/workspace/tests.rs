@@ -231,3 +231,25 @@ fn a_raised_limit_has_large_files_read() {
     fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
     assert!(is_text(&fixture));
 }
+
+#[test]
+fn a_module_opened_alone_is_a_module() {
+    let files = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Common, path: common.yaml}]
+default_hierarchy: [{name: Last, path: last.yaml}]
+#- /data/common.yaml
+ntp::servers: []
+other::x: 1
+#- /data/last.yaml
+ntp::y: 1
+";
+    let alone = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"puppetlabs-ntp\"}}\n"));
+    let codes: Vec<&str> = alone.findings().iter().map(|finding| finding.rule.code).collect();
+    assert_eq!(codes, ["foreign-module-key"], "{}", alone.rendered_findings());
+    assert_eq!(alone.snapshot.layout().environments[0].modules.keys().collect::<Vec<_>>(), ["ntp"]);
+    let repo = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"x/control\"}}\n#- /Puppetfile\nforge 'x'\n"));
+    let codes: Vec<&str> = repo.findings().iter().map(|finding| finding.rule.code).collect();
+    assert!(codes.contains(&"config-error"), "{}", repo.rendered_findings());
+}

@@ -246,6 +246,12 @@ impl HieraConfig {
         HieraConfig { file, path: path.clone(), hierarchy: vec![level], default_hierarchy: Vec::new(), problems: Vec::new() }
     }
 
+    /// The config of a layer that has no levels.
+    pub fn without_levels(file: FileId, path: &FilePath) -> HieraConfig {
+        let (hierarchy, default_hierarchy, problems) = (Vec::new(), Vec::new(), Vec::new());
+        HieraConfig { file, path: path.clone(), hierarchy, default_hierarchy, problems }
+    }
+
     /// The folder that datadirs are relative to.
     pub fn base(&self) -> FilePath {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))

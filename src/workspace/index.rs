@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::file::File;
 use super::snapshot::Snapshot;
 use crate::hiera::data::Reference;
 use crate::text::FilePath;
@@ -20,12 +21,19 @@ impl KeyIndex {
         let mut definitions: HashMap<Arc<str>, Vec<FilePath>> = HashMap::new();
         let mut edges: HashMap<Arc<str>, HashSet<Arc<str>>> = HashMap::new();
         let environments = &snapshot.layout().environments;
-        for file in snapshot.files().filter(|file| environments.iter().any(|environment| environment.reaches(&file.path))) {
-            let data = file.data(file.format());
+        let readings = |file: &Arc<File>| {
+            let governing = environments.iter().filter(|environment| environment.reaches(&file.path));
+            let mut data: Vec<_> = governing.filter_map(|environment| snapshot.view(environment).data_of(&file.path)).collect();
+            // What is read in the same way is the same: parsed once, counted once.
+            data.dedup_by(|a, b| Arc::ptr_eq(a, b));
+            data.into_iter().map(|data| (file.path.clone(), data)).collect::<Vec<_>>()
+        };
+        for (path, data) in snapshot.files().flat_map(readings) {
             for key in data.roots.keys().filter_map(|key| key.as_str()) {
                 match definitions.get_mut(key) {
-                    Some(files) => files.push(file.path.clone()),
-                    None => drop(definitions.insert(key.into(), vec![file.path.clone()])),
+                    Some(files) if files.last() == Some(&path) => {}
+                    Some(files) => files.push(path.clone()),
+                    None => drop(definitions.insert(key.into(), vec![path.clone()])),
                 }
             }
             for token in &data.tokens {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::file::{Content, File};
-use super::fs::{Entry, FileSystem, Stamp, WalkLimits};
+use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
 use super::layers::{Environment, Layout, Module};
 use super::nodes::{self, Node};
 use super::snapshot::{EnvironmentView, Names, Snapshot};
@@ -93,15 +93,25 @@ const MAX_ENTRIES: usize = 500_000;
 /// The modules' folders of an environment that does not name any.
 const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
 
+/// Tells a module's name.
+const METADATA: &str = "metadata.json";
+/// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing.
+const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
+
 /// Whether a change of this file may change the layers.
 pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    is_config(config, path) || path.name() == "environment.conf"
+    is_config(config, path) || matches!(path.name(), "environment.conf" | METADATA)
 }
 
 fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    path.name() == "hiera.yaml"
-        || path.as_str().ends_with(&config.hiera_config)
-        || config.global_hiera_config.as_ref() == Some(path)
+    path.name() == "hiera.yaml" || is_named(config, path) || config.global_hiera_config.as_ref() == Some(path)
+}
+
+/// Whether it is the file that the setting names: whole parts of the path, `my-hiera.yaml` is another.
+fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
+    let named = FilePath::new(&config.hiera_config);
+    let rest = path.as_str().strip_suffix(named.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach, and those that lie among them.
@@ -116,8 +126,13 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         walk(&mut scan, folder, fs, &limits);
     }
     let mut reading = Reading { request, fs, scan };
+    let entries = &reading.scan.entries;
+    // Most modules have no config, so that their names are not asked for.
+    let matters = |path: &FilePath| {
+        path.name() != METADATA || path.parent().is_some_and(|root| entries.contains_key(&root.join("hiera.yaml")))
+    };
     let mut configs: Vec<FilePath> =
-        reading.scan.entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
+        entries.keys().filter(|path| shapes_layout(&request.config, path) && matters(path)).cloned().collect();
     configs.extend(governing_above(request, fs));
     configs.extend(request.config.global_hiera_config.clone());
     configs.iter().for_each(|path| reading.read(path));
@@ -169,10 +184,14 @@ impl Reading<'_> {
         }
         let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
         let Some(Entry::File(stamp)) = entry else { return };
+        let max_size = self.request.config.max_file_size;
         let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
+        // The limit may have been raised since.
+        let known =
+            known.filter(|file| !matches!(file.content, Content::Unreadable(ReadError::TooLarge(size)) if size <= max_size));
         let found = match known {
             Some(file) => Found::Same(file.clone()),
-            None => Found::New(Content::new(self.fs.read(path, self.request.config.max_file_size)), stamp),
+            None => Found::New(Content::new(self.fs.read(path, max_size)), stamp),
         };
         self.scan.files.insert(path.clone(), found);
         self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
@@ -240,7 +259,7 @@ fn governing_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     let mut found = Vec::new();
     for folder in request.folders.iter() {
         for ancestor in folder.ancestors() {
-            for name in [request.config.hiera_config.as_str(), "environment.conf"] {
+            for name in [request.config.hiera_config.as_str(), "environment.conf", "Puppetfile", METADATA] {
                 let path = ancestor.join(name);
                 if matches!(fs.entry(&path), Some(Entry::File(_))) {
                     found.push(path);
@@ -290,7 +309,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
     let is_module = |root: &FilePath| {
         root.parent()
             .is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
-            || root.ancestors().any(|ancestor| roots.contains(&ancestor)) && in_fixtures(root)
+            || roots.iter().any(|other| other != root && is_sample(root, other))
     };
     let global = config
         .global_hiera_config
@@ -299,9 +318,12 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
         .and_then(|path| read_config(snapshot, path, &Layer::Global));
     let mut environments = Vec::new();
     for root in roots.iter().filter(|root| !is_module(root)) {
-        let path = config_path(snapshot, root);
-        let Some(environment_config) = read_config(snapshot, &path, &Layer::Environment) else { continue };
-        let modules = modules(snapshot, &module_folders[root]);
+        let lone = if root.ancestors().any(|above| roots.contains(&above)) { None } else { lone_module(snapshot, root) };
+        let read = || {
+            let config = read_config(snapshot, &config_path(snapshot, root), &Layer::Environment)?;
+            Some((config, modules(snapshot, &module_folders[root])))
+        };
+        let Some((environment_config, modules)) = lone.or_else(read) else { continue };
         let parent = root.parent();
         let name = match parent.as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
@@ -322,9 +344,32 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
     Layout { environments }
 }
 
+/// What there is of the environment of a module that is opened without one: no levels, and this module.
+fn lone_module(snapshot: &Snapshot, root: &FilePath) -> Option<(Arc<HieraConfig>, BTreeMap<String, Module>)> {
+    let has = |name: &str| snapshot.names.entries.contains_key(&root.join(name));
+    if !has(METADATA) || ["environment.conf", "Puppetfile"].into_iter().any(has) {
+        return None;
+    }
+    let name = module_name(snapshot, root);
+    let config = read_config(snapshot, &root.join("hiera.yaml"), &Layer::Module(name.as_str().into()))?;
+    // Nothing is there, so that it is not taken for the module's.
+    let nowhere = root.join(".environment/hiera.yaml");
+    let environment_config = HieraConfig::without_levels(config.file, &nowhere);
+    let module = Module { root: root.clone(), config: Some(config) };
+    Some((Arc::new(environment_config), BTreeMap::from([(name, module)])))
+}
+
+/// A module's name: metadata.json has the author's before it, and so has the folder often.
+fn module_name(snapshot: &Snapshot, root: &FilePath) -> String {
+    let metadata = snapshot.file(&root.join(METADATA)).and_then(|file| file.text()).map(|text| text.to_str().into_owned());
+    let metadata = metadata.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str()).unwrap_or(root.name());
+    full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
+}
+
 fn root_of(config: &WorkspaceConfig, path: &FilePath) -> Option<FilePath> {
     let depth = FilePath::new(&config.hiera_config).as_str().matches('/').count();
-    if path.as_str().ends_with(&config.hiera_config) { path.ancestors().nth(depth) } else { path.parent() }
+    if is_named(config, path) { path.ancestors().nth(depth) } else { path.parent() }
 }
 
 fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
@@ -332,9 +377,9 @@ fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
     if snapshot.files.contains_key(&named) { named } else { root.join("hiera.yaml") }
 }
 
-/// Copies of modules that tests make are no environments.
-fn in_fixtures(root: &FilePath) -> bool {
-    root.as_str().contains("/spec/fixtures/")
+/// Whether a `hiera.yaml` at `root` is what tests, templates or examples of the environment at `other` are made of.
+fn is_sample(root: &FilePath, other: &FilePath) -> bool {
+    root.relative_to(other).is_some_and(|below| below.split('/').any(|folder| SAMPLE_FOLDERS.contains(&folder)))
 }
 
 fn module_path(snapshot: &Snapshot, root: &FilePath) -> Vec<FilePath> {

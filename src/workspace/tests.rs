@@ -4,7 +4,7 @@ use crate::fixture::Fixture;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, Text};
-use crate::workspace::{Change, scan};
+use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
 const SITE: &str = "
@@ -197,4 +197,59 @@ a: 1
     let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
     fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
     assert_eq!(known(&fixture).len(), 2);
+}
+
+/// The folders of the environments, sorted.
+fn environments(text: &str) -> Vec<String> {
+    let snapshot = Fixture::new(text).snapshot;
+    let mut roots: Vec<String> = snapshot.layout().environments.iter().map(|found| found.root.to_string()).collect();
+    roots.sort();
+    roots
+}
+
+#[test]
+fn a_config_among_tests_and_templates_makes_no_environment() {
+    let mut text = String::from("#- /hiera.yaml\nversion: 5\n#- /environments/dev/hiera.yaml\nversion: 5\n");
+    for folder in ["spec/fixtures", "fixtures/x", "site/puppet/files", "site/puppet/templates/a/b", "vendor/x", "examples"] {
+        text.push_str(&format!("#- /{folder}/hiera.yaml\nversion: 5\n"));
+    }
+    text.push_str("#- /nodes/my-hiera.yaml\na: 1\n");
+    assert_eq!(environments(&text), ["/", "/environments/dev"]);
+}
+
+#[test]
+fn a_raised_limit_has_large_files_read() {
+    let mut fixture =
+        Fixture::new(&format!("#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n", "x".repeat(200)));
+    let is_text = |fixture: &Fixture| {
+        fixture.workspace.snapshot().file(&FilePath::new("/data/common.yaml")).is_some_and(|file| file.text().is_some())
+    };
+    assert!(!is_text(&fixture));
+    let config = WorkspaceConfig { max_file_size: 1000, ..fixture.workspace.snapshot().config().clone() };
+    fixture.workspace.apply(Change::Configure(config.into()));
+    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    assert!(is_text(&fixture));
+}
+
+#[test]
+fn a_module_opened_alone_is_a_module() {
+    let files = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Common, path: common.yaml}]
+default_hierarchy: [{name: Last, path: last.yaml}]
+#- /data/common.yaml
+ntp::servers: []
+other::x: 1
+#- /data/last.yaml
+ntp::y: 1
+";
+    let alone = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"puppetlabs-ntp\"}}\n"));
+    let codes: Vec<&str> = alone.findings().iter().map(|finding| finding.rule.code).collect();
+    assert_eq!(codes, ["foreign-module-key"], "{}", alone.rendered_findings());
+    assert_eq!(alone.snapshot.layout().environments[0].modules.keys().collect::<Vec<_>>(), ["ntp"]);
+    let repo = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"x/control\"}}\n#- /Puppetfile\nforge 'x'\n"));
+    let codes: Vec<&str> = repo.findings().iter().map(|finding| finding.rule.code).collect();
+    assert!(codes.contains(&"config-error"), "{}", repo.rendered_findings());
 }

@@ -266,6 +266,10 @@ impl HieraConfig {
                 let lines: Vec<String> = structure.map(|problem| format!("{subject} {}", problem.message)).collect();
                 LookupError::new(LookupErrorKind::ConfigType(report(&lines)), None)
             }
+            ConfigProblemKind::Version if problem.message.starts_with("entry 'version'") => {
+                let message = format!("The Lookup Configuration at '{}' has wrong type, {}", self.path, problem.message);
+                LookupError::new(LookupErrorKind::ConfigType(message), None)
+            }
             ConfigProblemKind::Token => {
                 let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
                 LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)

@@ -17,7 +17,7 @@ use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
 use super::hierarchy::{CandidateFile, LocatedLevel, Location, Place, locate};
 use super::key::{LookupKey, Segment};
-use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, check_layer_options};
+use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError, check_layer_options};
 use super::merge::{Strategy, fold};
 use super::resolution::{MergeSource, Outcome, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
@@ -121,7 +121,14 @@ struct Invocation {
 struct Choice {
     merge: Strategy,
     merge_source: MergeSource,
-    convert_to: Option<ConvertTo>,
+    /// An entry that is none is an error only where a value was found.
+    convert_to: Result<Option<ConvertTo>, OptionsError>,
+}
+
+impl Default for Choice {
+    fn default() -> Choice {
+        Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: Ok(None) }
+    }
 }
 
 impl<'a> Resolver<'a> {
@@ -153,12 +160,13 @@ impl<'a> Resolver<'a> {
                 let value = self.find_chosen(&mut inv, key, &choice, None);
                 (choice, value)
             }
-            Err(error) => (Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: None }, Err(error)),
+            Err(error) => (Choice::default(), Err(error)),
         };
         let Invocation { steps, unsettled, reads, unapplied_conversion, .. } = inv;
         let mut steps = steps.unwrap_or_default();
         self.add_unreached(key, &mut steps);
         let Choice { merge, merge_source, convert_to } = choice;
+        let convert_to = convert_to.unwrap_or_default();
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
     }
 
@@ -185,7 +193,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn choose(&self, inv: &mut Invocation, key: &LookupKey, merge: Option<&Strategy>) -> Result<Choice, LookupError> {
-        let mut choice = Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: None };
+        let mut choice = Choice::default();
         if is_reserved(key) {
             return Ok(choice);
         }
@@ -249,8 +257,9 @@ impl<'a> Resolver<'a> {
         {
             value = dig(&found, key)?;
         }
-        let (Some(value), Some(convert_to)) = (&value, &choice.convert_to) else { return Ok(value) };
-        match convert(value.clone(), convert_to) {
+        let Some(found) = value else { return Ok(None) };
+        let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
+        match convert(found, convert_to) {
             Conversion::Done(value) => Ok(Some(value)),
             Conversion::NotApplied(value) => {
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
@@ -401,7 +410,10 @@ impl<'a> Resolver<'a> {
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
         if let Some(message) = &data.refused {
-            return error(format!("Unable to parse ({path}): {message}"));
+            // Puppet names the file only for what YAML's own reader says.
+            let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
+            let place = if nameless { String::new() } else { format!("({path}): ") };
+            return error(format!("Unable to parse {place}{message}"));
         }
         for problem in &data.problems {
             let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };

@@ -153,11 +153,16 @@ fn bad_key(key: &Key, member: &Member) -> OptionsError {
 impl OptionsEntry {
     /// The strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
+        match self.options()?.and_then(|options| options.get("merge")) {
+            Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
+            None => Ok(None),
+        }
+    }
+
+    /// The hash that the entry should be; `None` for what Puppet takes for one without members.
+    fn options(&self) -> Result<Option<&Hash>, OptionsError> {
         match &self.value.data {
-            Data::Hash(hash) => match hash.get("merge") {
-                Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
-                None => Ok(None),
-            },
+            Data::Hash(hash) => Ok(Some(hash)),
             Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => {
                 Err(OptionsError::BadEntry("no implicit conversion of String into Integer", self.value.origin))
@@ -167,14 +172,17 @@ impl OptionsEntry {
     }
 
     /// The conversion that the entry asks for.
-    pub fn convert_to(&self) -> Option<ConvertTo> {
-        let value = self.value.get("convert_to")?;
-        let (type_text, arguments) = match &value.data {
+    pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
+        let Some(member) = self.options()?.and_then(|options| options.get("convert_to")) else { return Ok(None) };
+        let (type_text, arguments) = match &member.value.data {
             Data::String(text) => (text.to_string(), Vec::new()),
-            Data::Array(items) => (items.first()?.to_text().into_owned(), items[1..].to_vec()),
-            _ => return None,
+            Data::Array(items) => match items.split_first() {
+                Some((first, arguments)) => (first.to_text().into_owned(), arguments.to_vec()),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
         };
-        Some(ConvertTo { type_text, arguments, span: value.origin })
+        Ok(Some(ConvertTo { type_text, arguments, span: member.value.origin }))
     }
 }
 

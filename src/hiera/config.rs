@@ -34,6 +34,8 @@ pub struct HieraConfig {
     pub default_hierarchy: Vec<Level>,
     /// All that is wrong, in the order in which Puppet would say it.
     pub problems: Vec<ConfigProblem>,
+    /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
+    pub refused: Option<String>,
 }
 
 /// A level of a hierarchy.
@@ -227,7 +229,14 @@ impl HieraConfig {
     pub fn from_value(source: ConfigSource<'_>, root: Option<&Value>) -> HieraConfig {
         let mut reading = Reading { source, problems: Vec::new() };
         let (hierarchy, default_hierarchy) = reading.config(root);
-        HieraConfig { file: source.file, path: source.path.clone(), hierarchy, default_hierarchy, problems: reading.problems }
+        HieraConfig {
+            file: source.file,
+            path: source.path.clone(),
+            hierarchy,
+            default_hierarchy,
+            problems: reading.problems,
+            refused: None,
+        }
     }
 
     /// The config that applies where the global layer has none.
@@ -240,7 +249,14 @@ impl HieraConfig {
             datadir: default_template("data"),
             options: None,
         };
-        HieraConfig { file, path: path.clone(), hierarchy: vec![level], default_hierarchy: Vec::new(), problems: Vec::new() }
+        HieraConfig {
+            file,
+            path: path.clone(),
+            hierarchy: vec![level],
+            default_hierarchy: Vec::new(),
+            problems: Vec::new(),
+            refused: None,
+        }
     }
 
     /// The folder that datadirs are relative to.

@@ -265,6 +265,12 @@ impl<'a> Resolver<'a> {
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
                 Ok(Some(value))
             }
+            Conversion::NoType(reason) => {
+                let text = &convert_to.type_text;
+                let message =
+                    format!("Invalid data type in lookup_options for key '{key}' could not parse '{text}', error: '{reason}");
+                Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
+            }
             Conversion::Failed(message) => {
                 let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
                 Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
@@ -287,7 +293,7 @@ impl<'a> Resolver<'a> {
         });
         match layer {
             // Without a config the layer has nothing to say, and still checks for recursion.
-            Layer::Global => found.map_err(|error| error.from_global_layer(&frame.text)),
+            Layer::Global => found.map_err(|error| error.passed_on_for(&frame.text)),
             _ => found,
         }
     }
@@ -388,12 +394,19 @@ impl<'a> Resolver<'a> {
         };
         self.check_file(path, reader, &data)?;
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
-        if !member.value.is_legal() && !self.ctx.tolerant {
-            let kind =
-                LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), function: level.backend.name.clone() };
-            return Err(LookupError::new(kind, member.value.origin));
+        let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
+        let illegal = || {
+            let kind = LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), backend: level.backend.clone() };
+            Err(LookupError::new(kind, member.value.origin))
+        };
+        // A data_hash function returns values with tokens, a lookup_key function replaces them itself.
+        if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
+            return illegal();
         }
         let value = self.interpolate(inv, &member.value)?;
+        if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
+            return illegal();
+        }
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
 
@@ -470,7 +483,7 @@ impl<'a> Resolver<'a> {
         let options_frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
         let options = enter(inv, options_frame, |inv| self.search_levels(inv, &layer, levels, LOOKUP_OPTIONS, &Strategy::Hash));
         inv.steps = recording;
-        let options = options?;
+        let options = options?.filter(|options| !matches!(options.data, Data::Null));
         if let Some(options) = &options {
             check_layer_options(options, &layer)?;
         }
@@ -502,12 +515,22 @@ impl<'a> Resolver<'a> {
             },
         };
         let Some(config) = config else { return Ok(LayerLevels::default()) };
+        if let Some(message) = &config.refused
+            && !self.ctx.tolerant
+        {
+            let kind = LookupErrorKind::File { path: config.path.clone(), message: format!("({}): {message}", config.path) };
+            return Err(LookupError::new(kind, None));
+        }
         if let Some(problem) = config.fatal()
             && !self.ctx.tolerant
         {
-            // Puppet 7 passes over an old config where it may not stand.
-            let ignored = problem.kind == ConfigProblemKind::Version && problem.message.contains("version 3 cannot");
-            if ignored && self.ctx.profile.version < 8 {
+            // What is no hash counts as version 3. Puppet 7 passes over an old config where it may not stand.
+            let is_old = match problem.kind {
+                ConfigProblemKind::Unreadable => *layer != Layer::Global && config.refused.is_none(),
+                ConfigProblemKind::Version => problem.message.contains("version 3 cannot"),
+                _ => false,
+            };
+            if is_old && self.ctx.profile.strict != Strict::Error {
                 return Ok(LayerLevels::default());
             }
             return Err(config.refusal(problem));
@@ -542,7 +565,13 @@ impl<'a> Resolver<'a> {
         let mut values = Vec::new();
         for layer in &layers {
             let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
-            let value = value.filter(|value| !matches!(value.data, Data::Null));
+            if let Some(Value { data: Data::Null, .. }) = value {
+                if matches!(layer, Layer::Module(_)) {
+                    return Ok(None); // a slip of Puppet's: a module's null takes all options away
+                }
+                values.push(None);
+                continue;
+            }
             if let Some(value) = &value {
                 check_layer_options(value, layer)?;
             }

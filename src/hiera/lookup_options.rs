@@ -36,6 +36,8 @@ pub struct OptionsEntry {
 pub struct ConvertTo {
     /// The type as written, such as `Sensitive` or `Array[String]`.
     pub type_text: String,
+    /// What is given in place of a type's text, in Puppet's words.
+    pub no_type: Option<&'static str>,
     /// Further arguments of the type's constructor.
     pub arguments: Vec<Value>,
     /// Where it is written.
@@ -174,15 +176,15 @@ impl OptionsEntry {
     /// The conversion that the entry asks for.
     pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
         let Some(member) = self.options()?.and_then(|options| options.get("convert_to")) else { return Ok(None) };
-        let (type_text, arguments) = match &member.value.data {
-            Data::String(text) => (text.to_string(), Vec::new()),
-            Data::Array(items) => match items.split_first() {
-                Some((first, arguments)) => (first.to_text().into_owned(), arguments.to_vec()),
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
+        let (given, arguments) = match &member.value.data {
+            Data::Null => return Ok(None),
+            Data::Array(items) => (items.first(), items.get(1..).unwrap_or_default().to_vec()),
+            _ => (Some(&member.value), Vec::new()),
         };
-        Ok(Some(ConvertTo { type_text, arguments, span: member.value.origin }))
+        let type_text = given.and_then(Value::as_str);
+        let no_type = type_text.is_none().then(|| given.map_or("Undef", Value::type_name));
+        let type_text = type_text.unwrap_or_default().to_owned();
+        Ok(Some(ConvertTo { type_text, no_type, arguments, span: member.value.origin }))
     }
 }
 

@@ -162,12 +162,14 @@ fn our_verdict(case: &Case) -> Verdict {
     let structure = config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
     let mut messages: Vec<String> = structure.map(|problem| problem.message.clone()).collect();
     messages.sort();
+    // A config that can be used may still have a level whose function fails when it is called.
+    let failure = config.fatal().or_else(|| config.problems.first());
     if messages.is_empty() {
-        let first = config.fatal().filter(|problem| !problem.message.ends_with("not read by hiera-ls"));
+        let first = failure.filter(|problem| !problem.message.ends_with("not read by hiera-ls"));
         messages.extend(first.map(|problem| problem.message.clone()));
     }
     let text = Text::new(&case.text);
-    let line = config.fatal().map(|problem| text.line_col(problem.span.range.start, Encoding::Utf8).line + 1);
+    let line = failure.map(|problem| text.line_col(problem.span.range.start, Encoding::Utf8).line + 1);
     Verdict { messages, line }
 }
 

@@ -35,6 +35,8 @@ pub struct HieraConfig {
     pub default_hierarchy: Vec<Level>,
     /// All that is wrong, in the order in which Puppet would say it.
     pub problems: Vec<ConfigProblem>,
+    /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
+    pub refused: Option<String>,
 }
 
 /// A level of a hierarchy.
@@ -230,7 +232,14 @@ impl HieraConfig {
         let (hierarchy, default_hierarchy) = reading.config(root);
         reading.problems.append(&mut reading.when_used);
         reading.problems.append(&mut reading.when_called);
-        HieraConfig { file: source.file, path: source.path.clone(), hierarchy, default_hierarchy, problems: reading.problems }
+        HieraConfig {
+            file: source.file,
+            path: source.path.clone(),
+            hierarchy,
+            default_hierarchy,
+            problems: reading.problems,
+            refused: None,
+        }
     }
 
     /// The config that applies where the global layer has none.
@@ -243,13 +252,20 @@ impl HieraConfig {
             datadir: default_template("data"),
             options: None,
         };
-        HieraConfig { file, path: path.clone(), hierarchy: vec![level], default_hierarchy: Vec::new(), problems: Vec::new() }
+        HieraConfig {
+            file,
+            path: path.clone(),
+            hierarchy: vec![level],
+            default_hierarchy: Vec::new(),
+            problems: Vec::new(),
+            refused: None,
+        }
     }
 
     /// The config of a layer that has no levels.
     pub fn without_levels(file: FileId, path: &FilePath) -> HieraConfig {
         let (hierarchy, default_hierarchy, problems) = (Vec::new(), Vec::new(), Vec::new());
-        HieraConfig { file, path: path.clone(), hierarchy, default_hierarchy, problems }
+        HieraConfig { file, path: path.clone(), hierarchy, default_hierarchy, problems, refused: None }
     }
 
     /// The folder that datadirs are relative to.
@@ -274,6 +290,10 @@ impl HieraConfig {
                 let subject = format!("The Lookup Configuration at '{}' has wrong type,", self.path);
                 let lines: Vec<String> = structure.map(|problem| format!("{subject} {}", problem.message)).collect();
                 LookupError::new(LookupErrorKind::ConfigType(report(&lines)), None)
+            }
+            ConfigProblemKind::Version if problem.message.starts_with("entry 'version'") => {
+                let message = format!("The Lookup Configuration at '{}' has wrong type, {}", self.path, problem.message);
+                LookupError::new(LookupErrorKind::ConfigType(message), None)
             }
             ConfigProblemKind::Token => {
                 let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
@@ -593,7 +613,7 @@ impl Reading<'_> {
             let name = hash.get("name").and_then(|member| member.value.origin);
             let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
             if let Some(first) = levels.iter().find(|other| is_named && other.name == level.name) {
-                let message = format!("Hierarchy name '{}' defined more than once.", level.name);
+                let message = format!("Hierarchy name '{}' defined more than once", level.name);
                 let related = first.span;
                 self.when_used.push(ConfigProblem { related, ..self.problem(ConfigProblemKind::Duplicate, name, message) });
             }

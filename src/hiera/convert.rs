@@ -15,6 +15,8 @@ pub enum Conversion {
     NotApplied(Value),
     /// Puppet fails with this message.
     Failed(String),
+    /// The type's text is none, for this reason.
+    NoType(String),
 }
 
 /// Converts a value as `TYPE.new(value, arguments…)` does in Puppet's language.
@@ -25,6 +27,12 @@ pub fn convert(value: Value, to: &ConvertTo) -> Conversion {
     if let Some(inner) = to.type_text.strip_prefix("Optional[").and_then(|rest| rest.strip_suffix(']')) {
         let inner = ConvertTo { type_text: inner.to_owned(), ..to.clone() };
         return if matches!(value.data, Data::Null) { Conversion::Done(value) } else { convert(value, &inner) };
+    }
+    if let Some(given) = to.no_type {
+        return Conversion::Failed(format!("'new' parameter 'type' expects a Type value, got {given}"));
+    }
+    if let Some(reason) = syntax_error(&to.type_text) {
+        return Conversion::NoType(reason);
     }
     let origin = value.origin;
     let done = |data: Data| Conversion::Done(Value::new(data, origin));
@@ -56,6 +64,17 @@ pub fn convert(value: Value, to: &ConvertTo) -> Conversion {
         ("Hash", []) => hash(value),
         _ => Conversion::NotApplied(value),
     }
+}
+
+/// What Puppet's parser says of a text that is obviously no type.
+fn syntax_error(type_text: &str) -> Option<String> {
+    let is_word =
+        type_text.starts_with(|c: char| c.is_ascii_lowercase()) && type_text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_word {
+        return Some(format!("The expression <{type_text}> is not a valid type specification."));
+    }
+    let unclosed = type_text.matches('[').count() > type_text.matches(']').count();
+    unclosed.then(|| "Syntax error at end of input".to_owned())
 }
 
 fn refusal(value: &Value, function: &str, wanted: &str) -> String {
@@ -285,7 +304,10 @@ mod tests {
     use super::*;
 
     fn to(value: Data, type_text: &str) -> Conversion {
-        convert(Value::new(value, None), &ConvertTo { type_text: type_text.into(), arguments: Vec::new(), span: None })
+        convert(
+            Value::new(value, None),
+            &ConvertTo { type_text: type_text.into(), no_type: None, arguments: Vec::new(), span: None },
+        )
     }
 
     fn done(data: Data) -> Conversion {

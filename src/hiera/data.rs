@@ -172,9 +172,15 @@ impl DataFile {
     }
 }
 
-/// Psych's message for a syntax error: the place is that of the problem, both counted from 1.
+/// Psych's message for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
+/// the reader of characters knows no place.
 fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
-    let before = &text[..(problem.span.start as usize).min(text.len())];
+    let start = match &problem.context {
+        Some((_, range)) => range.start,
+        None if problem.message.starts_with("control characters") => 0,
+        None => problem.span.start,
+    };
+    let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();

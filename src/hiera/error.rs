@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::config::{Backend, BackendKind};
 use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
 use crate::text::{FilePath, Span};
@@ -64,8 +65,8 @@ pub enum LookupErrorKind {
         key: String,
         /// The file.
         path: FilePath,
-        /// The function that read it.
-        function: Arc<str>,
+        /// What read it.
+        backend: Backend,
     },
     /// A value that `convert_to` cannot convert.
     Conversion(String),
@@ -106,7 +107,7 @@ impl LookupError {
     /// The error as the search of the global layer for `key` passes it on.
     ///
     /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
-    pub(super) fn with_global_prefix(mut self, key: &str) -> LookupError {
+    pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
             self.global_keys.push(key.into());
         }
@@ -187,10 +188,12 @@ impl fmt::Display for LookupError {
             }
             LookupErrorKind::UndefinedVariable(name) => write!(f, "Undefined variable '{name}'; "),
             LookupErrorKind::File { message, .. } => f.write_str(message),
-            LookupErrorKind::IllegalValue { key, path, function } => {
+            LookupErrorKind::IllegalValue { key, path, backend: Backend { kind, name, .. } } => {
+                let source = if *kind == BackendKind::DataHash { "in hash returned" } else { "returned" };
+                let function = format!("{} function '{name}'", kind.key());
                 write!(
                     f,
-                    "Value for key '{key}', in hash returned from data_hash function '{function}', when using location '{path}', has wrong type, expects Puppet::LookupValue"
+                    "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
             LookupErrorKind::Config(message)

@@ -36,6 +36,8 @@ pub struct OptionsEntry {
 pub struct ConvertTo {
     /// The type as written, such as `Sensitive` or `Array[String]`.
     pub type_text: String,
+    /// What is given in place of a type's text, in Puppet's words.
+    pub no_type: Option<&'static str>,
     /// Further arguments of the type's constructor.
     pub arguments: Vec<Value>,
     /// Where it is written.
@@ -153,11 +155,16 @@ fn bad_key(key: &Key, member: &Member) -> OptionsError {
 impl OptionsEntry {
     /// The strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
+        match self.options()?.and_then(|options| options.get("merge")) {
+            Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
+            None => Ok(None),
+        }
+    }
+
+    /// The hash that the entry should be; `None` for what Puppet takes for one without members.
+    fn options(&self) -> Result<Option<&Hash>, OptionsError> {
         match &self.value.data {
-            Data::Hash(hash) => match hash.get("merge") {
-                Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
-                None => Ok(None),
-            },
+            Data::Hash(hash) => Ok(Some(hash)),
             Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => {
                 Err(OptionsError::BadEntry("no implicit conversion of String into Integer", self.value.origin))
@@ -167,14 +174,17 @@ impl OptionsEntry {
     }
 
     /// The conversion that the entry asks for.
-    pub fn convert_to(&self) -> Option<ConvertTo> {
-        let value = self.value.get("convert_to")?;
-        let (type_text, arguments) = match &value.data {
-            Data::String(text) => (text.to_string(), Vec::new()),
-            Data::Array(items) => (items.first()?.to_text().into_owned(), items[1..].to_vec()),
-            _ => return None,
+    pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
+        let Some(member) = self.options()?.and_then(|options| options.get("convert_to")) else { return Ok(None) };
+        let (given, arguments) = match &member.value.data {
+            Data::Null => return Ok(None),
+            Data::Array(items) => (items.first(), items.get(1..).unwrap_or_default().to_vec()),
+            _ => (Some(&member.value), Vec::new()),
         };
-        Some(ConvertTo { type_text, arguments, span: value.origin })
+        let type_text = given.and_then(Value::as_str);
+        let no_type = type_text.is_none().then(|| given.map_or("Undef", Value::type_name));
+        let type_text = type_text.unwrap_or_default().to_owned();
+        Ok(Some(ConvertTo { type_text, no_type, arguments, span: member.value.origin }))
     }
 }
 

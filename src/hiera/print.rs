@@ -209,8 +209,10 @@ fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
         Data::Hash(hash) => {
             out.push('{');
             for (n, (key, member)) in hash.iter().enumerate() {
+                let key_text = key.to_text();
                 out.push_str(if n > 0 { "," } else { "" });
-                json_string(&key.to_text(), out);
+                // A key without a value is an empty text, as Ruby's JSON library has it.
+                json_string(if matches!(key.0, Data::Null) { "" } else { &key_text }, out);
                 out.push(':');
                 write_json(&member.value, options, out);
             }

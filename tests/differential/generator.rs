@@ -81,7 +81,6 @@ const PATHS: &[&str] = &[
     "%{::letter}.yaml",
     "x//c.yaml",
     "<env>/data/a.yaml",
-    "%{facts.abs}/b.yaml",
     "../data/b.yaml",
 ];
 const ODD_PATHS: &[&str] = &[
@@ -198,7 +197,7 @@ impl Making {
             self.levels(&mut config, "default_hierarchy", &mut named);
         }
         if self.odd(10) {
-            config = self.corrupt_config(config);
+            config = self.corrupt_config(config, matches!(layer, LayerKind::Global));
         }
         self.files.push((format!("{root}hiera.yaml"), config));
         let count = 2 + self.random.below(5);
@@ -232,7 +231,6 @@ impl Making {
             named.push(name.clone());
             let location = self.location();
             let function = match self.random.below(12) {
-                0 if self.errors => ", data_hash: json_data",
                 1 => ", lookup_key: eyaml_lookup_key",
                 2 => ", data_hash: yaml_data",
                 _ => "",
@@ -290,10 +288,10 @@ impl Making {
         }
     }
 
-    fn corrupt_config(&mut self, config: String) -> String {
+    fn corrupt_config(&mut self, config: String, is_global: bool) -> String {
         match self.random.below(12) {
             0 => config.replace("version: 5", "version: '5'"),
-            1 => "version: 3\nhierarchy: [common]\n".to_owned(),
+            1 if !is_global => "version: 3\nhierarchy: [common]\n".to_owned(),
             2 => config.replace("version: 5", "version: 6"),
             3 => config.replacen("name: ", "nam: ", 1),
             4 => config.replacen("path: ", "pathz: ", 1),

@@ -297,7 +297,7 @@ hierarchy:
     path: common.yaml
 ",
         expect![[r#"
-            hiera.yaml:5:11: error: Hierarchy name 'A' defined more than once. [config-error]
+            hiera.yaml:5:11: error: Hierarchy name 'A' defined more than once [config-error]
               5 |   - name: A
                 |           ^
                 hiera.yaml:3:5: the first one

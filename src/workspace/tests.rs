@@ -308,3 +308,14 @@ a: 1
 fn known_environment(scope: &Scope) -> String {
     scope.variables().find(|(name, _)| *name == "environment").map(|(_, value)| value.to_text().into_owned()).unwrap_or_default()
 }
+
+#[test]
+fn a_node_that_is_gone_is_not_selected() {
+    let mut fixture = Fixture::new("#- scope a\n#- /data/common.yaml\na: 1\n");
+    assert!(fixture.snapshot.selected().is_some_and(|node| &*node.name == "a"));
+    fixture.fs.remove("/scopes.jsonl");
+    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    let snapshot = fixture.workspace.snapshot();
+    assert_eq!((snapshot.selected().is_some(), snapshot.selected_node()), (false, Some("a")));
+}

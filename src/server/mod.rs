@@ -205,10 +205,11 @@ impl LanguageServer for Backend {
 
     async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
+        let documents = self.shared.with(|state| state.documents.clone());
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let definitions = ide::definition::definition(snapshot, position)?;
-            Some(to_lsp::definitions(snapshot, position.file, &definitions, features))
+            Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
         })
         .await
     }

@@ -71,6 +71,22 @@ impl Settings {
     }
 }
 
+/// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has neither, which is some other server's.
+pub fn section(settings: &Value) -> Option<&Value> {
+    let members = settings.as_object()?;
+    let known = |name: &String| SETTINGS.contains(&name.as_str()) || CLIENT_KEYS.contains(&name.as_str());
+    match members.get("hiera") {
+        Some(section) => Some(section),
+        None => members.keys().any(known).then_some(settings),
+    }
+}
+
+/// The names of all settings.
+const SETTINGS: [&str; 9] =
+    ["puppet", "environment", "hieraConfig", "globalHieraConfig", "modulePath", "pathMappings", "nodes", "rules", "maxFileSize"];
+/// What editors keep for themselves beside the settings.
+const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
+
 struct Applying<'a> {
     settings: &'a mut Settings,
     origin: Origin,
@@ -113,7 +129,7 @@ impl Applying<'_> {
                     Some(size) => workspace.max_file_size = size,
                     None => apply.report(key, "must be a number of bytes"),
                 },
-                _ => return false,
+                _ => return apply.origin == Origin::User && CLIENT_KEYS.contains(&key),
             }
             true
         });
@@ -311,6 +327,29 @@ mod tests {
         let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
         assert_eq!(settings.workspace.path_mappings.map("/srv/data", &|_| false), "data");
+    }
+
+    #[test]
+    fn what_editors_keep_for_themselves_is_passed_over() {
+        let value = serde_json::json!({"server": {"path": "x"}, "trace": {"server": "off"}, "enable": true, "colour": "red"});
+        let keys = |origin| Settings::default().apply(&value, origin).into_iter().map(|problem| problem.key).collect::<Vec<_>>();
+        assert_eq!(keys(Origin::User), ["colour"]);
+        assert_eq!(keys(Origin::Repository).len(), 4);
+    }
+
+    #[test]
+    fn a_clients_settings_are_found() {
+        let rules = serde_json::json!({"rules": {}});
+        assert_eq!(section(&rules), Some(&rules));
+        assert_eq!(section(&serde_json::json!({"hiera": {"rules": {}}, "puppet": {}})), Some(&rules));
+        assert_eq!(section(&serde_json::json!({"hiera": null})), Some(&Value::Null));
+        for other in [serde_json::json!({"yaml": {"schemas": {}}}), serde_json::json!({}), serde_json::json!([])] {
+            assert_eq!(section(&other), None);
+        }
+        // Each name is known to the schema.
+        let all: serde_json::Map<String, Value> = SETTINGS.iter().map(|name| ((*name).to_owned(), 1.into())).collect();
+        let problems = Settings::default().apply(&Value::Object(all), Origin::User);
+        assert!(problems.iter().all(|problem| problem.message != "is not known"), "{problems:?}");
     }
 
     #[test]

@@ -50,6 +50,14 @@ enum Part {
 
 /// How many alternatives braces may stand for.
 const MAX_ALTERNATIVES: usize = 256;
+/// How deep braces may be in each other.
+const MAX_DEPTH: usize = 16;
+/// How many variables a pattern may name.
+const MAX_VARIABLES: usize = 64;
+/// How many bytes of text a pattern may have.
+const MAX_TEXT: usize = 4096;
+/// How many parts an alternative may have: matching goes into each from the one before.
+const MAX_PARTS: usize = 1024;
 
 /// How a path matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,56 +108,68 @@ pub fn variable_name(text: &str) -> String {
 impl Pattern {
     /// Compiles the pattern of these pieces; `None` for one too large to be meant.
     pub fn new(pieces: Vec<Piece>) -> Option<Pattern> {
-        let mut variables = Vec::new();
-        let mut alternatives: Vec<Vec<Part>> = vec![Vec::new()];
-        let append =
-            |alternatives: &mut Vec<Vec<Part>>, part: Part| alternatives.iter_mut().for_each(|parts| parts.push(part.clone()));
-        for piece in &pieces {
-            match piece {
-                Piece::Literal(text) => append(&mut alternatives, Part::Literal(text.clone())),
-                Piece::Variable(name) => {
-                    append(&mut alternatives, Part::Variable(variables.len()));
-                    variables.push(name.clone());
-                }
-                Piece::Any => append(&mut alternatives, Part::Any),
-                Piece::Glob(text) => {
-                    let globs: Vec<Vec<Part>> = braces(text)?.iter().map(|glob| glob_parts(glob)).collect();
-                    alternatives = alternatives
-                        .iter()
-                        .flat_map(|parts| globs.iter().map(move |glob| [&parts[..], &glob[..]].concat()))
-                        .collect();
-                }
-            }
-            if alternatives.len() > MAX_ALTERNATIVES {
-                return None;
-            }
+        if text_len(&pieces) > MAX_TEXT || pieces.len() > MAX_PARTS {
+            return None;
         }
-        Some(Pattern { pieces, variables, alternatives })
+        let mut variables = Vec::new();
+        let mut opaque = Vec::new();
+        let mut atoms = Vec::new();
+        for piece in &pieces {
+            let part = match piece {
+                Piece::Glob(text) => {
+                    atoms.extend(text.chars().map(Atom::Char));
+                    continue;
+                }
+                Piece::Literal(text) => Part::Literal(text.clone()),
+                Piece::Any => Part::Any,
+                Piece::Variable(name) => {
+                    variables.push(name.clone());
+                    Part::Variable(variables.len() - 1)
+                }
+            };
+            atoms.push(Atom::Opaque(opaque.len()));
+            opaque.push(part);
+        }
+        if variables.len() > MAX_VARIABLES || depth(&atoms) > MAX_DEPTH {
+            return None;
+        }
+        let alternatives: Vec<Vec<Part>> = expand(&atoms)?.iter().map(|atoms| parts(atoms, &opaque)).collect();
+        let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
+        fits.then_some(Pattern { pieces, variables, alternatives })
     }
 
     /// How the path matches when each variable is one non-empty part of a path, or of a part; `None` when it does not.
     ///
     /// A variable that occurs twice must be the same in both places.
     pub fn bind(&self, path: &str) -> Option<PatternMatch> {
-        let (parts, most) = self.alternatives.iter().find_map(|parts| Some((parts, self.find(parts, path, Manner::Greedy)?)))?;
+        let mut ways = self.alternatives.iter().filter_map(|parts| self.bind_parts(parts, path));
+        let (mut bindings, mut is_only_way) = ways.next()?;
+        for (other, is_settled) in ways {
+            is_only_way &= is_settled && other == bindings;
+            bindings.retain(|name, value| other.get(name) == Some(value));
+        }
+        Some(if is_only_way { PatternMatch::Bound(bindings) } else { PatternMatch::Ambiguous(bindings) })
+    }
+
+    /// What one alternative settles, and whether that is all of its variables.
+    fn bind_parts(&self, parts: &[Part], path: &str) -> Option<(Bindings, bool)> {
+        let most = self.find(parts, path, Manner::Greedy)?;
         let least = self.find(parts, path, Manner::Lazy)?;
         let mut bindings = Bindings::new();
         let mut open = Vec::new();
-        for (n, name) in self.variables.iter().enumerate() {
-            let (most, least) = (most[n], least[n]);
+        for part in parts {
+            let Part::Variable(n) = part else { continue };
+            let (name, most, least) = (&self.variables[*n], most[*n], least[*n]);
             if most != least {
-                open.push(name.clone());
+                open.push(name);
             } else if let Some(known) = bindings.insert(name.clone(), most.to_owned())
                 && known != most
             {
                 return None;
             }
         }
-        if open.is_empty() {
-            return Some(PatternMatch::Bound(bindings));
-        }
-        bindings.retain(|name, _| !open.contains(name));
-        Some(PatternMatch::Ambiguous(bindings))
+        bindings.retain(|name, _| !open.contains(&name));
+        Some((bindings, open.is_empty()))
     }
 
     /// Whether some values of the variables, empty ones and ones with slashes included, give the path.
@@ -183,11 +203,7 @@ impl Pattern {
 
     /// How many bytes of it are literal: of two patterns that match, the one with more says more.
     pub fn literal_len(&self) -> usize {
-        let len = |piece: &Piece| match piece {
-            Piece::Literal(text) | Piece::Glob(text) => text.len(),
-            Piece::Variable(_) | Piece::Any => 0,
-        };
-        self.pieces.iter().map(len).sum()
+        text_len(&self.pieces)
     }
 
     /// The variables that it names.
@@ -265,30 +281,85 @@ impl<'p> Matching<'p> {
     }
 }
 
-/// The patterns that braces stand for; `None` for too many. What is not balanced is taken literally.
-fn braces(glob: &str) -> Option<Vec<String>> {
-    let Some((open, close)) = outer_braces(glob) else { return Some(vec![glob.to_owned()]) };
-    let mut out = Vec::new();
-    for choice in split_choices(&glob[open + 1..close]) {
-        out.extend(braces(&format!("{}{choice}{}", &glob[..open], &glob[close + 1..]))?);
-        if out.len() > MAX_ALTERNATIVES {
-            return None;
+fn text_len(pieces: &[Piece]) -> usize {
+    let len = |piece: &Piece| match piece {
+        Piece::Literal(text) | Piece::Glob(text) => text.len(),
+        Piece::Variable(_) | Piece::Any => 0,
+    };
+    pieces.iter().map(len).sum()
+}
+
+/// What braces are looked for in: tokens may stand within them, as in `{%{a},%{b}}.yaml`.
+#[derive(Clone, Copy)]
+enum Atom {
+    /// A character of a glob.
+    Char(char),
+    /// A part with this number that no brace can be in.
+    Opaque(usize),
+}
+
+/// How deep braces go at most.
+fn depth(atoms: &[Atom]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for atom in atoms {
+        match atom {
+            Atom::Char('{') => depth += 1,
+            Atom::Char('}') => depth = depth.saturating_sub(1),
+            _ => {}
         }
+        deepest = deepest.max(depth);
     }
+    deepest
+}
+
+/// The patterns that braces stand for; `None` for too many. What is not balanced is taken literally.
+fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+    let mut out = vec![Vec::new()];
+    let mut rest = atoms;
+    while let Some((open, close)) = outer_braces(rest) {
+        out.iter_mut().for_each(|atoms| atoms.extend(&rest[..open]));
+        let mut choices = Vec::new();
+        for choice in split_choices(&rest[open + 1..close]) {
+            choices.extend(expand(choice)?);
+            if choices.len() * out.len() > MAX_ALTERNATIVES {
+                return None;
+            }
+        }
+        out = out.iter().flat_map(|start| choices.iter().map(move |choice| [&start[..], &choice[..]].concat())).collect();
+        rest = &rest[close + 1..];
+    }
+    out.iter_mut().for_each(|atoms| atoms.extend(rest));
     Some(out)
 }
 
+/// The parts of an alternative.
+fn parts(atoms: &[Atom], opaque: &[Part]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut glob = String::new();
+    for atom in atoms {
+        match atom {
+            Atom::Char(c) => glob.push(*c),
+            Atom::Opaque(number) => {
+                parts.append(&mut glob_parts(&std::mem::take(&mut glob)));
+                parts.push(opaque[*number].clone());
+            }
+        }
+    }
+    parts.append(&mut glob_parts(&glob));
+    parts
+}
+
 /// The first pair of braces that are not within others.
-fn outer_braces(glob: &str) -> Option<(usize, usize)> {
+fn outer_braces(atoms: &[Atom]) -> Option<(usize, usize)> {
     let mut depth = 0;
     let mut open = None;
-    for (at, c) in glob.char_indices() {
-        match c {
-            '{' => {
+    for (at, atom) in atoms.iter().enumerate() {
+        match atom {
+            Atom::Char('{') => {
                 depth += 1;
                 open.get_or_insert(at);
             }
-            '}' if depth > 0 => {
+            Atom::Char('}') if depth > 0 => {
                 depth -= 1;
                 if depth == 0 {
                     return Some((open?, at));
@@ -300,22 +371,22 @@ fn outer_braces(glob: &str) -> Option<(usize, usize)> {
     None
 }
 
-fn split_choices(text: &str) -> Vec<&str> {
+fn split_choices(atoms: &[Atom]) -> Vec<&[Atom]> {
     let mut depth = 0;
     let mut from = 0;
     let mut choices = Vec::new();
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                choices.push(&text[from..at]);
+    for (at, atom) in atoms.iter().enumerate() {
+        match atom {
+            Atom::Char('{') => depth += 1,
+            Atom::Char('}') => depth -= 1,
+            Atom::Char(',') if depth == 0 => {
+                choices.push(&atoms[from..at]);
                 from = at + 1;
             }
             _ => {}
         }
     }
-    choices.push(&text[from..]);
+    choices.push(&atoms[from..]);
     choices
 }
 
@@ -415,5 +486,24 @@ mod tests {
         for (path, matches) in [("d/a1.yaml", true), ("d/x/y/b2.yxml", true), ("d/c1.yaml", false)] {
             assert_eq!(pattern.bind(path).is_some(), matches, "{path}");
         }
+    }
+
+    #[test]
+    fn tokens_may_stand_in_braces() {
+        let pattern = Pattern::new(pieces("{%{a},x/%{b}}/{c,d}.yaml", true)).unwrap();
+        assert_eq!(pattern.bind("v/c.yaml"), Some(PatternMatch::Bound(bound(&[("a", "v")]))));
+        assert_eq!(pattern.bind("x/v/d.yaml"), Some(PatternMatch::Bound(bound(&[("b", "v")]))));
+        assert_eq!(pattern.bind("v/e.yaml"), None);
+        let pattern = Pattern::new(pieces("{%{a},%{b}}.yaml", true)).unwrap();
+        assert_eq!(pattern.bind("v.yaml"), Some(PatternMatch::Ambiguous(bound(&[]))), "either may be it");
+        assert!(Pattern::new(pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"), "what is not balanced is itself");
+    }
+
+    #[test]
+    fn hostile_patterns_are_none() {
+        for text in ["%{x}".repeat(100), "x".repeat(5000), "{".repeat(3000), "{a,b}".repeat(50), "?".repeat(2000)] {
+            assert!(Pattern::new(pieces(&text, true)).is_none(), "{}", &text[..8]);
+        }
+        assert!(Pattern::new(pieces(&"{a}".repeat(300), true)).is_some_and(|pattern| pattern.can_name(&"a".repeat(300))));
     }
 }

@@ -95,6 +95,11 @@ impl Backend {
     }
 }
 
+/// Settings out of the section that some clients send them in.
+fn unwrapped(mut options: serde_json::Value) -> serde_json::Value {
+    options.get_mut("hiera").map(serde_json::Value::take).unwrap_or(options)
+}
+
 /// The protocol's ContentModified: the client asks again if it still wants to know.
 fn content_modified() -> Error {
     Error { code: ErrorCode::ServerError(-32801), message: "the document has changed since".into(), data: None }
@@ -108,7 +113,7 @@ impl LanguageServer for Backend {
         let capabilities = to_lsp::capabilities(features.encoding);
         self.shared.with(|state| {
             state.features = features;
-            state.initialization_options = params.initialization_options.filter(|options| options.is_object());
+            state.initialization_options = params.initialization_options.map(unwrapped).filter(|options| options.is_object());
             state.workspace.apply(Change::Folders(folders));
         });
         let server_info = lsp::ServerInfo { name: "hiera-ls".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
@@ -180,7 +185,7 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
-        self.shared.with(|state| state.pushed_settings(params.settings));
+        self.shared.with(|state| state.pushed_settings(&params.settings));
         tokio::spawn(scanner::pull_settings(self.client.clone(), self.shared.clone()));
         self.shared.disk.ask();
     }
@@ -200,10 +205,11 @@ impl LanguageServer for Backend {
 
     async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
+        let documents = self.shared.with(|state| state.documents.clone());
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let definitions = ide::definition::definition(snapshot, position)?;
-            Some(to_lsp::definitions(snapshot, position.file, &definitions, features))
+            Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
         })
         .await
     }

@@ -91,7 +91,7 @@ impl Backend {
 }
 
 fn selected(snapshot: &Snapshot) -> Option<String> {
-    snapshot.selected_node().map(str::to_owned)
+    snapshot.selected().map(|node| node.name.to_string())
 }
 
 fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {

@@ -80,8 +80,13 @@ async fn send(
         }
         let known = published.get(&path);
         let was_opened_since = known.is_none() && document.is_some();
-        if known.map_or(&[][..], |known| &known.1) == diagnostics.as_slice() && !was_opened_since {
+        // Clients spell an address as they like, and keep findings under the spelling that they came with.
+        let respelt = known.zip(document).filter(|(known, document)| known.0 != document.uri).map(|(known, _)| known.0.clone());
+        if known.map_or(&[][..], |known| &known.1) == diagnostics.as_slice() && !was_opened_since && respelt.is_none() {
             continue;
+        }
+        if let Some(old) = respelt {
+            client.publish_diagnostics(old, Vec::new(), None).await;
         }
         let Some(uri) = document
             .map(|document| document.uri.clone())

@@ -81,12 +81,10 @@ pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
     }
     let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
     if let Ok(mut sections) = client.configuration(vec![item]).await
-        && let Some(section) = sections.pop().filter(|section| section.is_object())
+        && let Some(section) = sections.pop()
+        && shared.with(|state| state.pulled_settings(section))
     {
-        let is_new = shared.with(|state| state.client_settings.replace(section.clone()) != Some(section));
-        if is_new {
-            shared.disk.ask();
-        }
+        shared.disk.ask();
     }
 }
 

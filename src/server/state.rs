@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use tower_lsp::lsp_types as lsp;
 
-use crate::settings::{SettingProblem, Settings};
+use crate::settings::{self, SettingProblem, Settings};
 use crate::text::{Encoding, FilePath};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
@@ -197,16 +197,43 @@ impl State {
         self.last_scan = Some(Instant::now().checked_sub(OLD * 2).unwrap_or_else(Instant::now));
     }
 
-    /// Takes settings that the client pushed: its section, or the bare settings.
-    pub(super) fn pushed_settings(&mut self, settings: Value) {
-        let section = settings.get("hiera").cloned().unwrap_or(settings);
-        if section.is_object() {
-            self.client_settings = Some(section);
+    /// Takes settings that the client pushed: its section, or the bare settings. What is neither changes nothing: clients push the
+    /// settings of others, too, or nothing at all to say that they want to be asked.
+    pub(super) fn pushed_settings(&mut self, settings: &Value) {
+        if let Some(section) = settings::section(settings) {
+            self.client_settings = Some(section.clone()).filter(Value::is_object);
         }
+    }
+
+    /// Takes the section that the client answered with, none of it when it has none; says whether that is new.
+    pub(super) fn pulled_settings(&mut self, section: Value) -> bool {
+        let section = Some(section).filter(Value::is_object);
+        std::mem::replace(&mut self.client_settings, section.clone()) != section
     }
 
     /// Notes that the disk was looked at.
     pub(super) fn scanned(&mut self) {
         self.last_scan = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn pushed_and_pulled_settings() {
+        let mut state = State::default();
+        let rules = json!({"rules": {"unknown-key": "off"}});
+        state.pushed_settings(&json!({"hiera": rules.clone()}));
+        state.pushed_settings(&json!({"yaml": {}}));
+        state.pushed_settings(&Value::Null);
+        assert_eq!(state.client_settings, Some(rules.clone()), "what is not for us changes nothing");
+        assert!(!state.pulled_settings(rules.clone()), "it is what was pushed");
+        assert!(state.pulled_settings(Value::Null));
+        assert_eq!(state.client_settings, None);
+        state.pushed_settings(&rules);
+        assert_eq!(state.client_settings, Some(rules));
     }
 }

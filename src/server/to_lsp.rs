@@ -41,6 +41,11 @@ pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
     lsp::Url::from_file_path(path.as_str()).ok()
 }
 
+/// The address of a file, as the client spells it if it has the file open.
+fn address(path: &FilePath, documents: &HashMap<FilePath, Document>) -> Option<lsp::Url> {
+    documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path))
+}
+
 /// The address of a line (from 1) of a file.
 pub(super) fn link(path: &FilePath, line: u32) -> String {
     let Some(uri) = uri(path) else { return path.to_string() };
@@ -65,10 +70,14 @@ pub(super) fn definitions(
     file: FileId,
     definitions: &Definitions,
     features: &Features,
+    documents: &HashMap<FilePath, Document>,
 ) -> lsp::GotoDefinitionResponse {
     let place = |target: &Target| {
         let found = snapshot.file(&target.path)?;
-        Some((uri(&target.path)?, range(snapshot, Span { file: found.id, range: target.range }, features.encoding)))
+        Some((
+            address(&target.path, documents)?,
+            range(snapshot, Span { file: found.id, range: target.range }, features.encoding),
+        ))
     };
     let places = definitions.targets.iter().filter_map(place);
     if !features.links {
@@ -96,8 +105,7 @@ pub(super) fn diagnostic(
     for place in &finding.related {
         let Some(path) = snapshot.path(place.span.file) else { continue };
         let range = range(snapshot, place.span, features.encoding);
-        let address = documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path));
-        match address {
+        match address(path, documents) {
             Some(uri) if features.related_information => {
                 related.push(lsp::DiagnosticRelatedInformation {
                     location: lsp::Location { uri, range },
@@ -138,4 +146,19 @@ fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
         lsp::Position { line, character: column }
     };
     lsp::Range { start: position(range.start), end: position(range.end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn an_open_documents_address_is_the_clients() {
+        let path = FilePath::new("/a b.yaml");
+        let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
+        let documents = HashMap::from([(path.clone(), Document { uri: spelt.clone(), version: 1 })]);
+        assert_eq!(address(&path, &documents), Some(spelt));
+        assert_eq!(address(&path, &HashMap::new()).map(String::from).as_deref(), Some("file:///a%20b.yaml"));
+    }
 }

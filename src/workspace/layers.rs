@@ -32,6 +32,8 @@ pub struct Environment {
     pub modules: BTreeMap<String, Module>,
     /// What its levels can read, those of modules included.
     pub reach: Vec<Reach>,
+    /// The folders that its levels read from, up to the first token, as path mappings say; none that all of it lies in.
+    pub datadirs: Vec<FilePath>,
 }
 
 /// A module of an environment.
@@ -107,10 +109,7 @@ impl Environment {
     /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
         matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
-            && self.configs().flat_map(|(_, config)| config.levels().map(move |level| (config, level))).any(|(config, level)| {
-                let datadir = config.base().join(level.datadir.text.split("%{").next().unwrap_or_default());
-                datadir != config.base() && datadir != self.root && path.is_within(&datadir)
-            })
+            && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
@@ -133,8 +132,14 @@ impl Environment {
     /// Computes what its levels can read.
     pub fn with_reach(mut self, sources: &dyn Sources) -> Environment {
         let mut reach = Vec::new();
+        let mut datadirs = Vec::new();
         for (layer, config) in self.configs() {
             for level in config.levels() {
+                let mapped = sources.map_datadir(&level.datadir.text);
+                let datadir = config.base().join(mapped.split("%{").next().unwrap_or_default());
+                if datadir != config.base() && !self.root.is_within(&datadir) && !datadirs.contains(&datadir) {
+                    datadirs.push(datadir);
+                }
                 let level = Arc::new(level.clone());
                 for template in level.locations.templates() {
                     let Some(pattern) = pattern_of(config, &level, template, sources) else { continue };
@@ -143,6 +148,7 @@ impl Environment {
             }
         }
         self.reach = reach;
+        self.datadirs = datadirs;
         self
     }
 

@@ -26,6 +26,21 @@ pub struct Node {
     pub scope: Arc<Scope>,
     /// The file that it comes from.
     pub source: FilePath,
+    /// Whether the file says which environment it is in; the scope has the settings' environment otherwise.
+    pub states_environment: bool,
+}
+
+impl Node {
+    /// Its scope in an environment of this name, which is the node's own where nothing else is said.
+    pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
+        let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);
+        if self.states_environment || !is_other {
+            return self.scope.clone();
+        }
+        let mut scope = (*self.scope).clone();
+        scope.set("environment", environment.into());
+        Arc::new(scope)
+    }
 }
 
 /// Reads the nodes of a source file.
@@ -40,9 +55,18 @@ pub fn read_nodes(path: &FilePath, text: &str, environment: &str) -> Result<Vec<
         let hash = value.as_hash().ok_or_else(|| format!("item {} is no hash of facts", index + 1))?;
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
         let (name, scope) = scope_of(hash, None, &fallback, environment);
-        Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone() })
+        let states_environment = says_environment(hash);
+        Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone(), states_environment })
     };
     values.into_iter().enumerate().map(node).collect()
+}
+
+/// Whether facts, what `puppet facts` prints, or a whole scope have a variable `environment`.
+fn says_environment(hash: &Hash) -> bool {
+    let whole = hash.get("facts").is_some_and(|member| member.value.as_hash().is_some());
+    let values = hash.get("values").and_then(|member| member.value.as_hash());
+    let variables = values.filter(|_| !whole && hash.get("name").is_some()).unwrap_or(hash);
+    variables.get("environment").is_some()
 }
 
 /// The hashes in a file of facts or scopes: JSON lines by the extension `jsonl`, else JSON or YAML, a list giving several.

@@ -336,6 +336,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
             global: global.clone(),
             modules,
             reach: Vec::new(),
+            datadirs: Vec::new(),
         };
         let view = EnvironmentView { snapshot, environment: None };
         environments.push(Arc::new(environment.with_reach(&view)));

@@ -95,7 +95,12 @@ impl Snapshot {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
-    /// The certname of the node that was chosen, or that the settings choose.
+    /// The node that was chosen, or that the settings choose; `None` also for one that is not known, or no longer.
+    pub fn selected(&self) -> Option<&Node> {
+        self.node(self.selected_node()?)
+    }
+
+    /// The certname of the node that was chosen, or that the settings choose, whether it is known or not.
     pub fn selected_node(&self) -> Option<&str> {
         self.selected.as_deref().or(self.config.nodes.default.as_deref())
     }
@@ -113,21 +118,21 @@ impl Snapshot {
     /// The nodes whose hierarchy includes the file.
     pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
         let view = self.view(environment);
-        self.nodes.iter().filter(|node| sees(environment, &view, &node.scope, path)).collect()
+        self.nodes.iter().filter(|node| sees(environment, &view, &node.scope_in(&environment.name), path)).collect()
     }
 
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
     /// or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
-        if let Some(node) = self.selected_node().and_then(|name| self.node(name)) {
-            return node.scope.clone();
+        if let Some(node) = self.selected() {
+            return node.scope_in(&environment.name);
         }
         let inferred = self.inferred_scope(environment, path);
         if !environment.reaches(path) {
             return Arc::new(inferred);
         }
         match self.nodes_seeing(environment, path).as_slice() {
-            [only] => only.scope.clone(),
+            [only] => only.scope_in(&environment.name),
             _ => Arc::new(inferred),
         }
     }

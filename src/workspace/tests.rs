@@ -253,3 +253,69 @@ ntp::y: 1
     let codes: Vec<&str> = repo.findings().iter().map(|finding| finding.rule.code).collect();
     assert!(codes.contains(&"config-error"), "{}", repo.rendered_findings());
 }
+
+#[test]
+fn a_file_is_indexed_as_the_level_reads_it() {
+    let text = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Common, path: common.json}]
+#- /data/common.json
+# YAML all the same
+motd: hello
+";
+    let snapshot = Fixture::new(text).snapshot;
+    assert_eq!(snapshot.keys().definitions("motd"), [FilePath::new("/data/common.json")]);
+}
+
+#[test]
+fn a_mapped_datadir_holds_files_that_nothing_reaches() {
+    let text = "
+#- /.hiera-ls.yaml
+pathMappings: {/srv/site: site}
+#- /hiera.yaml
+version: 5
+defaults: {datadir: /srv/site/data, data_hash: yaml_data}
+hierarchy: [{name: Common, path: common.yaml}]
+#- /site/data/comon.yaml
+a: 1
+";
+    let fixture = Fixture::new(text);
+    assert!(fixture.snapshot.file(&FilePath::new("/site/data/comon.yaml")).is_some());
+    let codes: Vec<&str> = fixture.findings().iter().map(|finding| finding.rule.code).collect();
+    assert!(codes.contains(&"unreached-file"), "{}", fixture.rendered_findings());
+}
+
+#[test]
+fn a_node_is_in_the_environment_that_is_looked_at() {
+    let text = "
+#- node a
+#- node b environment=production
+#- /environments/dev/hiera.yaml
+version: 5
+hierarchy: [{name: Environment, path: '%{environment}.yaml'}]
+#- /environments/dev/data/dev.yaml
+a: 1
+";
+    let snapshot = Fixture::new(text).snapshot;
+    let path = FilePath::new("/environments/dev/data/dev.yaml");
+    let environment = snapshot.layout().environment_of(&path).expect("the environment");
+    let seeing: Vec<&str> = snapshot.nodes_seeing(environment, &path).iter().map(|node| &*node.name).collect();
+    assert_eq!(seeing, ["a"]);
+    assert_eq!(known_environment(&snapshot.scope_for(environment, &path)), "dev");
+}
+
+fn known_environment(scope: &Scope) -> String {
+    scope.variables().find(|(name, _)| *name == "environment").map(|(_, value)| value.to_text().into_owned()).unwrap_or_default()
+}
+
+#[test]
+fn a_node_that_is_gone_is_not_selected() {
+    let mut fixture = Fixture::new("#- scope a\n#- /data/common.yaml\na: 1\n");
+    assert!(fixture.snapshot.selected().is_some_and(|node| &*node.name == "a"));
+    fixture.fs.remove("/scopes.jsonl");
+    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    let snapshot = fixture.workspace.snapshot();
+    assert_eq!((snapshot.selected().is_some(), snapshot.selected_node()), (false, Some("a")));
+}

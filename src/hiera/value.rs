@@ -174,6 +174,7 @@ impl Value {
             Data::String(text) => Cow::Borrowed(text),
             Data::Null => Cow::Borrowed(""),
             Data::Symbol(text) => Cow::Borrowed(text),
+            Data::Sensitive(_) => Cow::Borrowed("Sensitive [value redacted]"),
             other => {
                 let mut out = String::new();
                 inspect(other, &mut out);
@@ -383,7 +384,7 @@ pub fn inspect(data: &Data, out: &mut String) {
             }
             out.push('}');
         }
-        Data::Sensitive(_) => out.push_str("Sensitive [value redacted]"),
+        Data::Sensitive(_) => out.push_str("#<Sensitive [value redacted]>"),
     }
 }
 

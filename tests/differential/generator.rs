@@ -299,7 +299,7 @@ impl Making {
             6 => format!("{config}foo: 1\n"),
             7 => config.replacen("}\n", ", options: {a: 1}}\n", 1),
             8 => config.replacen("path: \"", "path: \"%{lookup('a')}", 1),
-            9 => config.replacen("}\n", ", data_hash: nosuch}\n", 1),
+            9 => config.replacen("}\n", ", lookup_key: eyaml_lookup_key}\n", 1),
             10 => config.replacen("name: ", "path: null, name: ", 1),
             _ => config.replacen("path:", "paths:", 1),
         }
@@ -349,7 +349,6 @@ impl Making {
                 "e: {<<: {q: 1, r: 2}, q: 3}",
                 "a: {\"1\": x, 1: y}",
                 "b: |\n  text %{hn}\n  more",
-                "a: !!binary //8=",
                 "d: 1.0e+20",
                 "e: [1, 1.0, '1', true]",
                 "a: -0.0",

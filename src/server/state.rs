@@ -44,6 +44,8 @@ pub(super) struct State {
     pub(super) initialization_options: Option<Value>,
     /// Settings that came later; they win.
     pub(super) client_settings: Option<Value>,
+    /// Whether those were asked for: clients that push theirs may have nothing to answer with.
+    were_pulled: bool,
     /// The open documents.
     pub(super) documents: HashMap<FilePath, Document>,
     /// What was wrong with the settings when they were last put together.
@@ -91,6 +93,7 @@ impl Default for State {
             settings: Settings::default(),
             initialization_options: None,
             client_settings: None,
+            were_pulled: false,
             documents: HashMap::new(),
             settings_problems: Vec::new(),
             settings_fingerprint: String::new(),
@@ -202,12 +205,17 @@ impl State {
     pub(super) fn pushed_settings(&mut self, settings: &Value) {
         if let Some(section) = settings::section(settings) {
             self.client_settings = Some(section.clone()).filter(Value::is_object);
+            self.were_pulled = false;
         }
     }
 
-    /// Takes the section that the client answered with, none of it when it has none; says whether that is new.
+    /// Takes the section that the client answered with; says whether that is new. When it has none, what it answered before is gone.
     pub(super) fn pulled_settings(&mut self, section: Value) -> bool {
         let section = Some(section).filter(Value::is_object);
+        if section.is_none() && !self.were_pulled {
+            return false;
+        }
+        self.were_pulled = true;
         std::mem::replace(&mut self.client_settings, section.clone()) != section
     }
 
@@ -230,6 +238,7 @@ mod tests {
         state.pushed_settings(&json!({"yaml": {}}));
         state.pushed_settings(&Value::Null);
         assert_eq!(state.client_settings, Some(rules.clone()), "what is not for us changes nothing");
+        assert!(!state.pulled_settings(Value::Null), "a client that pushes may have no answer");
         assert!(!state.pulled_settings(rules.clone()), "it is what was pushed");
         assert!(state.pulled_settings(Value::Null));
         assert_eq!(state.client_settings, None);

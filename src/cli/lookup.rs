@@ -289,7 +289,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
     }
     let wanted = arguments.node.as_deref().or(opened.snapshot.selected_node());
     match wanted.map(|wanted| (wanted, opened.snapshot.node(wanted))) {
-        Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope.clone())]),
+        Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
         Some((wanted, None)) if !opened.snapshot.nodes().is_empty() => {
             let known: Vec<&str> = opened.snapshot.nodes().iter().take(10).map(|node| &*node.name).collect();
             Err(Failure(format!("no facts are known of the node '{wanted}'; known are {}", known.join(", "))))

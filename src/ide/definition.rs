@@ -103,7 +103,7 @@ fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::con
     let Some(reach) = reach else { return Vec::new() };
     let environment = &subject.environment;
     let node = snapshot.selected_node().and_then(|name| snapshot.node(name));
-    let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope, path));
+    let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope_in(&environment.name), path));
     let files = snapshot.files().map(|file| &file.path).filter(|path| reach.pattern.bind(path.as_str()).is_some());
     let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| is_read(path));
     first.into_iter().chain(rest).map(|path| Target { path: path.clone(), range: TextRange::empty(0) }).collect()

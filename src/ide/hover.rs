@@ -326,7 +326,7 @@ impl Writer<'_> {
             return out;
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
-        for located in locate(config, std::slice::from_ref(level), &node.scope, &view).unwrap_or_default() {
+        for located in locate(config, std::slice::from_ref(level), &node.scope_in(&environment.name), &view).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),

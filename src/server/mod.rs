@@ -15,6 +15,7 @@ mod to_lsp;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
@@ -29,6 +30,9 @@ use state::{Features, Shared};
 const STACK: usize = 16 << 20;
 /// With fewer, slow requests would hold back the reading of changes and cancellations.
 const CONCURRENT_REQUESTS: usize = 64;
+
+/// How long `exit` waits for answers that are being written.
+const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
@@ -48,9 +52,11 @@ pub fn run() -> ExitCode {
         let (service, ended) = shutdown::watched(service);
         let serving =
             Server::new(tokio::io::stdin(), tokio::io::stdout(), socket).concurrency_level(CONCURRENT_REQUESTS).serve(service);
+        tokio::pin!(serving);
         tokio::select! {
-            () = serving => {}
-            () = ended.exit() => {}
+            () = &mut serving => {}
+            // Answers may be on their way out.
+            () = ended.exit() => drop(tokio::time::timeout(FAREWELL, &mut serving).await),
         }
         ended.was_clean()
     });

@@ -224,8 +224,11 @@ impl Workspace {
         let mut errors = Vec::new();
         for source in &scan.sources {
             match &source.nodes {
-                // Of two nodes with one name the first counts: it is the one that the name finds.
-                Ok(found) => nodes.extend(found.iter().filter(|node| certnames.insert(node.name.clone())).cloned()),
+                // Of two nodes with one name in one folder the first counts; two folders may be two checkouts of one fleet's repo.
+                Ok(found) => {
+                    let folder = self.folders.iter().find(|folder| source.path.is_within(folder));
+                    nodes.extend(found.iter().filter(|node| certnames.insert((folder, node.name.clone()))).cloned());
+                }
                 Err(error) => errors.push((source.path.clone(), error.clone())),
             }
         }

@@ -2,7 +2,6 @@
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig, Locations};
-use crate::hiera::glob::Listing;
 use crate::hiera::sources::Sources;
 
 /// The rule.
@@ -37,8 +36,7 @@ fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: 
         let datadir = config.base().join(&context.view.map_datadir(&level.datadir.text));
         for path in paths.iter().filter(|path| !path.text.contains("%{")) {
             let named = datadir.join(&path.text);
-            let is_folder = context.view.exists(&named) && !context.view.list(&named).is_empty();
-            if let (true, Some(span)) = (is_folder, path.span) {
+            if let (true, Some(span)) = (context.view.is_folder(&named), path.span) {
                 let message = format!("'{}' is a folder: Puppet fails with 'Is a directory' when it reads this level", path.text);
                 findings.push(Finding::new(&RULE, span, message));
             }

@@ -122,6 +122,9 @@ impl Size {
 
 /// Checks a value; the error is Puppet's message about `subject`, such as `Found value has wrong type, expects …`.
 pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result<(), String> {
+    if let Some(name) = data_type.unresolved().filter(|_| !data_type.accepts(value)) {
+        return Err(format!("{subject} has wrong type, references an unresolved type '{name}'"));
+    }
     let mismatches = data_type.mismatches(value, &[]);
     match mismatches.as_slice() {
         [] => Ok(()),
@@ -211,11 +214,6 @@ impl DataType {
         let words = |text: String| vec![Mismatch { path: path.to_vec(), what: What::Words(text) }];
         let below = |step: String| [path, &[step]].concat();
         match (self, &value.data) {
-            (DataType::Unresolved(name), _) => {
-                // Puppet says so of the whole type, not of a part.
-                let what = What::Words(format!("references an unresolved type '{name}'"));
-                vec![Mismatch { path: Vec::new(), what }]
-            }
             (DataType::Optional(inner), _) => optional(inner.mismatches(value, path), path),
             (DataType::NotUndef(inner), data) if !matches!(data, Data::Null) || !matches!(**inner, DataType::Any) => {
                 inner.mismatches(value, path)
@@ -269,6 +267,20 @@ impl DataType {
             }
             _ => vec![Mismatch { path: path.to_vec(), what: What::Type { expected: vec![self.clone()], value: value.clone() } }],
         }
+    }
+
+    /// The first name in it that is no type; Puppet then says so of the whole type, not of a part.
+    fn unresolved(&self) -> Option<&str> {
+        let inner: Vec<&DataType> = match self {
+            DataType::Unresolved(name) => return Some(name),
+            DataType::Array(inner, _) | DataType::Optional(inner) | DataType::NotUndef(inner) => vec![inner],
+            DataType::Hash(key, member, _) => vec![key, member],
+            DataType::Tuple(types, _) | DataType::Variant(types) => types.iter().collect(),
+            DataType::Struct(members) => members.iter().map(|member| &member.value).collect(),
+            DataType::Sensitive(inner) => inner.iter().map(|inner| &**inner).collect(),
+            _ => return None,
+        };
+        inner.into_iter().find_map(DataType::unresolved)
     }
 
     /// Whether Puppet names it with its parameters beside this value: the value is of the type but for those.
@@ -373,7 +385,10 @@ impl fmt::Display for Mismatch {
 }
 
 fn expectation(expected: &[DataType], value: &Value) -> String {
-    if expected.iter().any(DataType::is_pattern) {
+    let is_undef = |one: &DataType| matches!(one, DataType::Named(Named::Undef));
+    let all_patterns = expected.iter().filter(|one| !is_undef(one)).all(DataType::is_pattern);
+    // Beside other types a pattern is only spoken of where it was tried: with a string.
+    if all_patterns || value.as_str().is_some() && expected.iter().any(DataType::is_pattern) {
         return pattern_expectation(expected, value);
     }
     let detailed = expected.iter().any(|one| one.is_close_to(value));

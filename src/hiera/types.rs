@@ -388,7 +388,7 @@ fn expectation(expected: &[DataType], value: &Value) -> String {
     let is_undef = |one: &DataType| matches!(one, DataType::Named(Named::Undef));
     let all_patterns = expected.iter().filter(|one| !is_undef(one)).all(DataType::is_pattern);
     // Beside other types a pattern is only spoken of where it was tried: with a string.
-    if all_patterns || value.as_str().is_some() && expected.iter().any(DataType::is_pattern) {
+    if expected.iter().any(DataType::is_pattern) && (all_patterns || value.as_str().is_some()) {
         return pattern_expectation(expected, value);
     }
     let detailed = expected.iter().any(|one| one.is_close_to(value));

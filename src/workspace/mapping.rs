@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn rules_map_what_they_name() {
-        let rules = [("/etc/puppetlabs/code/environments/%{environment}", "."), ("/srv/data", "/work/shared-data")];
+        let rules = [("/etc/puppetlabs/code/environments/%{environment}", "."), ("/srv/data", "/mnt/shared-data")];
         assert_eq!(map(&rules, "/etc/puppetlabs/code/environments/production/hieradata"), "hieradata");
         assert_eq!(map(&rules, "/etc/puppetlabs/code/environments/%{::environment}/hieradata"), "hieradata");
-        assert_eq!(map(&rules, "/srv/data/x"), "/work/shared-data/x");
+        assert_eq!(map(&rules, "/srv/data/x"), "/mnt/shared-data/x");
         assert_eq!(map(&rules, "/srv/database"), "/srv/database");
         assert_eq!(map(&rules, "data"), "data");
     }

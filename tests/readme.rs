@@ -49,3 +49,22 @@ fn the_picture_is_true() {
     let printed: String = String::from_utf8(output.stdout).unwrap().lines().map(|line| format!("  {line}\n")).collect();
     assert!(!printed.is_empty() && readme.contains(&printed), "the README does not show:\n{printed}");
 }
+
+/// The finding in the README's picture is what `check` says of that slip in a copy of the sample.
+#[test]
+fn the_finding_is_true() {
+    let (_, readme) = file("README.md");
+    let copy = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("readme");
+    let _ = fs::remove_dir_all(&copy);
+    fs::create_dir_all(copy.join("data")).unwrap();
+    let (_, config) = file("tests/control-repo/hiera.yaml");
+    // The hierarchy alone would do; levels without any file would turn the warning into a hint.
+    let common = config.split("  - name: Secrets").next().unwrap().to_owned() + "  - name: Common\n    path: common.yaml\n";
+    fs::write(copy.join("hiera.yaml"), common).unwrap();
+    let (_, data) = file("tests/control-repo/data/common.yaml");
+    fs::write(copy.join("data/common.yaml"), data.replace("lookup('company')", "lookup('compnay')")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(&copy).args(["check"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let finding: String = printed.split_inclusive('\n').skip_while(|line| !line.contains("'compnay'")).take(3).collect();
+    assert!(finding.contains("unknown-key") && readme.contains(&finding), "the README does not show:\n{printed}");
+}

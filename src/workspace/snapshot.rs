@@ -9,7 +9,7 @@ use super::fs::Entry;
 use super::index::KeyIndex;
 use super::layers::{Environment, Layout};
 use super::nodes::Node;
-use crate::hiera::config::{Layer, Reader};
+use crate::hiera::config::Reader;
 use crate::hiera::data::{DataFile, Format};
 use crate::hiera::glob::{EntryKind, Listing, glob};
 use crate::hiera::hierarchy::{Place, locate};
@@ -270,11 +270,6 @@ impl EnvironmentView<'_> {
     pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
         let reader = self.environment.and_then(|environment| environment.reader(path)).unwrap_or(Reader::Yaml);
         self.data(path, reader)
-    }
-
-    /// The layer of a file, if some level can read it.
-    pub fn layer_of(&self, path: &FilePath) -> Option<&Layer> {
-        self.environment?.layer(path)
     }
 }
 

@@ -21,6 +21,7 @@
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
 pub mod python;
+pub mod random;
 
 use std::ffi::OsStr;
 use std::io::Write;

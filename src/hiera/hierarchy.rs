@@ -336,27 +336,68 @@ fn unknown(pieces: &[Piece]) -> Vec<String> {
     names
 }
 
-/// Joins neighbouring literals, and folds `.` and `..` in the literal start, as paths of files have none.
+/// Joins neighbouring literals, and folds `.` and `..`, as paths of files have none.
 fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::new();
+    let mut joined: Vec<Piece> = Vec::new();
     for piece in pieces {
-        match (out.last_mut(), piece) {
+        match (joined.last_mut(), piece) {
             (Some(Piece::Literal(text)), Piece::Literal(more)) => text.push_str(&more),
-            (_, piece) => out.push(piece),
+            (Some(_), Piece::Literal(text)) if text.is_empty() => {}
+            (_, piece) => joined.push(piece),
         }
     }
-    if let Some(Piece::Literal(text)) = out.first_mut() {
-        let folder_end = text.rfind('/').map_or(0, |at| at + 1);
-        let folder = FilePath::new(&text[..folder_end]);
-        let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
-        *text = format!("{folder}{slash}{}", &text[folder_end..]);
-        if let Some(Piece::Literal(text)) = out.get(1).cloned()
-            && text.is_empty()
-        {
-            out.remove(1);
+    let mut out: Vec<Piece> = Vec::new();
+    for piece in joined {
+        match piece {
+            Piece::Literal(text) if out.is_empty() => {
+                let folder_end = text.rfind('/').map_or(0, |at| at + 1);
+                let folder = FilePath::new(&text[..folder_end]);
+                let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
+                out.push(Piece::Literal(format!("{folder}{slash}{}", &text[folder_end..])));
+            }
+            Piece::Literal(text) => fold_behind(&mut out, &text),
+            piece => out.push(piece),
         }
     }
     out
+}
+
+/// Appends a literal that follows a token: its `.` and `..` are folded, and what it climbs out of may be any folder.
+fn fold_behind(out: &mut Vec<Piece>, text: &str) {
+    let mut segments = text.split('/');
+    let mut names = vec![segments.next().unwrap_or_default()];
+    let mut climbs = 0;
+    let last = text.matches('/').count();
+    for (n, segment) in (1..).zip(segments) {
+        match segment {
+            ".." if names.len() > 1 => drop(names.pop()),
+            ".." => climbs += 1,
+            "." => {}
+            "" if n < last => {}
+            name => names.push(name),
+        }
+    }
+    if climbs == 0 {
+        out.push(Piece::Literal(names.join("/")));
+        return;
+    }
+    for _ in 0..climbs {
+        if let Some(Piece::Literal(text)) = out.last_mut()
+            && text.ends_with('/')
+        {
+            text.pop();
+        }
+        while let Some(piece) = out.last_mut() {
+            if let Piece::Literal(text) = piece
+                && let Some(slash) = text.rfind('/')
+            {
+                text.truncate(slash + 1);
+                break;
+            }
+            out.pop();
+        }
+    }
+    out.extend([Piece::Any, Piece::Literal(names[1..].join("/"))]);
 }
 
 /// Replaces the tokens of a string of `hiera.yaml`; `local` is the variable of `mapped_paths`, which shadows all others.

@@ -24,13 +24,13 @@ pub fn lookup_options(making: &mut Making, module: Option<&str>) -> Value {
             _ if making.random.one_in(3) => making.random.pick(PATTERNS).to_owned(),
             _ => making.random.pick(KEYS).to_owned(),
         };
-        let entry = entry(making);
+        let entry = entry(making, module);
         options.insert(key, entry);
     }
     options.into()
 }
 
-fn entry(making: &mut Making) -> Value {
+fn entry(making: &mut Making, module: Option<&str>) -> Value {
     if making.odd(20) {
         return making.random.pick(&[json!("x"), json!(["merge"]), Value::Null, json!(5), json!(true), json!({}), json!(1.5)]);
     }
@@ -42,8 +42,9 @@ fn entry(making: &mut Making) -> Value {
     if making.random.one_in(8) {
         let name = if making.random.one_in(2) { "Sensitive" } else { making.random.pick(TYPES) };
         let given = match name {
-            "Array" if making.random.one_in(2) => json!(["Array", true]),
-            name if making.random.one_in(3) => json!([name]),
+            // Only for a module: see the documented difference on a type in a list.
+            "Array" if module.is_some() => json!(["Array", true]),
+            name if module.is_some() && making.random.one_in(3) => json!([name]),
             name => json!(name),
         };
         entry.insert("convert_to".into(), given);

@@ -348,8 +348,8 @@ pub(in crate::hiera) fn quoted(text: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\'' => out.push_str("\\'"),
-            // It stays with what follows, be it a quote; before the closing quote it would be that quote's.
-            '\\' => out.extend(['\\', chars.next().unwrap_or('\\')]),
+            // It stays with what follows, be it a quote.
+            '\\' => out.extend(std::iter::once(c).chain(chars.next())),
             c => out.push(c),
         }
     }

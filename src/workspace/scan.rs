@@ -425,8 +425,8 @@ fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<Ar
     let file = snapshot.file(path)?;
     let data = file.data(Format::Yaml);
     let source = ConfigSource { file: file.id, path, layer };
-    let config = HieraConfig::from_value(source, data.root.as_ref());
-    Some(Arc::new(HieraConfig { refused: data.refused.clone(), ..config }))
+    let config = HieraConfig::from_value(source, data.root().as_ref());
+    Some(Arc::new(HieraConfig { refused: data.refused().map(str::to_owned), ..config }))
 }
 
 /// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.

@@ -27,7 +27,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     }
     let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
     let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
-    for key in context.data.roots.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
+    for key in context.data.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
         let others: Vec<&FilePath> = file
             .snapshot
             .keys()

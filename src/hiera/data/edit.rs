@@ -125,3 +125,6 @@ fn has_same_keys(old: &[Part], new: &[Part]) -> bool {
     let keys = |facts: &Facts| facts.members.iter().map(|(key, member)| (key.clone(), member.key_origin)).collect::<Vec<_>>();
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.id == new.id && keys(&old.facts) == keys(&new.facts))
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,7 +134,7 @@ impl Search<'_> {
         let scope = file.snapshot.scope_seeing(file.environment, &files)?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(&self.token.root), None);
-        match resolution.value.err()?.kind {
+        match *resolution.value.err()?.kind {
             LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
             _ => None,
         }

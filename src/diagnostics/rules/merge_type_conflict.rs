@@ -57,7 +57,7 @@ fn conflict(context: &DataContext<'_>, key: &str, others: &[&FilePath]) -> Optio
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         let error = resolution.value.as_ref().err()?;
-        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &error.kind else { return None };
+        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &*error.kind else { return None };
         let span = error.span.filter(|span| span.file == file.file.id)?;
         let message = format!("'{key}' is merged with strategy '{}', which fails here: {error}", resolution.merge);
         let mut finding = Finding::new(&RULE, span, message);

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::config::{Backend, BackendKind};
 use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
+use super::value::Value;
 use crate::text::{FilePath, Span};
 
-/// Why a lookup failed. Its `Display` is Puppet's message.
+/// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
     /// What happened.
@@ -17,6 +18,8 @@ pub struct LookupError {
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
     pub global_keys: Vec<Arc<str>>,
+    /// Whether Puppet's message may quote decrypted text: `Display` then keeps it back, and [`LookupError::revealed`] does not.
+    pub secret: bool,
 }
 
 /// The ways in which a lookup fails.
@@ -72,6 +75,17 @@ pub enum LookupErrorKind {
     Conversion(String),
     /// A value that does not have the type that was asked for.
     WrongType(String),
+    /// An encrypted part of a string that cannot be decrypted.
+    Decryption {
+        /// The whole string, encrypted.
+        text: String,
+        /// The root key.
+        key: String,
+        /// The file.
+        path: FilePath,
+        /// Why not.
+        message: String,
+    },
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
@@ -93,7 +107,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        LookupError { kind, span, global_keys: Vec::new(), secret: false }
     }
 
     /// A Ruby error within Puppet.
@@ -116,6 +130,23 @@ impl LookupError {
         self
     }
 
+    /// The error as one whose message may quote decrypted text.
+    pub(super) fn into_secret(mut self) -> LookupError {
+        self.secret = true;
+        self
+    }
+
+    /// The error, whose message may quote `value`.
+    pub(super) fn about(mut self, value: &Value) -> LookupError {
+        self.secret |= value.holds_secret();
+        self
+    }
+
+    /// Puppet's message, also where it quotes decrypted text.
+    pub fn revealed(&self) -> String {
+        LookupError { secret: false, ..self.clone() }.to_string()
+    }
+
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
         self.span = self.span.or(span);
         self
@@ -132,6 +163,7 @@ impl LookupErrorKind {
             | LookupErrorKind::DigMismatch { .. }
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::Decryption { .. }
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::ConfigType(_) => true,
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
@@ -167,6 +199,9 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.secret {
+            return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
+        }
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
@@ -198,6 +233,9 @@ impl fmt::Display for LookupError {
                     f,
                     "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
+            }
+            LookupErrorKind::Decryption { text, key, path, message } => {
+                write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {message}")
             }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)

@@ -55,9 +55,9 @@ pub enum Command {
     /// Serve the Language Server Protocol over standard input and output.
     Server,
     /// Print the effective value of a key; exit 0 found, 1 not found, 2 could not run.
-    Lookup(LookupArguments),
+    Lookup(Box<LookupArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
-    Check(CheckArguments),
+    Check(Box<CheckArguments>),
     /// Print the catalogue of rules, or explain one.
     Rules {
         /// The rule to explain.

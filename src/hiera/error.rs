@@ -18,8 +18,6 @@ pub struct LookupError {
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
     pub global_keys: Vec<Arc<str>>,
-    /// Whether Puppet's message may quote decrypted text: `Display` then keeps it back, and [`LookupError::revealed`] does not.
-    pub secret: bool,
 }
 
 /// The ways in which a lookup fails.
@@ -76,16 +74,9 @@ pub enum LookupErrorKind {
     /// A value that does not have the type that was asked for.
     WrongType(String),
     /// An encrypted part of a string that cannot be decrypted.
-    Decryption {
-        /// The whole string, encrypted.
-        text: String,
-        /// The root key.
-        key: String,
-        /// The file.
-        path: FilePath,
-        /// Why not.
-        message: String,
-    },
+    Decryption(Box<Undecryptable>),
+    /// Any of the others where Puppet's message may quote decrypted text: `Display` keeps it back, [`LookupError::revealed`] does not.
+    Secret(Box<LookupErrorKind>),
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
@@ -94,6 +85,19 @@ pub enum LookupErrorKind {
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
     Exhausted,
+}
+
+/// A string with an encrypted part that cannot be decrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecryptable {
+    /// The whole string, encrypted.
+    pub text: String,
+    /// The root key.
+    pub key: String,
+    /// The file.
+    pub path: FilePath,
+    /// Why not.
+    pub reason: String,
 }
 
 /// A lookup in progress, as the recursion check sees it.
@@ -107,7 +111,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new(), secret: false }
+        LookupError { kind, span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -132,19 +136,23 @@ impl LookupError {
 
     /// The error as one whose message may quote decrypted text.
     pub(super) fn into_secret(mut self) -> LookupError {
-        self.secret = true;
+        if !matches!(self.kind, LookupErrorKind::Secret(_)) {
+            self.kind = LookupErrorKind::Secret(Box::new(self.kind));
+        }
         self
     }
 
     /// The error, whose message may quote `value`.
-    pub(super) fn about(mut self, value: &Value) -> LookupError {
-        self.secret |= value.holds_secret();
-        self
+    pub(super) fn about(self, value: &Value) -> LookupError {
+        if value.holds_secret() { self.into_secret() } else { self }
     }
 
     /// Puppet's message, also where it quotes decrypted text.
     pub fn revealed(&self) -> String {
-        LookupError { secret: false, ..self.clone() }.to_string()
+        match &self.kind {
+            LookupErrorKind::Secret(kind) => LookupError { kind: (**kind).clone(), ..self.clone() }.to_string(),
+            _ => self.to_string(),
+        }
     }
 
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
@@ -163,9 +171,10 @@ impl LookupErrorKind {
             | LookupErrorKind::DigMismatch { .. }
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
-            | LookupErrorKind::Decryption { .. }
+            | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::ConfigType(_) => true,
+            LookupErrorKind::Secret(kind) => kind.is_renamed(),
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
@@ -199,7 +208,7 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.secret {
+        if let LookupErrorKind::Secret(_) = self.kind {
             return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
         }
         for key in self.global_keys.iter().rev() {
@@ -234,14 +243,16 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
-            LookupErrorKind::Decryption { text, key, path, message } => {
-                write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {message}")
+            LookupErrorKind::Decryption(what) => {
+                let Undecryptable { text, key, path, reason } = &**what;
+                write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {reason}")
             }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
+            LookupErrorKind::Secret(_) => Ok(()), // said above
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }

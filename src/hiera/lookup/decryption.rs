@@ -3,7 +3,7 @@
 use super::Resolver;
 use crate::hiera::base64;
 use crate::hiera::config::Level;
-use crate::hiera::error::{LookupError, LookupErrorKind};
+use crate::hiera::error::{LookupError, LookupErrorKind, Undecryptable};
 use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, is_attempted, parts};
 use crate::hiera::hierarchy::{Evaluated, evaluate};
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
@@ -69,9 +69,10 @@ impl Resolver<'_> {
                 plain.extend_from_slice(&text.as_bytes()[part.range.clone()]);
                 continue;
             }
-            plain.extend(self.decrypted_part(decryptor, part, found, &|message| {
+            plain.extend(self.decrypted_part(decryptor, part, found, &|reason| {
                 let (key, path) = (found.root.to_owned(), found.path.clone());
-                LookupError::new(LookupErrorKind::Decryption { text: text.to_owned(), key, path, message }, origin)
+                let what = Undecryptable { text: text.to_owned(), key, path, reason };
+                LookupError::new(LookupErrorKind::Decryption(Box::new(what)), origin)
             })?);
             any = true;
         }

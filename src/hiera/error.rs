@@ -81,6 +81,8 @@ pub enum LookupErrorKind {
     Config(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
+    /// A config asks for a library or a data provider that is not there.
+    Missing(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
@@ -155,6 +157,14 @@ impl LookupError {
         }
     }
 
+    /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
+    pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
+        if let LookupErrorKind::UndefinedVariable(name) = &self.kind {
+            self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+        }
+        self
+    }
+
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
         self.span = self.span.or(span);
         self
@@ -173,7 +183,8 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Conversion(_)
-            | LookupErrorKind::ConfigType(_) => true,
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Secret(kind) => kind.is_renamed(),
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
@@ -249,6 +260,7 @@ impl fmt::Display for LookupError {
             }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),

@@ -5,7 +5,7 @@ use crate::hiera::base64;
 use crate::hiera::config::Level;
 use crate::hiera::error::{LookupError, LookupErrorKind, Undecryptable};
 use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, is_attempted, parts};
-use crate::hiera::hierarchy::{Evaluated, evaluate};
+use crate::hiera::hierarchy::options_of;
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
 use crate::text::{FilePath, Span};
 
@@ -100,24 +100,10 @@ impl Resolver<'_> {
             let file = format!("hiera/backend/eyaml/encryptors/{}", scheme.to_ascii_lowercase());
             return Err(LookupError::crash(format!("cannot load such file -- {file}")));
         }
-        let options = self.level_options(found.level)?;
+        let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
+        let options = options_of(found.level, self.ctx.scope, profile)?;
         let keys = KeyPair::from_options(&options).map_err(error)?;
         decryptor.decrypt(&base64::decode(part.body), &keys).map_err(error)
-    }
-
-    /// The options of a level with their tokens replaced; those with unknown variables are left out.
-    fn level_options(&self, level: &Level) -> Result<Hash, LookupError> {
-        let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
-        let mut unknown = Vec::new();
-        for (key, member) in &mut options {
-            let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
-            match evaluate(text, self.ctx.scope, None)? {
-                Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
-                Evaluated::Partial(_) => unknown.push(key.clone()),
-            }
-        }
-        unknown.iter().for_each(|key| drop(options.shift_remove(key)));
-        Ok(options)
     }
 }
 

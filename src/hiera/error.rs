@@ -12,8 +12,8 @@ use crate::text::{FilePath, Span};
 /// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
-    /// What happened.
-    pub kind: LookupErrorKind,
+    /// What happened. Boxed, as every lookup returns a place for an error and few have one.
+    pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
@@ -74,7 +74,7 @@ pub enum LookupErrorKind {
     /// A value that does not have the type that was asked for.
     WrongType(String),
     /// An encrypted part of a string that cannot be decrypted.
-    Decryption(Box<Undecryptable>),
+    Decryption(Undecryptable),
     /// Any of the others where Puppet's message may quote decrypted text: `Display` keeps it back, [`LookupError::revealed`] does not.
     Secret(Box<LookupErrorKind>),
     /// A config that cannot be used.
@@ -113,7 +113,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        LookupError { kind: Box::new(kind), span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -138,8 +138,8 @@ impl LookupError {
 
     /// The error as one whose message may quote decrypted text.
     pub(super) fn into_secret(mut self) -> LookupError {
-        if !matches!(self.kind, LookupErrorKind::Secret(_)) {
-            self.kind = LookupErrorKind::Secret(Box::new(self.kind));
+        if !matches!(*self.kind, LookupErrorKind::Secret(_)) {
+            self.kind = Box::new(LookupErrorKind::Secret(self.kind));
         }
         self
     }
@@ -151,16 +151,16 @@ impl LookupError {
 
     /// Puppet's message, also where it quotes decrypted text.
     pub fn revealed(&self) -> String {
-        match &self.kind {
-            LookupErrorKind::Secret(kind) => LookupError { kind: (**kind).clone(), ..self.clone() }.to_string(),
+        match &*self.kind {
+            LookupErrorKind::Secret(kind) => LookupError { kind: kind.clone(), ..self.clone() }.to_string(),
             _ => self.to_string(),
         }
     }
 
     /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
     pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
-        if let LookupErrorKind::UndefinedVariable(name) = &self.kind {
-            self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+        if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
+            *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
         }
         self
     }
@@ -219,13 +219,13 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let LookupErrorKind::Secret(_) = self.kind {
+        if let LookupErrorKind::Secret(_) = *self.kind {
             return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
         }
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
-        match &self.kind {
+        match &*self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
             LookupErrorKind::Recursion { frames, .. } => {
@@ -255,7 +255,7 @@ impl fmt::Display for LookupError {
                 )
             }
             LookupErrorKind::Decryption(what) => {
-                let Undecryptable { text, key, path, reason } = &**what;
+                let Undecryptable { text, key, path, reason } = what;
                 write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {reason}")
             }
             LookupErrorKind::Config(message)

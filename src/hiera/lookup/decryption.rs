@@ -72,7 +72,7 @@ impl Resolver<'_> {
             plain.extend(self.decrypted_part(decryptor, part, found, &|reason| {
                 let (key, path) = (found.root.to_owned(), found.path.clone());
                 let what = Undecryptable { text: text.to_owned(), key, path, reason };
-                LookupError::new(LookupErrorKind::Decryption(Box::new(what)), origin)
+                LookupError::new(LookupErrorKind::Decryption(what), origin)
             })?);
             any = true;
         }

@@ -156,7 +156,7 @@ fn puppets_verdict(message: &Value) -> Verdict {
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
     let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
-    if let Some(refused) = &data.refused {
+    if let Some(refused) = data.refused() {
         let words = refused.split(" at line ").next().unwrap_or(refused);
         return Verdict { messages: vec![words.to_owned()], line: None };
     }

@@ -227,7 +227,7 @@ impl HieraConfig {
     /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can be read of a file that is no YAML.
     pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
         let mut reading = Reading { source, problems: Vec::new(), when_used: Vec::new(), when_called: Vec::new() };
-        let (version, levels) = match (&data.root, &data.refused) {
+        let (version, levels) = match (&data.root(), data.refused()) {
             (None, Some(_)) => (Version::V5, Levels::default()),
             (root, _) => reading.config(root.as_ref()),
         };
@@ -240,7 +240,7 @@ impl HieraConfig {
             hierarchy,
             default_hierarchy,
             problems: reading.problems,
-            refused: data.refused.clone(),
+            refused: data.refused().map(str::to_owned),
             ..HieraConfig::unwritten(source.path)
         }
     }

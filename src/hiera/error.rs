@@ -11,8 +11,8 @@ use crate::text::{FilePath, Span};
 /// Why a lookup failed. Its `Display` is Puppet's message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
-    /// What happened.
-    pub kind: LookupErrorKind,
+    /// What happened. Boxed, as every lookup returns a place for an error and few have one.
+    pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
@@ -95,7 +95,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        LookupError { kind: Box::new(kind), span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -120,8 +120,8 @@ impl LookupError {
 
     /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
     pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
-        if let LookupErrorKind::UndefinedVariable(name) = &self.kind {
-            self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+        if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
+            *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
         }
         self
     }
@@ -181,7 +181,7 @@ impl fmt::Display for LookupError {
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
-        match &self.kind {
+        match &*self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
             LookupErrorKind::Recursion { frames, .. } => {

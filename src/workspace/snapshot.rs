@@ -17,7 +17,7 @@ use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
 use crate::hiera::value::{Member, Value};
-use crate::text::{FileId, FilePath};
+use crate::text::{FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
 #[derive(Clone, Debug)]
@@ -48,6 +48,12 @@ impl Snapshot {
     /// The file with this number.
     pub fn file_by_id(&self, id: FileId) -> Option<&Arc<File>> {
         self.file(self.path(id)?)
+    }
+
+    /// The bytes of a place, counted from the start of its file. Empty at the start for a place in a part that is no more.
+    pub fn place(&self, span: Span) -> TextRange {
+        let moved = || self.file_by_id(span.file)?.data(Format::Yaml).place(span);
+        if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
     /// The path of the file with this number, whether it still exists or not.

@@ -90,7 +90,7 @@ impl Resolver<'_> {
             return None;
         }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
-        let member = data.roots.get(root)?;
+        let member = data.get(root)?;
         Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
     }
 
@@ -100,13 +100,13 @@ impl Resolver<'_> {
             return Ok(());
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
-        if let Some(message) = &data.refused {
+        if let Some(message) = data.refused() {
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };
             return error(format!("Unable to parse {place}{message}"));
         }
-        for problem in &data.problems {
+        for problem in data.problems() {
             let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
             if reader == Reader::Json {
                 return error(format!(
@@ -130,7 +130,7 @@ impl Resolver<'_> {
     ) -> Result<Option<&'d Member>, LookupError> {
         if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
-                && let Some(key) = data.roots.keys().find(|key| key.as_str().is_none())
+                && let Some(key) = data.keys().find(|key| key.as_str().is_none())
             {
                 let class = Value::new(key.0.clone(), None).class_name();
                 return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
@@ -140,6 +140,6 @@ impl Resolver<'_> {
                 return Ok(None);
             }
         }
-        Ok(data.roots.get(root))
+        Ok(data.get(root))
     }
 }

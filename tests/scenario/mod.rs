@@ -122,8 +122,12 @@ impl Written<'_> {
 
     /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch --reveal-sensitive` does.
     pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
+        self.ask_hiera_ls_as(Profile::of_version(version))
+    }
+
+    /// The same for any settings of Puppet's.
+    pub fn ask_hiera_ls_as(&self, profile: Profile) -> Vec<Value> {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        let profile = Profile::of_version(version);
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
             profile,
@@ -194,8 +198,14 @@ pub struct Puppet {
 impl Puppet {
     /// Starts it; call only after `require("puppet")`.
     pub fn start() -> Puppet {
+        Puppet::start_with(&[])
+    }
+
+    /// The same with settings of Puppet's.
+    pub fn start_with(arguments: &[&str]) -> Puppet {
         let mut process = Command::new(support::oracle())
             .args(["--serve", "--jobs", "2"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -70,6 +70,8 @@ pub enum LookupErrorKind {
     },
     /// A value that `convert_to` cannot convert.
     Conversion(String),
+    /// A value that does not have the type that was asked for.
+    WrongType(String),
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
@@ -138,7 +140,8 @@ impl LookupErrorKind {
                 OptionsError::Strategy(error) => matches!(error, StrategyError::Options { .. }),
                 OptionsError::BadKey { .. } | OptionsError::BadRegex(..) | OptionsError::BadEntry(..) => false,
             },
-            LookupErrorKind::UnknownMethod(_)
+            LookupErrorKind::WrongType(_)
+            | LookupErrorKind::UnknownMethod(_)
             | LookupErrorKind::AliasNotWhole
             | LookupErrorKind::UndefinedVariable(_)
             | LookupErrorKind::Config(_)
@@ -199,6 +202,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
             | LookupErrorKind::Conversion(message)
+            | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")

@@ -159,10 +159,19 @@ impl<'a> Resolver<'a> {
     ///
     /// `merge` overrides what `lookup_options` say; `Ok(None)` means that nothing was found.
     pub fn value(&self, key: &str, merge: Option<&Strategy>) -> Result<Option<Value>, LookupError> {
-        let key = parse_key(key)?;
+        Ok(self.value_and_unapplied(&parse_key(key)?, merge)?.0)
+    }
+
+    /// The same, with the type of a conversion that was left out.
+    pub(super) fn value_and_unapplied(
+        &self,
+        key: &LookupKey,
+        merge: Option<&Strategy>,
+    ) -> Result<(Option<Value>, Option<String>), LookupError> {
         let mut inv = Invocation::default();
-        let choice = self.choose(&mut inv, &key, merge)?;
-        self.find_chosen(&mut inv, &key, &choice, None)
+        let choice = self.choose(&mut inv, key, merge)?;
+        let value = self.find_chosen(&mut inv, key, &choice, None)?;
+        Ok((value, inv.unapplied_conversion))
     }
 
     /// The effective value of a key with its story.
@@ -218,12 +227,15 @@ impl<'a> Resolver<'a> {
             inv.entered.extend(known.entered.iter().cloned());
             return Ok(known.value.clone());
         }
+        if let Some(given) = self.ctx.scope.override_of(&key.text) {
+            return Ok(Some(given.clone()));
+        }
         let entered_before = inv.entered.len();
         let choice = self.choose(inv, key, None)?;
         let recording = inv.steps.take();
         let found = self.find_chosen(inv, key, &choice, asked_by);
         inv.steps = recording;
-        let value = found?;
+        let value = found?.or_else(|| self.ctx.scope.default_of(&key.text).cloned());
         let entered = inv.entered[entered_before..].iter().cloned().collect();
         inv.known.insert(key.text.clone(), Known { value: value.clone(), entered });
         Ok(value)
@@ -236,7 +248,7 @@ impl<'a> Resolver<'a> {
         choice: &Choice,
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
-        if is_reserved(key) {
+        if is_reserved(&key.text) {
             return Ok(None);
         }
         let root = key.root_text();
@@ -289,8 +301,9 @@ fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
     LookupKey::parse(key).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
 }
 
-fn is_reserved(key: &LookupKey) -> bool {
-    &*key.text == LOOKUP_OPTIONS || key.text.strip_prefix(LOOKUP_OPTIONS).is_some_and(|rest| rest.starts_with('.'))
+/// Whether a name asks for the options themselves, which are never found.
+pub(super) fn is_reserved(name: &str) -> bool {
+    name.strip_prefix(LOOKUP_OPTIONS).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Runs `inner` with `frame` among the lookups in progress; an error when it is there already.

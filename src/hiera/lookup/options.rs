@@ -15,7 +15,7 @@ use crate::hiera::value::{Data, Value};
 impl Resolver<'_> {
     pub(super) fn choose(&self, inv: &mut Invocation, key: &LookupKey, merge: Option<&Strategy>) -> Result<Choice, LookupError> {
         let mut choice = Choice::default();
-        if is_reserved(key) {
+        if is_reserved(&key.text) {
             return Ok(choice);
         }
         let Segment::Name(root) = &key.root else {

@@ -114,7 +114,7 @@ impl Resolver<'_> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
-        let found = dig_variable(self.ctx.scope.get(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        let found = dig_variable(self.ctx.scope.get_in_data(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {

@@ -19,12 +19,20 @@ function repository(name) {
   return folder;
 }
 
-/** The place of a text in a file, lines and columns from 1. */
+/** The place of a text in a file, lines and columns from 1; a text that begins with a line end is at the start of a line. */
 function place(folder, file, text) {
-  const lines = fs.readFileSync(path.join(folder, file), "utf8").split("\n");
-  const line = lines.findIndex((line) => line.includes(text));
-  if (line < 0) throw new Error(`${file} has no ${text}`);
-  return [line + 1, lines[line].indexOf(text) + 1];
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  const at = whole.indexOf(text);
+  if (at < 0) throw new Error(`${file} has no ${text}`);
+  const before = whole.slice(0, at + (text.startsWith("\n") ? 1 : 0)).split("\n");
+  return [before.length, before.at(-1).length + 1];
+}
+
+/** Changes a file before it is opened. */
+function edit(folder, file, text, by) {
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  if (!whole.includes(text)) throw new Error(`${file} has no ${text}`);
+  fs.writeFileSync(path.join(folder, file), whole.replace(text, by));
 }
 
 function check(condition, what, seen) {
@@ -70,6 +78,74 @@ const scenarios = {
       await window.press(...Array(5).fill("Backspace"));
       await until("a file without findings", async () => (await window.problems()).length === 0 && (await window.page.locator(".squiggly-error").count()) === 0);
       check(true, "mending it clears both");
+
+      // The entries of the status bar: the server's counts, and the node.
+      const counts = await until("the counts", async () => (await window.status(EXTENSION)).find((text) => /Hiera: \d+ keys/.test(text)));
+      check(/1 environment, \d+ files, \d+ keys, 3 nodes/.test(counts), "the status bar tells of the server and its index", counts);
+      await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
+      const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
+      check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);
+      await window.screenshot("picker");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      await window.go(COMMON, ...place(folder, COMMON, "\nprofile::web::vhosts"));
+      const followed = await until("the hover of the other node", async () => {
+        const hover = await window.hover();
+        return hover.includes("node web-01.kyoto.example.net") ? hover : undefined;
+      });
+      check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
+
+      await window.unfold("Hierarchy");
+      const levels = await until("the levels", async () => ((await window.rows("Hierarchy")).length >= 9 ? window.rows("Hierarchy") : undefined));
+      check(levels.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")), "the Hierarchy view tells which files have the key", levels);
+      check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
+      check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
+      await window.screenshot("hierarchy");
+      await window.page.locator(".pane .monaco-list-row").filter({ hasText: "data/roles/web.yaml" }).first().click();
+      const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
+      check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
+
+      await window.command("Hiera: Explain Lookup of the Key at the Cursor");
+      const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
+      check(story.includes('Searching for "profile::web::vhosts"') && story.includes("node web-01.kyoto"), "the story of the lookup is a document", story);
+      await window.command("Hiera: Show Effective Data of the Node");
+      const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
+      check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);
+      await window.screenshot("effective-data");
+      await window.command("Hiera: Show Version");
+      const toast = await until("the version", async () => (await window.toasts()).find((text) => text.includes("hiera-ls ")));
+      check(/Hiera \d+\.\d+\.\d+, hiera-ls \d+\.\d+\.\d+ at /.test(toast), "the version is shown", toast);
+    });
+  },
+
+  /** The server dies: a new one is there, with all that the old one had. */
+  async "a server that is killed"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("killed");
+      edit(folder, COMMON, "%{alias('ntp_servers')}", "pool %{alias('ntp_servers')}");
+      const window = await host.open(folder);
+      await window.go(COMMON);
+      await until("the finding", async () => (await window.problems()).length === 1);
+      await window.command("Hiera: Select Node");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      const [first, ...more] = servers(host);
+      check(first !== undefined && more.length === 0, "one server runs", [first, ...more]);
+      process.kill(first, "SIGKILL");
+      const second = await until("another server", () => servers(host).find((pid) => pid !== first));
+      check(second !== first, "a server that is killed is started again");
+      await until("the finding again", async () => (await window.problems()).length === 1);
+      await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
+      await window.press(...Array("pool ".length).fill("Backspace"));
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check(true, "the findings come back, and follow what is typed");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      check(true, "the node is still selected");
+      // The window goes, the editor stays.
+      await window.command("Developer: Reload Window");
+      await until("a third server alone", () => servers(host).length === 1 && servers(host)[0] !== second);
+      check(!fs.existsSync(`/proc/${second}`), "a window that is closed leaves no server");
     });
   },
 

@@ -168,6 +168,13 @@ export class Window {
     return `${path.relative(this.folder, (file ?? "").split(/, | • /)[0])}:${line}:${column}`;
   }
 
+  /** Where the cursor has come to rest: the file and the line are shown by two parts, one after the other. */
+  async settled() {
+    const first = await this.where();
+    await this.page.waitForTimeout(300);
+    return until("rest", async () => ((await this.where()) === first ? first : this.settled()), 3000);
+  }
+
   /** The text of the hover at the cursor. */
   async hover() {
     const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
@@ -186,7 +193,7 @@ export class Window {
     const from = await this.where();
     return until(`a definition of what is at ${from}`, async () => {
       await this.press("F12");
-      return until("another place", async () => ((await this.where()) === from ? undefined : this.where()), 2000);
+      return until("another place", async () => ((await this.settled()) === from ? undefined : this.settled()), 2000);
     });
   }
 
@@ -211,10 +218,22 @@ export class Window {
     return this.page.locator(".notifications-toasts .notification-list-item").allInnerTexts();
   }
 
-  /** The text of the active editor as far as it is to be seen. */
-  async text() {
-    const lines = this.page.locator(".editor-group-container.active .view-lines").first();
-    return (await lines.innerText()).replaceAll("\u00a0", " ");
+  /** The text of an editor beside others, counted from the left, as far as it is to be seen. */
+  async text(number = 0) {
+    const lines = this.page.locator(".editor-group-container").nth(number).locator(".view-line");
+    const texts = await lines.evaluateAll((lines) => lines.sort((a, b) => parseInt(a.style.top) - parseInt(b.style.top)).map((line) => line.textContent));
+    return texts.join("\n").replaceAll("\u00a0", " ");
+  }
+
+  /** Gives a view of the side bar all the room there is: rows that are not to be seen do not exist. */
+  async unfold(title) {
+    const headers = this.page.locator(".part.sidebar .pane-header");
+    await headers.and(this.page.locator(`[aria-label^="${title}"][aria-expanded="false"]`)).click({ timeout: PATIENCE });
+    const others = headers.and(this.page.locator(`[aria-expanded="true"]:not([aria-label^="${title}"])`));
+    while ((await others.count()) > 0) {
+      await others.first().click();
+      await this.page.waitForTimeout(300);
+    }
   }
 
   /** The rows of a view in the side bar, by the view's title. */

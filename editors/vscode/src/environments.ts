@@ -39,7 +39,8 @@ function outermost(folder: string): string | undefined {
   return root;
 }
 
-function isWithin(folder: string, root: string): boolean {
+/** Whether a path lies below a folder. */
+export function isWithin(folder: string, root: string): boolean {
   const way = path.relative(root, folder);
   return way !== "" && !way.startsWith("..") && !path.isAbsolute(way);
 }

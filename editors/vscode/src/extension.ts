@@ -3,6 +3,8 @@
  */
 import { commands, window, workspace } from "vscode";
 import type { ExtensionContext } from "vscode";
+import { Documents } from "./documents";
+import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
 import { Server, watchConfigs } from "./server";
 import { StatusBar } from "./status";
@@ -11,10 +13,13 @@ let server: Server | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
   const own = (server = new Server(context));
+  const documents = new Documents(own);
   const lookAgain = () => void own.lookAgain();
   context.subscriptions.push(
     own,
+    documents,
     new StatusBar(own),
+    new HierarchyView(own),
     watchConfigs(lookAgain),
     workspace.onDidChangeWorkspaceFolders(lookAgain),
     workspace.onDidGrantWorkspaceTrust(() => void own.restart()),
@@ -30,6 +35,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
       showVersion(context, own);
     }),
     commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
+    commands.registerCommand("hiera.explainLookup", () => documents.explain()),
+    commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
+    // Not one of the palette: what a row of the view does.
+    commands.registerCommand("hiera.openPlace", openPlace),
   );
   await own.restart();
 }

@@ -6,7 +6,7 @@ import type { Disposable, ExtensionContext, LogOutputChannel } from "vscode";
 import { LanguageClient, State } from "vscode-languageclient/node";
 import type { ClientCapabilities, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
 import { Doubles } from "./doubles";
-import { environments, selector } from "./environments";
+import { environments, isWithin, selector } from "./environments";
 import { findProgram, NoProgram } from "./program";
 import type { Program } from "./program";
 import { statusNotification } from "./protocol";
@@ -49,7 +49,7 @@ export class Server implements Disposable {
 
   /** Whether documents of this address are the server's. */
   isAbout(path: string): boolean {
-    return this.roots.some((root) => path.startsWith(root));
+    return this.roots.some((root) => isWithin(path, root));
   }
 
   /** Starts the server if there is anything for it to do, or starts it anew. One after the other, however often it is asked for. */

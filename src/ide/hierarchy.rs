@@ -96,7 +96,7 @@ pub fn hierarchy(snapshot: &Snapshot, path: &FilePath, key: Option<&LookupKey>) 
     let mut levels = Vec::new();
     for (layer, config) in environment.configs().filter(|(layer, config)| concerns(layer, config, environment, path, key)) {
         let all: Vec<Level> = config.levels().cloned().collect();
-        match locate(config, &all, &scope, &viewer.view) {
+        match locate(config, &all, &scope, &viewer.view, None) {
             Ok(located) => levels.extend(located.iter().map(|level| viewer.level(&layer, config, level))),
             // One bad token fails the whole layer; its levels are there all the same.
             Err(_) => levels.extend(all.iter().map(|level| bare(&layer, config, level))),
@@ -166,7 +166,7 @@ impl Viewer<'_> {
     /// Where a file of this level has the key.
     fn key_in(&self, level: &Level, path: &FilePath) -> Option<Span> {
         let data = self.view.data(path, level.backend.reader()?)?;
-        data.roots.get(self.key?.root_text().as_str())?.key_origin
+        data.definition(&self.key?.root_text())
     }
 
     fn contributes(&self, file: &FilePath) -> bool {

@@ -106,6 +106,12 @@ impl Resolver<'_> {
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
         if let Some(message) = data.refused() {
+            // What Ruby itself stumbles over is passed on as it is.
+            const RUBYS: [&str; 5] =
+                ["stack level too deep", "can't convert ", "can't modify frozen ", "undefined method ", "`@"];
+            if RUBYS.iter().any(|start| message.starts_with(start)) {
+                return Err(LookupError::crash(message.to_owned()));
+            }
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };

@@ -106,14 +106,13 @@ impl Resolver<'_> {
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
         if let Some(message) = data.refused() {
-            // What Ruby itself stumbles over is passed on as it is.
-            const RUBYS: [&str; 5] =
-                ["stack level too deep", "can't convert ", "can't modify frozen ", "undefined method ", "`@"];
-            if RUBYS.iter().any(|start| message.starts_with(start)) {
+            if message == "stack level too deep" {
                 return Err(LookupError::crash(message.to_owned()));
             }
             // Puppet names the file only for what YAML's own reader says.
-            let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
+            const NAMELESS: [&str; 6] =
+                ["Unknown alias", "invalid value for ", "can't convert ", "can't modify frozen ", "undefined method ", "`@"];
+            let nameless = NAMELESS.iter().any(|start| message.starts_with(start));
             let place = if nameless { String::new() } else { format!("({path}): ") };
             return error(format!("Unable to parse {place}{message}"));
         }

@@ -44,6 +44,32 @@ fn lookup_tells_found_from_missing_from_broken() {
 }
 
 #[test]
+fn lookup_takes_what_the_lookup_function_takes() {
+    let sample = in_package("tests/control-repo");
+    let lookup = |args: &[&str]| at(&sample, &[&["lookup", "--render-as", "json"], args].concat(), "");
+    let answer = |text: &str| (0, format!("{text}\n"), String::new());
+    assert_eq!(lookup(&["company", "--override", r#"{"company":[1]}"#]), answer("[1]"));
+    assert_eq!(lookup(&["nowhere", "--default-values-hash", r#"{"nowhere":null}"#]), answer("null"));
+    let options = r#"{"name":["nowhere","company"],"override":{"nowhere":"x"},"value_type":"Integer"}"#;
+    let (status, _, err) = lookup(&["--options", options]);
+    assert_eq!(status, 2);
+    assert!(err.contains("Value found for key 'nowhere' in override hash has wrong type, expects an Integer value"), "{err}");
+    assert_eq!(lookup(&["--options", options, "--type", "String"]), answer("\"x\""), "an argument goes before the options");
+    assert_eq!(lookup(&["nowhere", "--options", r#"{"default_value":null}"#]), answer("null"));
+    for bad in ["[]", "{", r#"{"nope":1}"#, r#"{"name":1}"#, r#"{"override":1}"#, r#"{"value_type":"Integer["}"#] {
+        assert_eq!(lookup(&["company", "--options", bad]).0, 2, "{bad}");
+    }
+    assert_eq!(lookup(&["--options", "{}"]).0, 2, "no key");
+    let questions = "{\"name\":[\"nowhere\",\"k\"],\"override\":{\"k\":1}}\n{\"key\":\"k\",\"nope\":1}\n";
+    let (_, out, _) = at(&sample, &["lookup", "--batch"], questions);
+    assert_eq!(
+        out,
+        "{\"key\":[\"nowhere\",\"k\"],\"found\":true,\"value\":1}\n\
+         {\"key\":\"k\",\"error\":\"the lookup function has no option 'nope'\"}\n"
+    );
+}
+
+#[test]
 fn check_tells_clean_from_findings_from_broken() {
     let clean = in_package("tests/control-repo");
     assert_eq!(at(&clean, &["check"], "").0, 0);

@@ -9,9 +9,10 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::hiera::types;
-use crate::hiera::value::Value;
+use crate::hiera::value::{Hash, Value};
 use crate::ide::explain;
 use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -19,7 +20,7 @@ use crate::workspace::layers::Environment;
 use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let merge = merge_argument(arguments)?;
+    let request = request(arguments)?;
     let opened = open(&arguments.root, None)?;
     let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
     let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
@@ -28,19 +29,20 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     };
     let scopes = scopes(arguments, &opened, &environment)?;
     if arguments.batch {
-        return batch(arguments, &opened, &environment, &scopes, merge.as_ref(), out);
+        return batch(arguments, &opened, &environment, &scopes, &request, out);
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
     let resolver = Resolver::new(context(&opened, &environment, &view, scope));
     if arguments.explain_options {
-        for key in &arguments.keys {
+        let merge = request.merge.as_ref().and_then(|merge| merge.as_ref().ok());
+        for key in &request.names {
             let key = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
-            write!(out, "{}", explain::options_text(&resolver.lookup(&key, merge.as_ref()), &opened.snapshot, &opened.root))?;
+            write!(out, "{}", explain::options_text(&resolver.lookup(&key, merge), &opened.snapshot, &opened.root))?;
         }
         return Ok(Status::Good);
     }
-    single(arguments, &opened, &resolver, merge.as_ref(), out)
+    single(arguments, &opened, &resolver, &request, out)
 }
 
 fn context<'a>(
@@ -57,62 +59,43 @@ fn single(
     arguments: &LookupArguments,
     opened: &Opened,
     resolver: &Resolver<'_>,
-    merge: Option<&Strategy>,
+    request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
-    let value_type = arguments.value_type.as_deref().map(types::parse).transpose()?;
-    let mut found = None;
-    let mut subject = "Found value";
-    for key in &arguments.keys {
-        let parsed = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
-        let resolution = resolver.lookup(&parsed, merge);
+    let mut stories = String::new();
+    let answer = resolver.answer_telling(request, &mut |_, resolution| {
         if arguments.explain {
             match arguments.render_as {
-                Some(Render::Json) => writeln!(out, "{}", explain::json(&resolution, &opened.snapshot, &opened.root, &options))?,
-                _ => write!(out, "{}", explain::text(&resolution, &opened.snapshot, &opened.root, &options))?,
+                Some(Render::Json) => {
+                    stories.push_str(&explain::json(resolution, &opened.snapshot, &opened.root, &options).to_string());
+                    stories.push('\n');
+                }
+                _ => stories.push_str(&explain::text(resolution, &opened.snapshot, &opened.root, &options)),
             }
         }
         if let Some(conversion) = &resolution.unapplied_conversion {
-            note(&format!("convert_to {conversion} of '{key}' is noted, but not applied"));
+            note(&format!("convert_to {conversion} of '{}' is noted, but not applied", resolution.key));
         }
         if resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
             note(&format!(
-                "{} files could change '{key}' for some nodes: name one with --node, or see --explain",
-                resolution.unsettled.len()
+                "{} files could change '{}' for some nodes: name one with --node, or see --explain",
+                resolution.unsettled.len(),
+                resolution.key
             ));
         }
-        match resolution.value {
-            Ok(Some(value)) => {
-                found = Some(value);
-                break;
-            }
-            Ok(None) => {}
-            Err(error) => return Err(Failure(error.to_string())),
-        }
-    }
-    let value = match found {
-        Some(value) => value,
-        None => match &arguments.default {
-            Some(text) => {
-                subject = "Default value";
-                Value::from(text.as_str())
-            }
-            None => {
-                let names: Vec<String> = arguments.keys.iter().map(|key| format!("'{key}'")).collect();
-                note(&format!("did not find a value for {}", names.join(", ")));
-                return Ok(Status::Bad);
-            }
-        },
+    });
+    write!(out, "{stories}")?;
+    let Some(answer) = answer? else {
+        let names: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
+        note(&format!("did not find a value for {}", names.join(", ")));
+        return Ok(Status::Bad);
     };
-    if let Some(value_type) = &value_type {
-        types::assert_type(subject, value_type, &value).map_err(Failure)?;
-    }
     if !arguments.explain {
         match arguments.render_as.unwrap_or(Render::Yaml) {
-            Render::S => writeln!(out, "{}", value.to_text())?,
-            Render::Json => writeln!(out, "{}", print::json(&value, &options))?,
-            Render::Yaml => write!(out, "{}", print::yaml(&value, &options))?,
+            Render::S => writeln!(out, "{}", answer.value.to_text())?,
+            Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
+            Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
         }
     }
     Ok(Status::Good)
@@ -124,7 +107,7 @@ fn batch(
     opened: &Opened,
     environment: &Environment,
     scopes: &[(String, Arc<Scope>)],
-    merge: Option<&Strategy>,
+    request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let view = opened.snapshot.view(environment);
@@ -133,13 +116,12 @@ fn batch(
     let resolvers: Vec<(&str, Resolver<'_>)> =
         scopes.iter().map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, scope)))).collect();
     let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
-    let default = arguments.default.as_deref().map(Value::from);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         if line.trim().is_empty() {
             continue;
         }
-        let question = Question::read(&line);
+        let question = Question::read(&line, request);
         for (name, resolver) in &resolvers {
             let mut answer = String::from("{");
             if name_nodes {
@@ -147,7 +129,7 @@ fn batch(
                 print::json_string(name, &mut answer);
                 answer.push(',');
             }
-            question.answer(resolver, merge, default.as_ref(), &options, &mut answer);
+            question.answer(resolver, &options, &mut answer);
             answer.push('}');
             writeln!(out, "{answer}")?;
         }
@@ -158,44 +140,51 @@ fn batch(
     Ok(Status::Good)
 }
 
+/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may say.
 struct Question {
-    key: String,
-    merge: Result<Option<Strategy>, String>,
+    /// What the answer repeats: the key, or the names.
+    named: serde_json::Value,
+    request: Result<LookupRequest, String>,
 }
 
 impl Question {
-    fn read(line: &str) -> Question {
-        let bad = |message: String| Question { key: String::new(), merge: Err(message) };
-        let parsed: serde_json::Value = match serde_json::from_str(line) {
-            Ok(parsed) => parsed,
+    /// Reads a line. What it does not say is as `base` has it.
+    fn read(line: &str, base: &LookupRequest) -> Question {
+        let bad = |message: String| Question { named: "".into(), request: Err(message) };
+        let mut parsed = match serde_json::from_str(line) {
+            Ok(serde_json::Value::Object(members)) => members,
+            Ok(_) => return bad("this line has no key".into()),
             Err(error) => return bad(format!("this line is no question: {error}")),
         };
-        let Some(key) = parsed["key"].as_str() else { return bad("this line has no key".into()) };
-        let merge = match &parsed["merge"] {
-            serde_json::Value::Null => Ok(None),
-            given => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
+        let named = match (parsed.shift_remove("key"), parsed.get("name")) {
+            (Some(serde_json::Value::String(key)), None) => key.into(),
+            (None, Some(name)) => name.clone(),
+            _ => return bad("this line has no key".into()),
         };
-        Question { key: key.to_owned(), merge }
+        if parsed.get("merge").is_some_and(serde_json::Value::is_null) {
+            parsed.shift_remove("merge"); // says nothing
+        }
+        parsed.insert("name".into(), named.clone());
+        let mut request = base.clone();
+        let applied = request.apply_options(&from_json(&parsed.into()));
+        Question { named, request: applied.map(|()| request).map_err(|error| error.to_string()) }
     }
 
-    fn answer(
-        &self,
-        resolver: &Resolver<'_>,
-        merge: Option<&Strategy>,
-        default: Option<&Value>,
-        options: &PrintOptions,
-        answer: &mut String,
-    ) {
+    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions, answer: &mut String) {
         answer.push_str("\"key\":");
-        print::json_string(&self.key, answer);
-        let found = match &self.merge {
-            Ok(own) => resolver.value(&self.key, own.as_ref().or(merge)).map_err(|error: LookupError| error.to_string()),
+        answer.push_str(&self.named.to_string());
+        let found = match &self.request {
+            Ok(request) => resolver.answer(request).map_err(|error: LookupError| error.to_string()),
             Err(message) => Err(message.clone()),
         };
-        match found.map(|value| value.or_else(|| default.cloned())) {
-            Ok(Some(value)) => {
+        match found {
+            Ok(Some(found)) => {
                 answer.push_str(",\"found\":true,\"value\":");
-                answer.push_str(&print::json(&value, options));
+                answer.push_str(&print::json(&found.value, options));
+                if let Some(conversion) = found.unapplied_conversion {
+                    answer.push_str(",\"unapplied_convert_to\":");
+                    print::json_string(&conversion, answer);
+                }
             }
             Ok(None) => answer.push_str(",\"found\":false"),
             Err(message) => {
@@ -204,6 +193,44 @@ impl Question {
             }
         }
     }
+}
+
+/// What the arguments ask for: the options hash, and what single arguments say in place of it.
+fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
+    let json = |argument: &str, text: &str| -> Result<Value, Failure> {
+        let parsed: serde_json::Value = serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
+        Ok(from_json(&parsed))
+    };
+    let hash = |argument: &str, text: &str| -> Result<Hash, Failure> {
+        let value = json(argument, text)?;
+        value.as_hash().cloned().ok_or_else(|| Failure(format!("{argument}: not a hash")))
+    };
+    let mut request = LookupRequest::default();
+    if let Some(options) = &arguments.options {
+        request.apply_options(&json("--options", options)?).map_err(|error| Failure(format!("--options: {error}")))?;
+    }
+    if !arguments.keys.is_empty() {
+        request.names.clone_from(&arguments.keys);
+    }
+    if request.names.is_empty() && !arguments.batch {
+        return Err(Failure("no key is named".into()));
+    }
+    if let Some(text) = &arguments.value_type {
+        request.value_type = Some(types::parse(text)?);
+    }
+    if let Some(strategy) = merge_argument(arguments)? {
+        request.merge = Some(Ok(strategy));
+    }
+    if let Some(text) = &arguments.default {
+        request.default_value = Some(text.as_str().into());
+    }
+    if let Some(text) = &arguments.overrides {
+        request.overrides = hash("--override", text)?;
+    }
+    if let Some(text) = &arguments.default_values_hash {
+        request.default_values_hash = hash("--default-values-hash", text)?;
+    }
+    Ok(request)
 }
 
 fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failure> {

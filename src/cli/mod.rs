@@ -92,7 +92,7 @@ pub struct RootArguments {
 #[derive(Debug, Args)]
 pub struct LookupArguments {
     /// The keys; the first that is found counts.
-    #[arg(value_name = "KEY", required_unless_present = "batch")]
+    #[arg(value_name = "KEY", required_unless_present_any = ["batch", "options"])]
     keys: Vec<String>,
     #[command(flatten)]
     root: RootArguments,
@@ -123,6 +123,16 @@ pub struct LookupArguments {
     /// What to print when nothing is found; always a string.
     #[arg(long, value_name = "VALUE")]
     default: Option<String>,
+    /// Values by name, as a JSON hash, that go before all data; tokens see them, too.
+    #[arg(long = "override", value_name = "JSON")]
+    overrides: Option<String>,
+    /// Values by name, as a JSON hash, for what nothing defines; tokens see them, too.
+    #[arg(long, value_name = "JSON")]
+    default_values_hash: Option<String>,
+    /// The options hash of Puppet's `lookup` function as JSON: name, value_type (as text), default_value, default_values_hash,
+    /// override, merge. What other arguments say goes before it.
+    #[arg(long, value_name = "JSON")]
+    options: Option<String>,
     /// Tell where the value comes from instead of printing it alone.
     #[arg(long)]
     explain: bool,
@@ -135,7 +145,8 @@ pub struct LookupArguments {
     /// Print what Sensitive values hold.
     #[arg(long)]
     reveal_sensitive: bool,
-    /// Answer JSON lines on standard input, {"key":"k","merge":…}, with JSON lines.
+    /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an options hash, or with `name` in
+    /// place of `key`.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "render_as"])]
     batch: bool,
 }

@@ -11,8 +11,8 @@ use crate::text::{FilePath, Span};
 /// Why a lookup failed. Its `Display` is Puppet's message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
-    /// What happened.
-    pub kind: LookupErrorKind,
+    /// What happened. Boxed, as every lookup returns a place for an error and few have one.
+    pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
@@ -70,10 +70,14 @@ pub enum LookupErrorKind {
     },
     /// A value that `convert_to` cannot convert.
     Conversion(String),
+    /// A value that does not have the type that was asked for.
+    WrongType(String),
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
+    /// A config asks for a library or a data provider that is not there.
+    Missing(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
@@ -91,7 +95,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        LookupError { kind: Box::new(kind), span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -114,6 +118,14 @@ impl LookupError {
         self
     }
 
+    /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
+    pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
+        if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
+            *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+        }
+        self
+    }
+
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
         self.span = self.span.or(span);
         self
@@ -131,14 +143,16 @@ impl LookupErrorKind {
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Conversion(_)
-            | LookupErrorKind::ConfigType(_) => true,
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
                 OptionsError::Strategy(error) => matches!(error, StrategyError::Options { .. }),
                 OptionsError::BadKey { .. } | OptionsError::BadRegex(..) | OptionsError::BadEntry(..) => false,
             },
-            LookupErrorKind::UnknownMethod(_)
+            LookupErrorKind::WrongType(_)
+            | LookupErrorKind::UnknownMethod(_)
             | LookupErrorKind::AliasNotWhole
             | LookupErrorKind::UndefinedVariable(_)
             | LookupErrorKind::Config(_)
@@ -167,7 +181,7 @@ impl fmt::Display for LookupError {
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
-        match &self.kind {
+        match &*self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
             LookupErrorKind::Recursion { frames, .. } => {
@@ -198,7 +212,9 @@ impl fmt::Display for LookupError {
             }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
+            | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")

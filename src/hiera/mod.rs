@@ -14,6 +14,7 @@ pub mod lookup_options;
 pub mod merge;
 pub mod pattern;
 pub mod print;
+pub mod request;
 pub mod resolution;
 pub mod ruby_regex;
 pub mod scope;

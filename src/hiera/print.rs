@@ -257,7 +257,7 @@ mod tests {
     use crate::yaml::parse;
 
     fn read(text: &str) -> Value {
-        DataFile::new(&parse(text), text, FileId(0), Format::Yaml).root.expect("a document")
+        DataFile::whole(&parse(text), text, FileId(0), Format::Yaml).root().expect("a document")
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Scope {
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
+    overrides: Arc<Hash>,
+    defaults: Arc<Hash>,
     rules: Arc<[DeriveRule]>,
 }
 
@@ -118,12 +120,41 @@ impl Scope {
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
+    /// The same scope within a call of `lookup` that gives overrides, and defaults by name.
+    ///
+    /// Tokens in data see both as variables, nested lookups as values. Source: semantics 5.6 and 8.2.
+    pub fn with_given(&self, overrides: &Hash, defaults: &Hash) -> Scope {
+        Scope { overrides: Arc::new(overrides.clone()), defaults: Arc::new(defaults.clone()), ..self.clone() }
+    }
+
+    /// The override of a call for exactly this name.
+    pub fn override_of(&self, name: &str) -> Option<&Value> {
+        self.overrides.get(name).map(|member| &member.value)
+    }
+
+    /// The default of a call for exactly this name.
+    pub fn default_of(&self, name: &str) -> Option<&Value> {
+        self.defaults.get(name).map(|member| &member.value)
+    }
+
     /// The variable called `name`: a leading `::` is dropped, no dots are followed.
     pub fn get(&self, name: &str) -> Variable {
         match self.variables.get(name.strip_prefix("::").unwrap_or(name)) {
             Some(value) => Variable::Known(value.clone()),
             None if self.open => Variable::Unknown,
             None => Variable::Undefined,
+        }
+    }
+
+    /// The variable as tokens in data see it: overrides of the call go before it, defaults stand in where it is undefined.
+    /// Tokens in `hiera.yaml` see neither.
+    pub fn get_in_data(&self, name: &str) -> Variable {
+        if let Some(given) = self.override_of(name) {
+            return Variable::Known(given.clone());
+        }
+        match (self.get(name), self.default_of(name)) {
+            (Variable::Undefined, Some(given)) => Variable::Known(given.clone()),
+            (found, _) => found,
         }
     }
 

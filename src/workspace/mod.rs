@@ -6,6 +6,7 @@ pub mod file;
 pub mod fs;
 pub mod index;
 pub mod layers;
+mod layout;
 pub mod mapping;
 pub mod nodes;
 pub mod scan;
@@ -22,6 +23,7 @@ use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
+use crate::hiera::data::Edited;
 use crate::hiera::lookup::Profile;
 use crate::text::{FileId, FilePath, Text, TextRange};
 
@@ -162,9 +164,15 @@ impl Workspace {
         match change {
             Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, text)),
             Change::Edit(path, edits) => {
-                let Some(text) = self.open_text(&path) else { return };
-                let edited = edits.iter().fold(text.clone(), |text, (range, insert)| text.edit(*range, insert));
-                touched = Some(self.put(path, edited));
+                let Some(mut file) = self.overlay.get(&path).cloned() else { return };
+                for (range, insert) in &edits {
+                    let Some(text) = file.text() else { return };
+                    let range = text.clamped(*range);
+                    let edited = text.edit(range, insert);
+                    file = Arc::new(file.edited(Edited::new(range, insert.len() as u32), edited));
+                }
+                self.overlay.insert(path.clone(), file);
+                touched = Some(path);
             }
             Change::Close(path) => {
                 self.overlay.remove(&path);
@@ -194,8 +202,16 @@ impl Workspace {
 
     fn put(&mut self, path: FilePath, text: Text) -> FilePath {
         let id = self.number(&path);
-        self.overlay.insert(path.clone(), Arc::new(File::new(id, path.clone(), Content::Text(text), None)));
+        self.overlay.insert(path.clone(), Arc::new(self.opened(id, &path, text)));
         path
+    }
+
+    /// A file as an editor holds it. What shapes the layout is small, and read as a whole.
+    fn opened(&self, id: FileId, path: &FilePath, text: Text) -> File {
+        if scan::shapes_layout(&self.config, path) {
+            return File::new(id, path.clone(), Content::Text(text), None);
+        }
+        File::opened(id, path.clone(), text)
     }
 
     fn number(&mut self, path: &FilePath) -> FileId {
@@ -274,7 +290,7 @@ impl Workspace {
         }
         snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
-        snapshot.layout = Arc::new(scan::layout(snapshot));
+        snapshot.layout = Arc::new(layout::layout(snapshot));
     }
 }
 

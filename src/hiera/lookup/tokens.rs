@@ -2,7 +2,7 @@
 
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
-use crate::hiera::hierarchy::dig_variable;
+use crate::hiera::hierarchy::{classic, dig_variable};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
@@ -114,7 +114,11 @@ impl Resolver<'_> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
-        let found = dig_variable(self.ctx.scope.get(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        let mut found = self.ctx.scope.get_in_data(&root);
+        if inv.reading.is_classic {
+            found = classic(&root, found, self.ctx.scope);
+        }
+        let found = dig_variable(found, key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {

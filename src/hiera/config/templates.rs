@@ -1,0 +1,47 @@
+//! Strings of `hiera.yaml` that may hold tokens: these may name variables and nothing else.
+
+use std::sync::Arc;
+
+use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::value::{Data, Value};
+use crate::text::Span;
+
+/// A string of `hiera.yaml` that may hold tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Template {
+    /// The string as written.
+    pub text: Arc<str>,
+    /// Its place; `None` for a default of Puppet's.
+    pub span: Option<Span>,
+}
+
+/// What Puppet says of a function call in `hiera.yaml`.
+pub const METHOD_SYNTAX: &str = "Interpolation using method syntax is not allowed in this context";
+
+/// What is wrong with the tokens of a string of `hiera.yaml`, in Puppet's words; `None` when nothing is.
+pub fn template_error(text: &str) -> Option<String> {
+    tokens(text).into_iter().find_map(|token| match token.kind {
+        TokenKind::Call { .. } => Some(METHOD_SYNTAX.to_owned()),
+        TokenKind::Malformed => Some(format!("Syntax error in string: {text}")),
+        TokenKind::Empty | TokenKind::Variable { .. } => None,
+    })
+}
+
+/// All strings of a value, and those that are keys.
+pub(super) fn strings_of(value: &Value, out: &mut Vec<(Arc<str>, Option<Span>)>) {
+    match &value.data {
+        Data::String(text) => out.push((text.clone(), value.origin)),
+        Data::Array(items) => items.iter().for_each(|item| strings_of(item, out)),
+        Data::Hash(hash) => hash.iter().for_each(|(key, member)| {
+            if let Data::String(text) = &key.0 {
+                out.push((text.clone(), member.key_origin));
+            }
+            strings_of(&member.value, out);
+        }),
+        _ => {}
+    }
+}
+
+pub(super) fn template(value: &Value) -> Option<Template> {
+    Some(Template { text: value.as_str()?.into(), span: value.origin })
+}

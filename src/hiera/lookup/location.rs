@@ -1,0 +1,145 @@
+//! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
+
+use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use crate::hiera::config::{BackendKind, Layer, Level, Reader};
+use crate::hiera::data::{DataFile, ProblemKind};
+use crate::hiera::error::{LookupError, LookupErrorKind};
+use crate::hiera::hierarchy::{CandidateFile, LocatedLevel, Location, Place};
+use crate::hiera::resolution::{Outcome, Unsettled};
+use crate::hiera::value::{Member, Value};
+use crate::text::FilePath;
+
+impl Resolver<'_> {
+    pub(super) fn ask(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        location: &Location,
+        root: &str,
+    ) -> Result<Outcome, LookupError> {
+        let level = &located.level;
+        if !self.ctx.tolerant
+            && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })
+            && let Some(message) = level.call_error()
+        {
+            return Err(LookupError::crash(message));
+        }
+        // A backend of Hiera 3 is asked for each location, whether or not there is a file.
+        if level.backend.kind == BackendKind::Hiera3 {
+            inv.reads.opaque.insert(level.backend.name.to_string());
+            return Ok(Outcome::Opaque(level.backend.clone()));
+        }
+        let path = match &location.place {
+            Place::File { path, exists: true } => path,
+            Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),
+            Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
+            Place::Undetermined(undetermined) => {
+                let candidates: Vec<Unsettled> = match level.backend.reader() {
+                    Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
+                        let candidates = undetermined.candidates(self.ctx.sources);
+                        candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                inv.unsettled.extend(candidates.iter().cloned());
+                return Ok(Outcome::Undetermined { variables: undetermined.variables.clone(), candidates });
+            }
+            Place::Uri(_) | Place::Nowhere => {
+                inv.reads.opaque.insert(level.backend.name.to_string());
+                return Ok(Outcome::Opaque(level.backend.clone()));
+            }
+        };
+        let Some(reader) = level.backend.reader() else {
+            inv.reads.opaque.insert(level.backend.name.to_string());
+            return Ok(Outcome::Opaque(level.backend.clone()));
+        };
+        if root.is_empty() && reader == Reader::Eyaml {
+            let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
+            return Err(LookupError::crash(message.into()));
+        }
+        let Some(data) = self.ctx.sources.data(path, reader) else {
+            return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
+                true => Err(LookupError::crash(format!("Is a directory @ io_fread - {path}"))),
+                false => Ok(Outcome::NoSuchFile(path.to_string())),
+            };
+        };
+        self.check_file(path, reader, &data)?;
+        if !self.ctx.tolerant && data.is_no_hash() {
+            return Ok(Outcome::NoSuchKey(path.clone()));
+        }
+        let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
+        let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
+        let illegal = || {
+            let kind = LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), backend: level.backend.clone() };
+            Err(LookupError::new(kind, member.value.origin))
+        };
+        // A data_hash function returns values with tokens, a lookup_key function replaces them itself.
+        if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
+            return illegal();
+        }
+        let value = self.interpolate(inv, &member.value)?;
+        if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
+            return illegal();
+        }
+        Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
+    }
+
+    fn defines(&self, candidate: &CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+        if !self.ctx.scope.allows(&candidate.when) {
+            return None;
+        }
+        let data = self.ctx.sources.data(&candidate.path, reader)?;
+        let member = data.get(root)?;
+        Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
+    }
+
+    /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
+    fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
+        if self.ctx.tolerant {
+            return Ok(());
+        }
+        let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
+        if let Some(message) = data.refused() {
+            // Puppet names the file only for what YAML's own reader says.
+            let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
+            let place = if nameless { String::new() } else { format!("({path}): ") };
+            return error(format!("Unable to parse {place}{message}"));
+        }
+        for problem in data.problems() {
+            let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
+            if reader == Reader::Json {
+                return error(format!(
+                    "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
+                ));
+            }
+            if !empty && self.ctx.profile.version >= 8 {
+                return error(format!("{path}: file does not contain a valid yaml hash"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The root key's entry in a file. In a module, keys outside its namespace do not count; semantics 2.3.
+    pub(super) fn member<'d>(
+        &self,
+        data: &'d DataFile,
+        layer: &Layer,
+        level: &Level,
+        root: &str,
+    ) -> Result<Option<&'d Member>, LookupError> {
+        if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
+            if !self.ctx.tolerant
+                && let Some(key) = data.keys().find(|key| key.as_str().is_none())
+            {
+                let class = Value::new(key.0.clone(), None).class_name();
+                return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
+            }
+            let qualified = root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"));
+            if root != LOOKUP_OPTIONS && !qualified {
+                return Ok(None);
+            }
+        }
+        Ok(data.get(root))
+    }
+}

@@ -1,0 +1,56 @@
+//! What the story of a lookup needs beyond the lookup itself: the locations below the one that answered, and what could change the answer.
+
+use super::Resolver;
+use crate::hiera::hierarchy::Place;
+use crate::hiera::key::LookupKey;
+use crate::hiera::resolution::{Outcome, Step, Unsettled};
+
+impl Resolver<'_> {
+    /// Adds what the story leaves out: the locations below the one that answered.
+    pub(super) fn add_unreached(&self, key: &LookupKey, steps: &mut Vec<Step>) {
+        let Ok(layers) = self.levels(key) else { return };
+        let root = key.root_text();
+        let all = layers.iter().flat_map(|(layer, levels)| {
+            levels.iter().flat_map(move |located| located.locations.iter().map(move |location| (layer, located, location)))
+        });
+        let unreached: Vec<Step> = all
+            .skip(steps.len())
+            .map(|(layer, located, location)| {
+                let path = match &location.place {
+                    Place::File { path, exists: true } => Some(path.clone()),
+                    _ => None,
+                };
+                let data = path
+                    .as_ref()
+                    .zip(located.level.backend.reader())
+                    .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
+                let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
+                let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
+                let outcome = Outcome::NotReached { path, shadowed };
+                Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome }
+            })
+            .collect();
+        steps.extend(unreached);
+    }
+}
+
+/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say nothing new.
+///
+/// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
+pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
+    let is_seen = |file: &Unsettled| {
+        steps.iter().any(|step| match &step.outcome {
+            Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => *path == file.path,
+            _ => false,
+        })
+    };
+    let mut kept: Vec<Unsettled> = Vec::new();
+    for file in unsettled.into_iter().filter(|file| !is_seen(file)) {
+        match kept.iter_mut().find(|known| known.path == file.path && known.key == file.key) {
+            Some(known) if file.when.len() < known.when.len() => *known = file,
+            Some(_) => {}
+            None => kept.push(file),
+        }
+    }
+    kept
+}

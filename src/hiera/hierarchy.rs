@@ -11,7 +11,7 @@ use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
-use super::value::{Data, Value};
+use super::value::{Data, Hash, Value};
 use crate::text::FilePath;
 
 /// A level with its locations in one scope.
@@ -116,6 +116,25 @@ pub fn locate(
     levels.iter().enumerate().map(level).collect()
 }
 
+/// The options of a level with their tokens replaced; those with unknown variables are left out. For `profile` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Result<Hash, LookupError> {
+    let undefined_fails = profile.is_some_and(|profile| profile.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: false, undefined_fails };
+    let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
+    let mut unknown = Vec::new();
+    for (key, member) in &mut options {
+        let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
+        match variables.evaluate(text)? {
+            Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
+            Evaluated::Partial(_) => unknown.push(key.clone()),
+        }
+    }
+    unknown.iter().for_each(|key| drop(options.shift_remove(key)));
+    Ok(options)
+}
+
 /// The folder that a level's locations are relative to, as far as no variable decides it.
 pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> FilePath {
     let datadir = datadir(config, level, sources);
@@ -123,7 +142,8 @@ pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources)
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
-/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute: it is joined before.
+/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute, but in
+/// version 3: it is joined before.
 ///
 /// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of the `hiera.yaml` stands for it here.
 fn datadir(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> String {
@@ -148,7 +168,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
         }
     }
     if let Some(extension) = level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension)) {
-        inner.push(Piece::Literal(extension.to_string()));
+        inner.extend(pieces(extension, false));
     }
     let datadir = format!("{}/", datadir(config, level, sources).trim_end_matches('/'));
     let mut all = if config.version == Version::V4 { vec![Piece::Literal(datadir)] } else { pieces(&datadir, false) };
@@ -208,23 +228,35 @@ impl Locating<'_> {
         let datadir = datadir(self.config, self.level, self.sources);
         match self.config.version {
             Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
-            Version::V3 | Version::V5 => self.variables.evaluate(&datadir),
+            Version::V5 => self.variables.evaluate(&datadir),
+            Version::V3 => Ok(match self.variables.evaluate(&self.sources.map_datadir(&self.level.datadir.text))? {
+                Evaluated::Text(text) => Evaluated::Text(joined(self.config.base().as_str(), &text)),
+                Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
+            }),
         }
     }
 
     /// A path with the extension that its level adds to all that lack it.
-    fn with_extension(&self, path: Evaluated) -> Evaluated {
-        let Some(extension) = self.level.extension.as_deref() else { return path };
-        match path {
-            Evaluated::Text(text) if text.ends_with(extension) => Evaluated::Text(text),
-            Evaluated::Text(text) => Evaluated::Text(text + extension),
-            Evaluated::Partial(mut pieces) => {
-                if !matches!(pieces.last(), Some(Piece::Literal(text)) if text.ends_with(extension)) {
-                    pieces.push(Piece::Literal(extension.to_owned()));
+    fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
+        let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
+        Ok(match (path, self.variables.evaluate(extension)?) {
+            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => Evaluated::Text(path),
+            (Evaluated::Text(path), Evaluated::Text(extension)) => Evaluated::Text(path + &extension),
+            (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
+                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension)) {
+                    path.push(Piece::Literal(extension));
                 }
-                Evaluated::Partial(normalised(pieces))
+                Evaluated::Partial(normalised(path))
             }
-        }
+            (path, Evaluated::Partial(mut extension)) => {
+                let mut all = match path {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.append(&mut extension);
+                Evaluated::Partial(normalised(all))
+            }
+        })
     }
 
     /// The pieces of the whole pattern, or the whole path.
@@ -253,7 +285,7 @@ impl Locating<'_> {
     }
 
     fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
-        Ok(match self.below_datadir(self.with_extension(relative), false)? {
+        Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);

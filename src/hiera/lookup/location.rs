@@ -1,6 +1,7 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
 
-use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use super::decryption::Found;
+use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
 use crate::hiera::config::{BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -78,7 +79,11 @@ impl Resolver<'_> {
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal();
         }
-        let value = self.interpolate(inv, &member.value)?;
+        let value = match reader {
+            Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
+            Reader::Yaml | Reader::Json => member.value.clone(),
+        };
+        let value = self.interpolate(inv, &value)?;
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
             return illegal();
         }
@@ -113,7 +118,7 @@ impl Resolver<'_> {
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
             }
-            if !empty && self.ctx.profile.version >= 8 {
+            if !empty && self.ctx.profile.strict == Strict::Error {
                 return error(format!("{path}: file does not contain a valid yaml hash"));
             }
         }

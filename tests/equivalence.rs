@@ -7,9 +7,6 @@
 
 #[path = "equivalence/generate.rs"]
 mod generate;
-#[allow(dead_code, reason = "each suite uses its own part of this module")]
-#[path = "support/random.rs"]
-mod random;
 #[path = "equivalence/shrink.rs"]
 mod shrink;
 #[path = "equivalence/steps.rs"]
@@ -22,8 +19,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use random::Random;
 use steps::{Case, Session};
+use support::random::{self, Random};
 
 /// How many steps a repository lives for.
 const STEPS: usize = 30;
@@ -99,9 +96,8 @@ fn read(root: &Path) -> BTreeMap<String, String> {
 }
 
 fn run(test: &str, steps: usize, width: told::Width, mut files: impl FnMut(&mut Random) -> BTreeMap<String, String>) {
-    let seed = random::seed();
-    eprintln!("{test}: HIERA_LS_SEED={seed}, {steps} steps");
-    let mut random = Random(seed);
+    let seed = random::seed(test);
+    let mut random = Random::new(seed);
     let mut done = 0;
     while done < steps {
         let mut case = Case { name: format!("{test}, seed {seed}"), files: files(&mut random), steps: Vec::new() };

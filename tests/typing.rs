@@ -10,9 +10,6 @@ mod client;
 mod generate;
 #[path = "../benches/session/library.rs"]
 mod library;
-#[allow(dead_code, reason = "each suite uses its own part of this module")]
-#[path = "support/random.rs"]
-mod random;
 mod support;
 #[allow(dead_code, reason = "the benches use all of it")]
 #[path = "../benches/session/typing.rs"]
@@ -21,16 +18,15 @@ mod typing;
 use std::time::Duration;
 
 use generate::Shape;
-use random::Random;
+use support::random::{self, Random};
 
 #[test]
 fn no_answer_is_stale_and_the_last_is_right() {
-    let seed = random::seed();
+    let seed = random::seed("typing");
     let edits = support::variable("HIERA_LS_EDITS").map_or(400, |edits| edits.parse().expect("HIERA_LS_EDITS is a number"));
-    eprintln!("HIERA_LS_SEED={seed} HIERA_LS_EDITS={edits}");
     let mut repo = Shape { seed, files: 80, lines: 30 }.write(&support::scratch("typing"));
     let file = repo.add_large(200);
-    let outcome = typing::session(&mut support::hiera_ls(["server"]), &repo, &file, edits, &mut Random(seed));
+    let outcome = typing::session(&mut support::hiera_ls(["server"]), &repo, &file, edits, &mut Random::new(seed));
     assert_eq!(outcome.stale, 0, "answers for a version that another answer had gone beyond");
     assert!(outcome.wrong.is_empty(), "{}", outcome.wrong.join("\n"));
     let slowest = outcome.hovers.iter().max().expect("some hovers were asked for");

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::client::LineEdit;
-use super::random::Random;
+use crate::support::random::Random;
 
 /// What a repository is to be like.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ impl Shape {
     /// Writes such a repository below `parent`.
     pub fn write(&self, parent: &Path) -> Repo {
         let root = parent.join(format!("repo-{}-{}-{}", self.seed, self.files, self.lines));
-        let mut random = Random(self.seed);
+        let mut random = Random::new(self.seed);
         // A key is in some ten files, whatever the size.
         let keys = (self.files * self.lines / 30).clamp(200, 30_000);
         let mut files = vec![("data/common.yaml".to_owned(), common(&mut random, keys, self.lines))];
@@ -112,7 +112,7 @@ impl Shape {
 impl Repo {
     /// Adds a file of this many lines, with probes, at a level that every node sees.
     pub fn add_large(&mut self, lines: usize) -> Probed {
-        let mut random = Random(lines as u64);
+        let mut random = Random::new(lines as u64);
         let probed = probed(&mut random, lines);
         let path = self.root.join("data/large.yaml");
         std::fs::write(&path, &probed.text).expect("the scratch folder can be written to");
@@ -291,9 +291,9 @@ fn probed(random: &mut Random, lines: usize) -> Probed {
 fn entry(random: &mut Random, number: usize, key: &str, text: &mut String) -> usize {
     let before = text.len();
     // Keys that common.yaml surely has, and no tokens in them that could lead back.
-    let known = |random: &mut Random| pool_key(random.below(10) * 8 + *random.pick(&[0, 1, 2, 4, 5, 6, 7]));
+    let known = |random: &mut Random| pool_key(random.below(10) * 8 + random.pick(&[0, 1, 2, 4, 5, 6, 7]));
     let n = random.below(1000);
-    let word = *random.pick(&["alpha", "bravo", "charlie", "delta", "echo", "blåbær", "フィヨルド"]);
+    let word = random.pick(&["alpha", "bravo", "charlie", "delta", "echo", "blåbær", "フィヨルド"]);
     let _ = match number % 8 {
         0 => write!(
             text,

@@ -9,10 +9,10 @@ mod client;
 mod floor;
 mod generate;
 mod library;
-#[path = "../../tests/support/random.rs"]
-mod random;
 mod report;
 mod rows;
+#[path = "../../tests/support/mod.rs"]
+mod support;
 mod typing;
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::client::{Client, uri};
 use super::generate::{Probed, Repo};
 use super::library::{findings, workspace};
-use super::random::Random;
+use crate::support::random::Random;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ impl Document {
         let column = within(random, &self.lines[line]);
         match random.below(12) {
             0..=4 => {
-                let typed = *random.pick(&["x", " ", "ø", "7", "'", "\"", ":", "-", "%{", "}", "#", "é", "\n", "[", "]"]);
+                let typed = random.pick(&["x", " ", "ø", "7", "'", "\"", ":", "-", "%{", "}", "#", "é", "\n", "[", "]"]);
                 self.replace((line, column), (line, column), typed)
             }
             5 | 6 => {
@@ -117,7 +117,7 @@ impl Document {
 /// Runs a session of about so many edits in the file and some others of the repository.
 pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, random: &mut Random) -> Outcome {
     let (mut client, _) = Client::initialized(command, &repo.root, &json!({}));
-    let others = (0..3).map(|_| random.pick(&repo.files).clone());
+    let others = (0..3).map(|_| random.pick(&repo.files));
     let mut documents: Vec<Document> = Vec::new();
     for (path, text) in std::iter::once((file.path.clone(), file.text.clone())).chain(others) {
         let uri = uri(&path);
@@ -135,13 +135,13 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
     while done < edits {
         let number = random.below(documents.len());
         let document = &mut documents[number];
-        let size = *random.pick(&[1, 1, 2, 5, 12, 40]);
+        let size = random.pick(&[1, 1, 2, 5, 12, 40]);
         let mut asked = Vec::new();
         for n in 0..size {
             let change = document.random_edit(random);
             client.change_with(&document.uri, change);
             if random.one_in(8) || n == size / 2 {
-                let method = *random.pick(&["textDocument/hover", "textDocument/definition"]);
+                let method = random.pick(&["textDocument/hover", "textDocument/definition"]);
                 let line = random.below(document.lines.len());
                 asked.push((Instant::now(), method, client.ask_only(method, &document.uri, line, random.below(30))));
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::random::Random;
 use crate::steps::{Edit, Session, Step};
+use crate::support::random::Random;
 
 /// The keys that entries define and tokens ask for: few, so that they meet.
 const KEYS: &[&str] = &["a", "b", "c", "m::x", "m::y", "profile::web::vhosts", "n::z", "'q k'"];
@@ -138,7 +138,7 @@ const FRAGMENTS: &[&str] = &[
 
 /// A repository of a few files.
 pub fn repo(random: &mut Random) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::from([("hiera.yaml".to_owned(), (*random.pick(CONFIGS)).to_owned())]);
+    let mut files = BTreeMap::from([("hiera.yaml".to_owned(), (random.pick(CONFIGS)).to_owned())]);
     for path in ["common.yaml", "roles/web.yaml", "roles/db.yaml", "nodes/n1.yaml", "extra.yaml"] {
         if !random.one_in(5) {
             files.insert(format!("data/{path}"), text(random));
@@ -159,14 +159,14 @@ fn text(random: &mut Random) -> String {
     let mut text = String::from(if random.one_in(2) { "---\n" } else { "" });
     for _ in 0..random.below(9) {
         // Most entries are good ones: in a file that is broken throughout nothing can go wrong.
-        let entry = if random.one_in(3) { *random.pick(ENTRIES) } else { *random.pick(&ENTRIES[..18]) };
+        let entry = if random.one_in(3) { random.pick(ENTRIES) } else { random.pick(&ENTRIES[..18]) };
         text.push_str(&filled(random, entry));
     }
     text
 }
 
 fn filled(random: &mut Random, entry: &str) -> String {
-    let (key, other) = (*random.pick(KEYS), *random.pick(KEYS));
+    let (key, other) = (random.pick(KEYS), random.pick(KEYS));
     let plain = |key: &str| key.trim_matches('\'').to_owned();
     // In a token there is no room for quotes.
     let other = if entry.contains("('L") || entry.contains("(\"L") { plain(other) } else { other.to_owned() };
@@ -227,8 +227,8 @@ fn edits(random: &mut Random, path: &str, text: &str) -> Vec<Edit> {
     if lines.is_empty() || random.one_in(3) {
         return vec![edit(random, text)];
     }
-    let (start, line) = *random.pick(&lines);
-    let (target, _) = *random.pick(&lines);
+    let (start, line) = random.pick(&lines);
+    let (target, _) = random.pick(&lines);
     let insert = |start: usize, insert: &str| Edit { start, end: start, insert: insert.to_owned() };
     let delete = Edit { start, end: start + line.len(), insert: String::new() };
     match random.below(12) {
@@ -253,11 +253,11 @@ fn edits(random: &mut Random, path: &str, text: &str) -> Vec<Edit> {
         8 => {
             // The key is another.
             let end = line.find(':').unwrap_or(0);
-            vec![Edit { start, end: start + end, insert: (*random.pick(KEYS)).to_owned() }]
+            vec![Edit { start, end: start + end, insert: (random.pick(KEYS)).to_owned() }]
         }
-        _ if path.ends_with("hiera.yaml") => vec![insert(start, random.pick::<&str>(CONFIG_LINES))],
+        _ if path.ends_with("hiera.yaml") => vec![insert(start, random.pick(CONFIG_LINES))],
         _ => {
-            let entry = *random.pick(ENTRIES);
+            let entry = random.pick(ENTRIES);
             vec![insert(start, &filled(random, entry))]
         }
     }
@@ -265,7 +265,7 @@ fn edits(random: &mut Random, path: &str, text: &str) -> Vec<Edit> {
 
 fn edit(random: &mut Random, text: &str) -> Edit {
     let start = random.below(text.len() + 1);
-    let end = start + *random.pick(&[0, 0, 0, 1, 1, 2, 5, 20, 60]);
-    let insert = if end > start && random.one_in(2) { "" } else { *random.pick(FRAGMENTS) };
+    let end = start + random.pick(&[0, 0, 0, 1, 1, 2, 5, 20, 60]);
+    let insert = if end > start && random.one_in(2) { "" } else { random.pick(FRAGMENTS) };
     Edit { start, end, insert: insert.to_owned() }
 }

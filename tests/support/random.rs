@@ -1,10 +1,19 @@
-//! Numbers that look random and are the same for the same seed (splitmix64).
+//! Numbers that look random and are the same for the same seed.
+//!
+//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. Every suite prints the seed that it runs with.
 
-/// A generator of random numbers.
-#[derive(Clone, Debug)]
-pub struct Random(pub u64);
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::variable;
+
+/// A generator of numbers (splitmix64): neighbouring seeds have nothing in common.
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -13,7 +22,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which must not be 0.
+    /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
@@ -23,16 +32,25 @@ impl Random {
         self.below(limit) == 0
     }
 
-    /// One of these; there must be one.
-    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len())]
+    /// One of `choices`.
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
     }
 }
 
-/// The seed of `HIERA_LS_SEED`, or one from the clock. Whoever uses it prints it.
-pub fn seed() -> u64 {
-    let given = std::env::var("HIERA_LS_SEED").ok().and_then(|seed| seed.parse().ok());
-    given.unwrap_or_else(|| {
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |time| u64::from(time.subsec_nanos()))
-    })
+/// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
+pub fn seed(test: &str) -> u64 {
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 >> 10);
+    let seed = number("HIERA_LS_SEED").unwrap_or_else(clock);
+    println!("{test}: HIERA_LS_SEED={seed}");
+    seed
+}
+
+/// How many random cases to try: `HIERA_LS_RANDOM`, else `default`.
+pub fn count(default: usize) -> usize {
+    number("HIERA_LS_RANDOM").map_or(default, |count| count as usize)
+}
+
+fn number(name: &str) -> Option<u64> {
+    variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }

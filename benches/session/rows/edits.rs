@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::Bench;
 use crate::client::{Client, uri};
 use crate::generate::{PROBES, Part, Probed, Repo};
-use crate::random::{self, Random};
 use crate::report::{Figure, Sample};
+use crate::support::random::{self, Random};
 use crate::typing;
 
 /// How many files the repository around an edited file has, and how many lines each.
@@ -141,10 +141,9 @@ pub fn open_file(bench: &Bench) -> Vec<Figure> {
 pub fn typing_session(bench: &Bench) -> Vec<Figure> {
     let mut repo = bench.repo(AROUND.0, AROUND.1);
     let file = repo.add_large(1_000);
-    let seed = random::seed();
+    let seed = random::seed("typing");
     let edits = bench.either(20_000, 500);
-    eprintln!("HIERA_LS_SEED={seed}");
-    let outcome = typing::session(&mut bench.ours(), &repo, &file, edits, &mut Random(seed));
+    let outcome = typing::session(&mut bench.ours(), &repo, &file, edits, &mut Random::new(seed));
     outcome.wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
     let bad = (outcome.stale + outcome.wrong.len()) as f64;
     let growth = outcome.memory_growth().map_or(f64::NAN, |growth| growth * 100.0);

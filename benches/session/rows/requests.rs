@@ -5,8 +5,8 @@ use serde_json::json;
 use super::Subject;
 use crate::Bench;
 use crate::client::uri;
-use crate::random::Random;
 use crate::report::{Figure, Sample};
+use crate::support::random::Random;
 
 /// Where to ask: the address, line and column of a root key.
 type Place = (String, usize, usize);
@@ -39,14 +39,14 @@ pub fn requests(bench: &Bench) -> Vec<Figure> {
 
 fn measured(bench: &Bench, root: &std::path::Path, options: &serde_json::Value, name: &str, places: &[Place]) -> Vec<Figure> {
     let mut clients = bench.both(root, options);
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut figures = Vec::new();
     for method in ["hover", "definition"] {
         let mut times = [Vec::new(), Vec::new()];
         for n in 0..bench.either(1_000, 60) {
             let (uri, line, column) = random.pick(places);
             for (client, times) in clients.iter_mut().zip(&mut times) {
-                let (time, answer) = client.ask(&format!("textDocument/{method}"), uri, *line, *column);
+                let (time, answer) = client.ask(&format!("textDocument/{method}"), &uri, line, column);
                 assert!(!answer.is_null(), "a {method} of the key at {uri}:{} is empty", line + 1);
                 if n >= 5 {
                     times.push(time);

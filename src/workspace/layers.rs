@@ -109,7 +109,7 @@ impl Environment {
 
     /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
-        matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
+        matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
             && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 

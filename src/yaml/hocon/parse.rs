@@ -189,7 +189,9 @@ impl<'a> Parser<'a> {
                 Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => self.include()?,
                 _ => self.field(members)?,
             }
-            if !self.separator() && !(braces && self.peek().is(b'}')) && !(!braces && self.peek().kind == Kind::End) {
+            let parted = self.separator();
+            let ends = if braces { self.peek().is(b'}') } else { self.peek().kind == Kind::End };
+            if !parted && !ends {
                 return self.fail("Expecting close brace } or a comma, got");
             }
         }

@@ -81,7 +81,7 @@ impl Resolver<'_> {
         }
         let value = match reader {
             Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
-            Reader::Yaml | Reader::Json => member.value.clone(),
+            Reader::Yaml | Reader::Json | Reader::Hocon => member.value.clone(),
         };
         let value = self.interpolate(inv, &value)?;
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {

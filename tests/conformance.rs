@@ -20,7 +20,7 @@
 mod scenario;
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use hiera_ls::hiera::lookup::{Profile, Strict};
@@ -105,6 +105,17 @@ fn the_recordings_are_what_puppet_says() {
         }));
     }
     assert!(wrong.is_empty(), "{} recorded answers are not Puppet's\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Every trap of semantics 13 has a test with its number: a scenario `trap 7: …`, or a test `trap_39_…` of the command line.
+#[test]
+fn every_trap_has_its_test() {
+    let scenarios = topics().into_iter().flat_map(|topic| topic.scenarios).map(|scenario| scenario.name);
+    let numbered = scenarios.filter_map(|name| name.strip_prefix("trap ")?.split_once(':')?.0.parse().ok());
+    let command_line = std::fs::read_to_string(in_package("tests/cli.rs")).expect("the suite is there");
+    let tests = command_line.lines().filter_map(|line| line.strip_prefix("fn trap_")?.split_once('_')?.0.parse().ok());
+    let tested: BTreeSet<usize> = numbered.chain(tests).collect();
+    assert_eq!(tested, (1..=42).collect());
 }
 
 /// The default datadir of a version 3 `hiera.yaml` lies below Puppet's codedir; in a workspace the environment's folder stands for it.

@@ -76,7 +76,7 @@ impl Resolver<'_> {
                         Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
                         Method::Scope => {
                             let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
-                            (self.variable(inv, &key, origin)?, argument.clone())
+                            (self.variable(inv, &key, origin)?, format!("scope:{argument}"))
                         }
                         Method::Alias if range != (0..text.len()) => {
                             return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));

@@ -48,7 +48,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
 /// The findings of each file that is to have any.
 fn check(round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
     let snapshot = &round.snapshot;
-    let mut paths: BTreeSet<FilePath> = snapshot.open_files().iter().cloned().collect();
+    let mut paths: BTreeSet<FilePath> = snapshot.open_files().cloned().collect();
     for environment in &snapshot.layout().environments {
         paths.extend(environment.configs().map(|(_, config)| config.path.clone()));
     }

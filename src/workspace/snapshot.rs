@@ -1,12 +1,12 @@
 //! An immutable view of one revision of the workspace: what requests are answered from.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::WorkspaceConfig;
 use super::file::File;
 use super::fs::Entry;
-use super::index::KeyIndex;
+use super::index::{KeyIndex, LazyIndex};
 use super::layers::{Environment, Layout};
 use super::nodes::Node;
 use crate::hiera::config::Reader;
@@ -28,15 +28,15 @@ pub struct Snapshot {
     pub complete: bool,
     pub(super) config: Arc<WorkspaceConfig>,
     pub(super) folders: Arc<Vec<FilePath>>,
-    pub(super) files: Arc<BTreeMap<FilePath, Arc<File>>>,
+    pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
     pub(super) names: Arc<Names>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) layout: Arc<Layout>,
     pub(super) nodes: Arc<Vec<Node>>,
     pub(super) source_errors: Arc<Vec<(FilePath, String)>>,
     pub(super) selected: Option<Arc<str>>,
-    pub(super) open: Arc<Vec<FilePath>>,
-    pub(super) key_index: Arc<OnceLock<KeyIndex>>,
+    pub(super) open: imbl::OrdSet<FilePath>,
+    pub(super) key_index: Arc<LazyIndex>,
 }
 
 impl Snapshot {
@@ -67,8 +67,8 @@ impl Snapshot {
     }
 
     /// The files that are open in an editor.
-    pub fn open_files(&self) -> &[FilePath] {
-        &self.open
+    pub fn open_files(&self) -> impl Iterator<Item = &FilePath> {
+        self.open.iter()
     }
 
     /// The folders of the workspace.
@@ -164,7 +164,7 @@ impl Snapshot {
 
     /// Which files define which keys.
     pub fn keys(&self) -> &KeyIndex {
-        self.key_index.get_or_init(|| KeyIndex::new(self))
+        self.key_index.get(self)
     }
 
     /// The least that must be so for a node to see all these files: a scope with the variables that their paths tell.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::config::{Backend, BackendKind};
 use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
+use super::value::Value;
 use crate::text::{FilePath, Span};
 
-/// Why a lookup failed. Its `Display` is Puppet's message.
+/// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
     /// What happened. Boxed, as every lookup returns a place for an error and few have one.
@@ -72,6 +73,10 @@ pub enum LookupErrorKind {
     Conversion(String),
     /// A value that does not have the type that was asked for.
     WrongType(String),
+    /// An encrypted part of a string that cannot be decrypted.
+    Decryption(Undecryptable),
+    /// Any of the others where Puppet's message may quote decrypted text: `Display` keeps it back, [`LookupError::revealed`] does not.
+    Secret(Box<LookupErrorKind>),
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
@@ -82,6 +87,19 @@ pub enum LookupErrorKind {
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
     Exhausted,
+}
+
+/// A string with an encrypted part that cannot be decrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecryptable {
+    /// The whole string, encrypted.
+    pub text: String,
+    /// The root key.
+    pub key: String,
+    /// The file.
+    pub path: FilePath,
+    /// Why not.
+    pub reason: String,
 }
 
 /// A lookup in progress, as the recursion check sees it.
@@ -118,6 +136,27 @@ impl LookupError {
         self
     }
 
+    /// The error as one whose message may quote decrypted text.
+    pub(super) fn into_secret(mut self) -> LookupError {
+        if !matches!(*self.kind, LookupErrorKind::Secret(_)) {
+            self.kind = Box::new(LookupErrorKind::Secret(self.kind));
+        }
+        self
+    }
+
+    /// The error, whose message may quote `value`.
+    pub(super) fn about(self, value: &Value) -> LookupError {
+        if value.holds_secret() { self.into_secret() } else { self }
+    }
+
+    /// Puppet's message, also where it quotes decrypted text.
+    pub fn revealed(&self) -> String {
+        match &*self.kind {
+            LookupErrorKind::Secret(kind) => LookupError { kind: kind.clone(), ..self.clone() }.to_string(),
+            _ => self.to_string(),
+        }
+    }
+
     /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
     pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
         if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
@@ -142,9 +181,11 @@ impl LookupErrorKind {
             | LookupErrorKind::DigMismatch { .. }
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_) => true,
+            LookupErrorKind::Secret(kind) => kind.is_renamed(),
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
@@ -178,6 +219,9 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let LookupErrorKind::Secret(_) = *self.kind {
+            return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
+        }
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
@@ -210,12 +254,17 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
+            LookupErrorKind::Decryption(what) => {
+                let Undecryptable { text, key, path, reason } = what;
+                write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {reason}")
+            }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
             | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
+            LookupErrorKind::Secret(_) => Ok(()), // said above
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }

@@ -11,7 +11,7 @@ use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
-use super::value::{Data, Value};
+use super::value::{Data, Hash, Value};
 use crate::text::FilePath;
 
 /// A level with its locations in one scope.
@@ -114,6 +114,25 @@ pub fn locate(
         Ok(LocatedLevel { index, level: Arc::new(level.clone()), locations })
     };
     levels.iter().enumerate().map(level).collect()
+}
+
+/// The options of a level with their tokens replaced; those with unknown variables are left out. For `profile` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Result<Hash, LookupError> {
+    let undefined_fails = profile.is_some_and(|profile| profile.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: false, undefined_fails };
+    let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
+    let mut unknown = Vec::new();
+    for (key, member) in &mut options {
+        let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
+        match variables.evaluate(text)? {
+            Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
+            Evaluated::Partial(_) => unknown.push(key.clone()),
+        }
+    }
+    unknown.iter().for_each(|key| drop(options.shift_remove(key)));
+    Ok(options)
 }
 
 /// The folder that a level's locations are relative to, as far as no variable decides it.

@@ -3,6 +3,7 @@
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
+mod decryption;
 mod location;
 mod options;
 mod search;
@@ -18,6 +19,7 @@ use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::eyaml::Decryptor;
 use super::hierarchy::LocatedLevel;
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
@@ -79,6 +81,8 @@ pub struct Context<'a> {
     pub scope: &'a Scope,
     /// Which Puppet to agree with.
     pub profile: Profile,
+    /// What may decrypt values of `eyaml_lookup_key`; `None` leaves them as they are.
+    pub decryptor: Option<&'a dyn Decryptor>,
     /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
     pub tolerant: bool,
 }
@@ -309,7 +313,9 @@ impl<'a> Resolver<'a> {
         }
         let Some(found) = value else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
+        let is_secret = found.holds_secret();
         match convert(found, convert_to) {
+            Conversion::Done(value) if is_secret && !value.holds_secret() => Ok(Some(value.into_secret())),
             Conversion::Done(value) => Ok(Some(value)),
             Conversion::NotApplied(value) => {
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
@@ -323,7 +329,8 @@ impl<'a> Resolver<'a> {
             }
             Conversion::Failed(message) => {
                 let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
-                Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
+                let error = LookupError::new(LookupErrorKind::Conversion(message), convert_to.span);
+                Err(if is_secret { error.into_secret() } else { error })
             }
         }
     }

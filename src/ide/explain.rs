@@ -102,7 +102,7 @@ pub fn text(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             indented(&mut out, 1, &print::yaml(value, options));
         }
         Ok(None) => line(&mut out, 0, &format!("Did not find a value for '{}'", resolution.key)),
-        Err(error) => line(&mut out, 0, &format!("Error: {error}")),
+        Err(error) => line(&mut out, 0, &format!("Error: {}", print::error(error, options))),
     }
     if !resolution.reads.unknown.is_empty() {
         let unknown: Vec<&str> = resolution.reads.unknown.iter().map(String::as_str).collect();
@@ -256,7 +256,7 @@ pub fn json(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             object["value"] = value(found);
         }
         Ok(None) => object["found"] = false.into(),
-        Err(error) => object["error"] = error.to_string().into(),
+        Err(error) => object["error"] = print::error(error, options).into(),
     }
     object
 }

@@ -2,6 +2,7 @@
 //!
 //! A change is applied to the [`Workspace`]; everything else looks at a [`Snapshot`].
 
+pub mod eyaml;
 pub mod file;
 pub mod fs;
 pub mod index;
@@ -15,8 +16,9 @@ pub mod snapshot;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use eyaml::{EyamlConfig, Keys};
 use file::{Content, File};
-use fs::{Entry, Stamp};
+use fs::{Entry, OsFs, Stamp};
 use index::LazyIndex;
 use layers::Layout;
 use mapping::PathMappings;
@@ -45,6 +47,8 @@ pub struct WorkspaceConfig {
     pub path_mappings: PathMappings,
     /// Where nodes come from.
     pub nodes: NodesConfig,
+    /// What the user says about encrypted values.
+    pub eyaml: EyamlConfig,
     /// The longest file that is read, in bytes.
     pub max_file_size: u64,
 }
@@ -59,6 +63,7 @@ impl Default for WorkspaceConfig {
             module_path: None,
             path_mappings: PathMappings::default(),
             nodes: NodesConfig::default(),
+            eyaml: EyamlConfig::default(),
             max_file_size: 64 << 20,
         }
     }
@@ -121,6 +126,7 @@ impl Workspace {
             selected: None,
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
+            eyaml: keys(&config, &folders),
         };
         Workspace {
             config,
@@ -189,12 +195,14 @@ impl Workspace {
             Change::SelectNode(name) => self.selected = name.map(Into::into),
             Change::Configure(config) => {
                 self.config = config;
+                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 // Rules for nodes may be others now.
                 self.sources = Arc::default();
                 self.reconfigured = true;
             }
             Change::Folders(folders) => {
                 self.folders = Arc::new(without_repeats(folders));
+                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 self.reconfigured = true;
             }
         }
@@ -296,6 +304,11 @@ impl Workspace {
         snapshot.layout = Arc::new(Layout::default());
         snapshot.layout = Arc::new(layout::layout(snapshot));
     }
+}
+
+/// The keys for encrypted values, if the user wants them used. They are read from the disk when the first value is decrypted.
+fn keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
+    Keys::new(&config.eyaml, folders, Arc::new(OsFs)).map(Arc::new)
 }
 
 /// The same folders, each once: clients list one twice, and what is in it would be there twice, too.

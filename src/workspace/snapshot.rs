@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::WorkspaceConfig;
+use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::File;
 use super::fs::Entry;
 use super::index::{KeyIndex, LazyIndex};
@@ -37,6 +38,7 @@ pub struct Snapshot {
     pub(super) selected: Option<Arc<str>>,
     pub(super) open: imbl::OrdSet<FilePath>,
     pub(super) key_index: Arc<LazyIndex>,
+    pub(super) eyaml: Option<Arc<Keys>>,
 }
 
 impl Snapshot {
@@ -158,8 +160,15 @@ impl Snapshot {
             environment: environment.config.clone(),
             scope,
             profile: self.config.profile,
+            decryptor: None,
             tolerant: true,
         }
+    }
+
+    /// What decrypts values of an environment; `None` unless the user has switched it on. [`Snapshot::context`] leaves it out: rules
+    /// decrypt nothing, only answers to the user's own questions do.
+    pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
+        self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
 
     /// Which files define which keys.

@@ -19,7 +19,6 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
-    let absent = std::cell::LazyCell::new(|| environment.levels_without_files(context.file.snapshot));
     for token in context.data.tokens() {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
@@ -30,7 +29,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
                 None => String::new(),
             };
-            let message = match absent.as_slice() {
+            let message = match environment.levels_without_files(context.file.snapshot) {
                 [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
                 levels => {
                     let word = if levels.len() == 1 { "level" } else { "levels" };
@@ -41,7 +40,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 }
             };
             let mut finding = Finding::new(&RULE, token.name_span, message);
-            if !absent.is_empty() || elsewhere.is_some() {
+            if !environment.levels_without_files(context.file.snapshot).is_empty() || elsewhere.is_some() {
                 finding.severity = Severity::Hint; // What is not here may well define it.
             }
             findings.push(finding);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Facts, Format, Problem, ProblemKind, Reference, TokenUse};
+use crate::hiera::base64;
 use crate::hiera::interpolation::{Method, TokenKind, tokens, unclosed};
 use crate::hiera::key::LookupKey;
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
@@ -383,28 +384,9 @@ impl Loading<'_> {
     }
 }
 
-/// The bytes of a `!!binary` scalar: text when they are UTF-8. What is no base64 is skipped, as Ruby's `unpack('m')` does.
+/// What a `!!binary` scalar is: text when its bytes are UTF-8.
 fn binary(text: &str) -> Data {
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0u32, 0u32);
-    for c in text.bytes() {
-        let digit = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => break,
-            _ => continue,
-        };
-        bits = (bits << 6 | u32::from(digit)) & 0xff_ffff;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
-    }
-    match String::from_utf8(bytes) {
+    match String::from_utf8(base64::decode(text)) {
         Ok(text) => Data::String(text.into()),
         Err(error) => Data::Binary(error.into_bytes().into()),
     }

@@ -1,5 +1,6 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
 
+use super::decryption::Found;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
@@ -78,7 +79,11 @@ impl Resolver<'_> {
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal();
         }
-        let value = self.interpolate(inv, &member.value)?;
+        let value = match reader {
+            Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
+            Reader::Yaml | Reader::Json => member.value.clone(),
+        };
+        let value = self.interpolate(inv, &value)?;
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
             return illegal();
         }

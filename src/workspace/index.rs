@@ -259,16 +259,15 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The parts that only one of two has. Parts keep their order, so those that are the same stand at both ends.
+/// The parts that only one of two has.
 fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for n in 0..old.0.len().max(new.0.len()) {
-        let (old, new) = (old.0.get(n).map_or(&[][..], |data| data.parts()), new.0.get(n).map_or(&[][..], |data| data.parts()));
-        let same = |(a, b): &(&Part, &Part)| Arc::ptr_eq(&a.facts, &b.facts);
-        let head = old.iter().zip(new).take_while(same).count();
-        let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
-        all.extend(old[head..old.len() - tail].iter().map(Change::Gone));
-        all.extend(new[head..new.len() - tail].iter().map(Change::Come));
+        let (old, new) = (old.0.get(n), new.0.get(n));
+        let (head, tail) = old.zip(new).map_or((0, 0), |(old, new)| old.same_parts(new));
+        let between = |data: &'a Arc<DataFile>| &data.parts()[head..data.parts().len() - tail];
+        all.extend(old.map_or(&[][..], between).iter().map(Change::Gone));
+        all.extend(new.map_or(&[][..], between).iter().map(Change::Come));
     }
     all
 }

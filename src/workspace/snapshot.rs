@@ -73,6 +73,18 @@ impl Snapshot {
         self.open.iter()
     }
 
+    /// Whether the same files are open in another revision.
+    pub fn has_same_open_files(&self, other: &Snapshot) -> bool {
+        self.open.diff(&other.open).next().is_none()
+    }
+
+    /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.
+    pub fn has_same_layout(&self, other: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.layout, &other.layout)
+            && Arc::ptr_eq(&self.config, &other.config)
+            && Arc::ptr_eq(&self.nodes, &other.nodes)
+    }
+
     /// The folders of the workspace.
     pub fn folders(&self) -> &[FilePath] {
         &self.folders

@@ -1,6 +1,6 @@
 //! `unknown-key`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::Reference;
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::value::{Data, Key, Member, Value};
@@ -11,15 +11,15 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     summary: "a token looks up a key that no level of any layer defines",
     docs: include_str!("unknown_key.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let environment = context.file.environment;
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
-    for token in context.data.tokens() {
+    for token in &context.facts.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
         let defined: Vec<_> = definitions(context, &root).collect();
@@ -68,7 +68,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn definitions<'a>(context: &DataContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
+fn definitions<'a>(context: &EntryContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
     let (snapshot, environment, view) = (context.file.snapshot, context.file.environment, context.file.view);
     let files = snapshot.keys().definitions(root).iter().filter(move |path| environment.reaches(path));
     files.filter_map(move |path| Some(view.data_of(path)?.get(root)?.clone()))

@@ -102,7 +102,10 @@ impl Level {
         let built_in =
             self.backend.kind == BackendKind::DataHash && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
-        let has_options = self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
+        // What version 3 says of a backend is not passed on to a data_hash function.
+        let passes_options = self.extension.is_none();
+        let has_options =
+            passes_options && self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
         let without_path = matches!(self.locations, Locations::None | Locations::Uris(_));
         let places = "one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this";
         if built_in && (has_options || without_path) {

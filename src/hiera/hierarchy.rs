@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::config::{HieraConfig, Level, Locations, Template, Version};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::fold::normalised;
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
 use super::lookup::{Profile, Strict};
@@ -142,7 +143,8 @@ pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources)
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
-/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute: it is joined before.
+/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute, but in
+/// version 3: it is joined before.
 ///
 /// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of the `hiera.yaml` stands for it here.
 fn datadir(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> String {
@@ -167,7 +169,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
         }
     }
     if let Some(extension) = level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension)) {
-        inner.push(Piece::Literal(extension.to_string()));
+        inner.extend(pieces(extension, false));
     }
     let datadir = format!("{}/", datadir(config, level, sources).trim_end_matches('/'));
     let mut all = if config.version == Version::V4 { vec![Piece::Literal(datadir)] } else { pieces(&datadir, false) };
@@ -227,23 +229,35 @@ impl Locating<'_> {
         let datadir = datadir(self.config, self.level, self.sources);
         match self.config.version {
             Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
-            Version::V3 | Version::V5 => self.variables.evaluate(&datadir),
+            Version::V5 => self.variables.evaluate(&datadir),
+            Version::V3 => Ok(match self.variables.evaluate(&self.sources.map_datadir(&self.level.datadir.text))? {
+                Evaluated::Text(text) => Evaluated::Text(joined(self.config.base().as_str(), &text)),
+                Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
+            }),
         }
     }
 
     /// A path with the extension that its level adds to all that lack it.
-    fn with_extension(&self, path: Evaluated) -> Evaluated {
-        let Some(extension) = self.level.extension.as_deref() else { return path };
-        match path {
-            Evaluated::Text(text) if text.ends_with(extension) => Evaluated::Text(text),
-            Evaluated::Text(text) => Evaluated::Text(text + extension),
-            Evaluated::Partial(mut pieces) => {
-                if !matches!(pieces.last(), Some(Piece::Literal(text)) if text.ends_with(extension)) {
-                    pieces.push(Piece::Literal(extension.to_owned()));
+    fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
+        let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
+        Ok(match (path, self.variables.evaluate(extension)?) {
+            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => Evaluated::Text(path),
+            (Evaluated::Text(path), Evaluated::Text(extension)) => Evaluated::Text(path + &extension),
+            (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
+                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension)) {
+                    path.push(Piece::Literal(extension));
                 }
-                Evaluated::Partial(normalised(pieces))
+                Evaluated::Partial(normalised(path))
             }
-        }
+            (path, Evaluated::Partial(mut extension)) => {
+                let mut all = match path {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.append(&mut extension);
+                Evaluated::Partial(normalised(all))
+            }
+        })
     }
 
     /// The pieces of the whole pattern, or the whole path.
@@ -272,7 +286,7 @@ impl Locating<'_> {
     }
 
     fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
-        Ok(match self.below_datadir(self.with_extension(relative), false)? {
+        Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
@@ -402,29 +416,6 @@ fn unknown(pieces: &[Piece]) -> Vec<String> {
         }
     }
     names
-}
-
-/// Joins neighbouring literals, and folds `.` and `..` in the literal start, as paths of files have none.
-fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::new();
-    for piece in pieces {
-        match (out.last_mut(), piece) {
-            (Some(Piece::Literal(text)), Piece::Literal(more)) => text.push_str(&more),
-            (_, piece) => out.push(piece),
-        }
-    }
-    if let Some(Piece::Literal(text)) = out.first_mut() {
-        let folder_end = text.rfind('/').map_or(0, |at| at + 1);
-        let folder = FilePath::new(&text[..folder_end]);
-        let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
-        *text = format!("{folder}{slash}{}", &text[folder_end..]);
-        if let Some(Piece::Literal(text)) = out.get(1).cloned()
-            && text.is_empty()
-        {
-            out.remove(1);
-        }
-    }
-    out
 }
 
 /// What tokens in a `hiera.yaml` see.

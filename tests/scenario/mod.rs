@@ -71,6 +71,17 @@ impl Scenario {
         written
     }
 
+    /// The scenario in the format of `tests/conformance`.
+    pub fn shown(&self) -> String {
+        let mut out = format!("- name: {}\n  scope: {}\n  files:\n", self.name, Value::Object(self.scope.clone()));
+        for (path, content) in &self.files {
+            let indented: String = content.lines().map(|line| format!("      {line}\n")).collect();
+            out.push_str(&format!("    {path}: |\n{indented}"));
+        }
+        let questions: Vec<String> = self.questions.iter().map(|question| question.to_json().to_string()).collect();
+        format!("{out}  ask: [{}]\n", questions.join(", "))
+    }
+
     fn has_global_layer(&self) -> bool {
         self.files.iter().any(|(path, _)| path == "<global>/hiera.yaml")
     }
@@ -111,8 +122,12 @@ impl Written<'_> {
 
     /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch --reveal-sensitive` does.
     pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
+        self.ask_hiera_ls_as(Profile::of_version(version))
+    }
+
+    /// The same for any settings of Puppet's.
+    pub fn ask_hiera_ls_as(&self, profile: Profile) -> Vec<Value> {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        let profile = Profile::of_version(version);
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
             profile,
@@ -183,8 +198,14 @@ pub struct Puppet {
 impl Puppet {
     /// Starts it; call only after `require("puppet")`.
     pub fn start() -> Puppet {
+        Puppet::start_with(&[])
+    }
+
+    /// The same with settings of Puppet's.
+    pub fn start_with(arguments: &[&str]) -> Puppet {
         let mut process = Command::new(support::oracle())
             .args(["--serve", "--jobs", "2"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,7 +1,7 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
 
 use super::decryption::Found;
-use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
 use crate::hiera::config::{BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -118,7 +118,7 @@ impl Resolver<'_> {
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
             }
-            if !empty && self.ctx.profile.version >= 8 {
+            if !empty && self.ctx.profile.strict == Strict::Error {
                 return error(format!("{path}: file does not contain a valid yaml hash"));
             }
         }

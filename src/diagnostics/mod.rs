@@ -93,6 +93,9 @@ impl FileCheck<'_> {
         if !is_read && !environment.lies_in_datadir(path) {
             return None; // Some other file of the folder.
         }
+        if own_config.is_none() && environment.is_foreign(path) {
+            return None; // What its backend makes of it is not known.
+        }
         let data = match own_config {
             Some(_) => file.data(Format::Yaml),
             None => view.data_of(path).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
 //!
 //! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. A file whose
-//! text has moved on meanwhile is left to that round, and what has not changed is not sent again.
+//! text has moved on meanwhile is left to that round, and what has not changed is not sent again. The same goes for the status.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::state::{Document, Features, Shared};
+use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
 use crate::text::FilePath;
@@ -31,10 +32,18 @@ struct Published {
     withheld: HashMap<FilePath, Vec<lsp::Diagnostic>>,
 }
 
+impl Round {
+    /// The status, if the client wants to be told.
+    fn status(&self) -> Option<Status> {
+        self.features.status.then(|| Status::of(&self.snapshot))
+    }
+}
+
 /// Publishes after each change, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut published = Published::default();
     let mut findings = Findings::default();
+    let mut told = None;
     loop {
         shared.changed.notified().await;
         let round = shared.with(|state| Round {
@@ -47,14 +56,18 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         let before = std::mem::take(&mut findings);
         let checked = tokio::task::spawn_blocking(move || {
             let mut findings = before;
-            (check(&mut findings, &round), findings)
+            (check(&mut findings, &round), round.status(), findings)
         });
-        let Ok((found, after)) = checked.await else {
+        let Ok((found, status, after)) = checked.await else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
             continue;
         };
         findings = after;
         send(&client, &shared, &documents, found, &mut published).await;
+        if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
+            client.send_notification::<StatusNotification>(news.clone()).await;
+            told = Some(news);
+        }
     }
 }
 

@@ -14,6 +14,8 @@ use crate::text::FilePath;
 #[derive(Clone, Debug, Default)]
 pub struct KeyIndex {
     keys: imbl::HashMap<Arc<str>, Uses>,
+    /// How many root keys some file defines.
+    defined: usize,
     /// What each file says, in each way in which some level reads it.
     readings: imbl::OrdMap<FilePath, Readings>,
     /// Computed when a search has to go far; the same as long as no key asks for another one.
@@ -65,6 +67,7 @@ impl KeyIndex {
             }
             index.readings.insert(file.path.clone(), readings);
         }
+        index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
         index.keys = keys.into_iter().collect();
         index
     }
@@ -96,11 +99,13 @@ impl KeyIndex {
             for key in change.part().facts.members.iter().filter_map(|(key, _)| key.as_str()) {
                 let is_defined = new.0.iter().any(|data| data.get(key).is_some());
                 let uses = self.keys.entry(key.into()).or_default();
+                let was_defined = !uses.definitions.is_empty();
                 match (uses.definitions.binary_search(path), is_defined) {
                     (Err(place), true) => uses.definitions.insert(place, path.clone()),
                     (Ok(place), false) => drop(uses.definitions.remove(place)),
                     (Ok(_), true) | (Err(_), false) => {}
                 }
+                self.defined = self.defined + usize::from(!uses.definitions.is_empty()) - usize::from(was_defined);
                 if uses.definitions.is_empty() && uses.asks_for.is_empty() {
                     self.keys.remove(key);
                 }
@@ -111,6 +116,16 @@ impl KeyIndex {
     /// The files that define a root key, in the order of their paths.
     pub fn definitions(&self, key: &str) -> &[FilePath] {
         self.keys.get(key).map_or(&[], |uses| uses.definitions.as_slice())
+    }
+
+    /// How many root keys some file defines.
+    pub fn key_count(&self) -> usize {
+        self.defined
+    }
+
+    /// How many files some level reads.
+    pub fn file_count(&self) -> usize {
+        self.readings.len()
     }
 
     /// All root keys that some file defines.

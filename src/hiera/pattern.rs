@@ -179,6 +179,14 @@ impl Pattern {
 
     /// What each variable is when `parts` match the whole of `path`.
     fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
+        // Most paths differ in what is literal already, at one end or the other.
+        let is_other =
+            |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
+        if is_other(parts.first(), |path, text| path.starts_with(text))
+            || is_other(parts.last(), |path, text| path.ends_with(text))
+        {
+            return None;
+        }
         let mut matching = Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
         matching.from(parts, 0).then_some(matching.values)
     }

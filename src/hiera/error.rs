@@ -17,6 +17,18 @@ pub struct LookupError {
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
     pub global_keys: Vec<Arc<str>>,
+    class: Class,
+}
+
+/// The class of the error that Puppet raises. What it says of lookup errors, it says as part of an explanation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// `Puppet::DataBinding::LookupError`.
+    Lookup,
+    /// Another `Puppet::Error`.
+    Puppet,
+    /// An error of Ruby's own.
+    Ruby,
 }
 
 /// The ways in which a lookup fails.
@@ -74,6 +86,8 @@ pub enum LookupErrorKind {
     WrongType(String),
     /// A config that cannot be used.
     Config(String),
+    /// A config that is no YAML.
+    ConfigSyntax(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
     /// What makes Puppet itself fail with a Ruby error.
@@ -93,7 +107,8 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        let class = kind.class();
+        LookupError { kind, span, global_keys: Vec::new(), class }
     }
 
     /// A Ruby error within Puppet.
@@ -112,8 +127,22 @@ impl LookupError {
     pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
             self.global_keys.push(key.into());
+            self.class = Class::Puppet;
         }
         self
+    }
+
+    /// The error as it leaves the check for recursion, which makes lookup errors of all of Puppet's. Source: `Invocation#check`.
+    pub(super) fn checked(mut self) -> LookupError {
+        if self.class == Class::Puppet {
+            self.class = Class::Lookup;
+        }
+        self
+    }
+
+    /// Whether it is a lookup error to Puppet, which explains these and stops at all others.
+    pub fn is_lookup_error(&self) -> bool {
+        self.class == Class::Lookup
     }
 
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
@@ -123,6 +152,32 @@ impl LookupError {
 }
 
 impl LookupErrorKind {
+    fn class(&self) -> Class {
+        match self {
+            LookupErrorKind::Merge(MergeError::WrongType { .. })
+            | LookupErrorKind::Options(OptionsError::Strategy(StrategyError::Options { .. }))
+            | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::ConfigSyntax(_)
+            | LookupErrorKind::WrongType(_) => Class::Puppet,
+            LookupErrorKind::Options(OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. }) => Class::Lookup,
+            LookupErrorKind::Merge(_)
+            | LookupErrorKind::Options(_)
+            | LookupErrorKind::UndefinedVariable(_)
+            | LookupErrorKind::Crash(_) => Class::Ruby,
+            LookupErrorKind::KeySyntax(_)
+            | LookupErrorKind::TokenSyntax(_)
+            | LookupErrorKind::Recursion { .. }
+            | LookupErrorKind::DigMismatch { .. }
+            | LookupErrorKind::UnknownMethod(_)
+            | LookupErrorKind::AliasNotWhole
+            | LookupErrorKind::File { .. }
+            | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::Config(_)
+            | LookupErrorKind::Exhausted => Class::Lookup,
+        }
+    }
+
     /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for those with an issue code.
     fn is_renamed(&self) -> bool {
         match self {
@@ -133,6 +188,7 @@ impl LookupErrorKind {
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_) => true,
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
@@ -200,6 +256,7 @@ impl fmt::Display for LookupError {
                 )
             }
             LookupErrorKind::Config(message)
+            | LookupErrorKind::ConfigSyntax(message)
             | LookupErrorKind::ConfigType(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)

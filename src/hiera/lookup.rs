@@ -3,6 +3,7 @@
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
+mod explained;
 mod location;
 mod options;
 mod search;
@@ -16,12 +17,12 @@ use std::sync::Arc;
 
 use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
-use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
-use super::hierarchy::LocatedLevel;
+use super::explain::{Explainer, Kind};
+use super::hierarchy::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
-use super::merge::{Strategy, fold};
+use super::merge::Strategy;
 use super::resolution::{MergeSource, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
 use super::sources::Sources;
@@ -93,6 +94,8 @@ type Options = Rc<Result<LookupOptions, LookupError>>;
 /// The levels of a layer, located.
 #[derive(Default)]
 struct LayerLevels {
+    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
+    takes_part: bool,
     hierarchy: Vec<LocatedLevel>,
     /// A module's levels of last resort.
     default_hierarchy: Vec<LocatedLevel>,
@@ -104,6 +107,10 @@ pub struct Resolver<'a> {
     located: RefCell<HashMap<Layer, Located>>,
     /// By module; `None` for keys of none.
     options: RefCell<HashMap<Option<Arc<str>>, Options>>,
+    /// What the global layer and the environment have together of them.
+    shared_options: RefCell<Option<Option<Value>>>,
+    /// By module, those of its default hierarchy.
+    default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
 }
 
 /// One request: the lookups in progress, and what is recorded of it.
@@ -122,6 +129,10 @@ struct Invocation {
     known: HashMap<Arc<str>, Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
+    /// Who is told of everything; nobody where only the value counts.
+    explainer: Option<Box<Explainer>>,
+    /// With an explainer: locations, and keys that a function of theirs has answered. It is not asked again, nor is the answer told again.
+    answered: HashSet<(*const Location, Arc<str>)>,
 }
 
 /// What a nested lookup found, and the frames that were entered for it: with one of them in progress it would be a recursion.
@@ -132,7 +143,8 @@ struct Known {
 
 /// What `lookup_options` say about a key.
 struct Choice {
-    merge: Strategy,
+    /// One that is none is an error once the search begins.
+    merge: Result<Strategy, OptionsError>,
     merge_source: MergeSource,
     /// An entry that is none is an error only where a value was found.
     convert_to: Result<Option<ConvertTo>, OptionsError>,
@@ -140,14 +152,20 @@ struct Choice {
 
 impl Default for Choice {
     fn default() -> Choice {
-        Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: Ok(None) }
+        Choice { merge: Ok(Strategy::First), merge_source: MergeSource::Default, convert_to: Ok(None) }
     }
 }
 
 impl<'a> Resolver<'a> {
     /// A resolver for this context.
     pub fn new(ctx: Context<'a>) -> Resolver<'a> {
-        Resolver { ctx, located: RefCell::default(), options: RefCell::default() }
+        Resolver {
+            ctx,
+            located: RefCell::default(),
+            options: RefCell::default(),
+            shared_options: RefCell::default(),
+            default_options: RefCell::default(),
+        }
     }
 
     /// The context.
@@ -189,13 +207,13 @@ impl<'a> Resolver<'a> {
         self.add_unreached(key, &mut steps);
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
-        let convert_to = convert_to.unwrap_or_default();
+        let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
     }
 
     /// The strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
-        Ok(self.choose(&mut Invocation::default(), key, None)?.merge)
+        Ok(self.choose(&mut Invocation::default(), key, None)?.merge?)
     }
 
     /// The entry of `lookup_options` that serves a key.
@@ -221,7 +239,8 @@ impl<'a> Resolver<'a> {
         if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
         }
-        if let Some(known) = inv.known.get(&key.text)
+        if inv.explainer.is_none()
+            && let Some(known) = inv.known.get(&key.text)
             && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
         {
             inv.entered.extend(known.entered.iter().cloned());
@@ -249,30 +268,21 @@ impl<'a> Resolver<'a> {
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
         if is_reserved(&key.text) {
+            inv.within(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
-        let root = key.root_text();
-        let frame = Frame { text: key.text.to_string(), asked_by };
-        let layers = layers_of(key);
-        // The layers are always three to Puppet, whether or not a module is asked.
-        let found = fold::<LookupError>(&choice.merge, 3, &mut |n| match layers.get(n) {
-            Some(layer) => self.search_layer(inv, layer, &root, &frame, &choice.merge),
-            None => Ok(None),
-        })?;
-        let mut value = match found {
-            Some(value) => dig(&value, key)?,
-            None => None,
-        };
-        if value.is_none()
-            && let Some(found) = self.search_default_hierarchy(inv, key, &root, &frame)?
-        {
-            value = dig(&found, key)?;
-        }
-        let Some(found) = value else { return Ok(None) };
+        let secret = || matches!(&choice.convert_to, Ok(Some(convert_to)) if convert_to.type_text.starts_with("Sensitive"));
+        let node = || Kind::Lookup { key: key.text.clone(), secret: secret() };
+        let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by))?;
+        let Some(found) = found else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
         match convert(found, convert_to) {
-            Conversion::Done(value) => Ok(Some(value)),
+            Conversion::Done(value) => {
+                inv.explain_conversion(convert_to);
+                Ok(Some(value))
+            }
             Conversion::NotApplied(value) => {
+                inv.explain_conversion(convert_to);
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
                 Ok(Some(value))
             }
@@ -320,5 +330,5 @@ fn enter<T>(
     inv.stack.push(frame);
     let result = inner(inv);
     inv.stack.pop();
-    result
+    result.map_err(LookupError::checked)
 }

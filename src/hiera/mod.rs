@@ -5,6 +5,7 @@ pub mod convert;
 pub mod data;
 pub mod dig;
 pub mod error;
+pub mod explain;
 pub mod glob;
 pub mod hierarchy;
 pub mod interpolation;

@@ -49,6 +49,13 @@ impl HieraConfig {
         at_load.or_else(|| self.problems.iter().find(|problem| matches!(problem.kind, Duplicate | FunctionInConfig | Token)))
     }
 
+    /// Whether Puppet gets so far as to have this config: what is wrong then shows when its levels are needed.
+    pub(in crate::hiera) fn loads(&self) -> bool {
+        use ConfigProblemKind::{Conflict, Structure, Unreadable, Version};
+        let refused = |problem: &ConfigProblem| matches!(problem.kind, Unreadable | Version | Structure | Conflict);
+        self.refused.is_none() && !self.problems.iter().any(refused)
+    }
+
     /// The error of lookups that need this config, for its fatal problem.
     pub(in crate::hiera) fn refusal(&self, problem: &ConfigProblem) -> LookupError {
         let error = match problem.kind {

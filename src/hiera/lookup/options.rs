@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::explain::{Event, Kind};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
@@ -24,15 +25,16 @@ impl Resolver<'_> {
         let options = self.options(inv, key.module())?;
         if let Some(entry) = Result::as_ref(&options).map_err(Clone::clone)?.entry(root) {
             choice.convert_to = entry.convert_to();
-            if merge.is_none()
-                && let Some(strategy) = entry.merge()?
-            {
-                choice.merge = strategy;
-                choice.merge_source = MergeSource::Options(entry);
+            if merge.is_none() {
+                choice.merge = entry.merge().map(Option::unwrap_or_default);
+                if entry.says_merge() {
+                    inv.within(|| Kind::MergeSource, |_| {});
+                    choice.merge_source = MergeSource::Options(entry);
+                }
             }
         }
         if let Some(strategy) = merge {
-            choice.merge = strategy.clone();
+            choice.merge = Ok(strategy.clone());
             choice.merge_source = MergeSource::Argument;
         }
         Ok(choice)
@@ -45,11 +47,15 @@ impl Resolver<'_> {
             return Ok(known.clone());
         }
         if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
-            let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-            return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
+            return Err(LookupError::new(
+                LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again: frame() },
+                None,
+            ));
         }
-        let mut meta = Invocation { stack: inv.stack.clone(), ..Invocation::default() };
-        let assembled = self.assemble_options(&mut meta, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
+        let mut meta = Invocation { stack: inv.stack.clone(), explainer: inv.explainer.take(), ..Invocation::default() };
+        let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
+        let assembled = meta.within(node, |meta| self.assemble_options(meta, module.as_ref()));
+        inv.explainer = meta.explainer;
         let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.
         if assembled.is_ok() || inv.stack.is_empty() {
@@ -58,25 +64,52 @@ impl Resolver<'_> {
         Ok(assembled)
     }
 
-    fn assemble_options(&self, inv: &mut Invocation, module: Option<&Arc<str>>) -> Result<Option<Value>, LookupError> {
-        let frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-        let mut layers = vec![Layer::Global, Layer::Environment];
-        layers.extend(module.map(|module| Layer::Module(module.clone())));
-        let mut values = Vec::new();
-        for layer in &layers {
-            let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
-            if let Some(Value { data: Data::Null, .. }) = value {
-                if matches!(layer, Layer::Module(_)) {
-                    return Ok(None); // a slip of Puppet's: a module's null takes all options away
-                }
-                values.push(None);
-                continue;
-            }
-            if let Some(value) = &value {
-                check_layer_options(value, layer)?;
-            }
-            values.push(value);
+    /// Global options over the environment's, and those over the module's.
+    fn assemble_options(&self, inv: &mut Invocation, module: Option<&Arc<str>>) -> Result<LookupOptions, LookupError> {
+        let shared = self.shared_options(inv)?;
+        let Some(module) = module else { return Ok(LookupOptions::new(shared)?) };
+        // The keys of no module are served by the way.
+        let of_none = LookupOptions::new(shared.clone())?;
+        self.options.borrow_mut().entry(None).or_insert_with(|| Rc::new(Ok(of_none)));
+        let layer = Layer::Module(module.clone());
+        let Some(own) = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)? else {
+            return Ok(LookupOptions::new(shared)?);
+        };
+        if matches!(own.data, Data::Null) {
+            return Ok(LookupOptions::default()); // a slip of Puppet's: a module's null takes all options away
         }
-        fold::<LookupError>(&Strategy::Hash, values.len(), &mut |n| Ok(values[n].take()))
+        check_layer_options(&own, &layer)?;
+        let Some(shared) = shared else { return Ok(LookupOptions::new(Some(own))?) };
+        let sides = [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
+        let merged = inv.fold(&Strategy::Hash, 2, &mut |inv, n| {
+            let (name, value) = &sides[n];
+            let found = || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
+            inv.within(|| Kind::Scope(name.clone()), |inv| inv.happened(found));
+            Ok(Some(value.clone()))
+        })?;
+        Ok(LookupOptions::new(merged)?)
     }
+
+    /// What the global layer and the environment have together.
+    fn shared_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
+        if let Some(known) = &*self.shared_options.borrow() {
+            return Ok(known.clone());
+        }
+        let mut values = [None, None];
+        for (value, layer) in values.iter_mut().zip([Layer::Global, Layer::Environment]) {
+            let found = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
+            *value = found.filter(|found| !matches!(found.data, Data::Null));
+            if let Some(value) = value {
+                check_layer_options(value, &layer)?;
+            }
+        }
+        let shared = fold::<LookupError>(&Strategy::Hash, 2, &mut |n| Ok(values[n].take()))?;
+        *self.shared_options.borrow_mut() = Some(shared.clone());
+        Ok(shared)
+    }
+}
+
+/// The options among the lookups in progress.
+pub(super) fn frame() -> Frame {
+    Frame { text: LOOKUP_OPTIONS.into(), asked_by: None }
 }

@@ -2,6 +2,7 @@
 
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::explain::{Event, Kind};
 use crate::hiera::hierarchy::dig_variable;
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
@@ -44,6 +45,10 @@ impl Resolver<'_> {
     }
 
     fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
+        inv.within(|| Kind::Interpolation(text.into()), |inv| self.replace_tokens(inv, text, origin))
+    }
+
+    fn replace_tokens(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         for token in tokens(text) {
@@ -114,7 +119,9 @@ impl Resolver<'_> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
-        let found = dig_variable(self.ctx.scope.get_in_data(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        let scope = self.ctx.scope;
+        let found = inv.within(|| Kind::Scope("Global Scope".into()), |inv| self.explained_variable(inv, &root));
+        let found = dig_variable(found, key, scope, |value| inv.dig(value, key)).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {
@@ -126,5 +133,26 @@ impl Resolver<'_> {
             }
             Variable::Undefined => Ok(Some(Value::null(None))),
         }
+    }
+
+    /// The whole variable, and what is told of it.
+    fn explained_variable(&self, inv: &mut Invocation, root: &str) -> Variable {
+        let scope = self.ctx.scope;
+        let found = scope.get_in_data(root);
+        match &found {
+            Variable::Known(value) => inv.happened(|| {
+                let (key, value) = (root.into(), value.clone());
+                if scope.override_of(root).is_some() {
+                    Event::FoundInOverrides(key, value)
+                } else if scope.get(root) == Variable::Undefined {
+                    Event::FoundInDefaults(key, value)
+                } else {
+                    Event::Found { key, value, at: None }
+                }
+            }),
+            Variable::Unknown => inv.say(|| format!("Nothing is known of \"{root}\"")),
+            Variable::Undefined => {}
+        }
+        found
     }
 }

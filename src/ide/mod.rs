@@ -2,5 +2,5 @@
 
 pub mod cursor;
 pub mod definition;
-pub mod explain;
 pub mod hover;
+pub mod phrases;

@@ -73,6 +73,9 @@ impl HieraConfig {
                 let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
                 LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)
             }
+            ConfigProblemKind::Version if problem.message.starts_with("undefined method") => {
+                LookupError::crash(problem.message.clone())
+            }
             _ => LookupError::config(format!("{} (file: {})", problem.message, self.path)),
         };
         error.or_at(Some(problem.span))

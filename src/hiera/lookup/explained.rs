@@ -11,6 +11,7 @@ use crate::hiera::hierarchy::{Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::ConvertTo;
 use crate::hiera::merge::{fold, quoted};
+use crate::hiera::pattern::conditions;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
@@ -177,8 +178,7 @@ impl Invocation {
             Outcome::Undetermined { variables, candidates } => {
                 self.say(|| format!("Depends on {}", variables.join(", ")));
                 for candidate in candidates {
-                    let when: Vec<String> = candidate.when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-                    self.say(|| format!("{} sets the key where {}", candidate.path, when.join(" and ")));
+                    self.say(|| format!("{} sets the key where {}", candidate.path, conditions(&candidate.when)));
                 }
             }
             Outcome::Opaque(backend) => {

@@ -46,15 +46,15 @@ impl Resolver<'_> {
         if let Some(known) = self.options.borrow().get(&module) {
             return Ok(known.clone());
         }
-        if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
-            return Err(LookupError::new(
-                LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again: frame() },
-                None,
-            ));
-        }
         let mut meta = Invocation { stack: inv.stack.clone(), explainer: inv.explainer.take(), ..Invocation::default() };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
-        let assembled = meta.within(node, |meta| self.assemble_options(meta, module.as_ref()));
+        let assembled = meta.within(node, |meta| {
+            if let Some(first) = meta.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
+                let frames = meta.stack[first..].to_vec();
+                return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame() }, None));
+            }
+            self.assemble_options(meta, module.as_ref())
+        });
         inv.explainer = meta.explainer;
         let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.

@@ -326,7 +326,7 @@ mod tests {
         let huge = "x".repeat(5000);
         let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
-        assert_eq!(settings.workspace.path_mappings.map("/srv/data", &|_| false), "data");
+        assert_eq!(settings.workspace.path_mappings.map("/srv/data", None, &|_| false), "data");
     }
 
     #[test]

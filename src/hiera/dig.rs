@@ -11,11 +11,21 @@ pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> 
     dig_watched(root, key, &mut |_, _| {})
 }
 
-/// The same, telling of each subkey what is found there. `Err` for one that makes it fail.
+/// What digging meets at a subkey.
+pub enum Dug<'a> {
+    /// A part of the value.
+    Part(&'a Value),
+    /// Nothing.
+    Missing,
+    /// What has no parts of that kind; digging fails.
+    Mismatch,
+}
+
+/// The same as [`dig`], telling of each subkey what is met there.
 pub fn dig_watched(
     root: &Value,
     key: &LookupKey,
-    watch: &mut dyn FnMut(&Segment, Result<Option<&Value>, ()>),
+    watch: &mut dyn FnMut(&Segment, Dug<'_>),
 ) -> Result<Option<Value>, LookupError> {
     let mut current = root.clone();
     for segment in &key.subkeys {
@@ -27,18 +37,18 @@ pub fn dig_watched(
             (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
             (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
             (Data::Integer(_) | Data::BigInteger(_), _) => {
-                watch(segment, Err(()));
+                watch(segment, Dug::Mismatch);
                 let text = current.to_text();
                 return Err(LookupError::crash(format!("undefined method `include?' for {text}:Integer")));
             }
             _ => {
-                watch(segment, Err(()));
+                watch(segment, Dug::Mismatch);
                 let (class, segment) = (current.class_name(), segment.to_string());
                 let kind = LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
                 return Err(LookupError::new(kind, current.origin));
             }
         };
-        watch(segment, Ok(next.as_ref()));
+        watch(segment, next.as_ref().map_or(Dug::Missing, Dug::Part));
         match next {
             Some(value) => current = value,
             None => return Ok(None),

@@ -16,7 +16,7 @@ pub struct LookupError {
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
-    pub global_keys: Vec<Arc<str>>,
+    pub global_keys: Box<[Arc<str>]>,
     class: Class,
 }
 
@@ -90,6 +90,8 @@ pub enum LookupErrorKind {
     ConfigSyntax(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
+    /// A config asks for a library or a data provider that is not there.
+    Missing(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
@@ -108,7 +110,7 @@ pub struct Frame {
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
         let class = kind.class();
-        LookupError { kind, span, global_keys: Vec::new(), class }
+        LookupError { kind, span, global_keys: Box::default(), class }
     }
 
     /// A Ruby error within Puppet.
@@ -126,7 +128,7 @@ impl LookupError {
     /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
     pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
-            self.global_keys.push(key.into());
+            self.global_keys = self.global_keys.iter().cloned().chain([key.into()]).collect();
             self.class = Class::Puppet;
         }
         self
@@ -136,6 +138,15 @@ impl LookupError {
     pub(super) fn checked(mut self) -> LookupError {
         if self.class == Class::Puppet {
             self.class = Class::Lookup;
+        }
+        self
+    }
+
+    /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
+    pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
+        if let LookupErrorKind::UndefinedVariable(name) = &self.kind {
+            self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+            self.class = self.kind.class();
         }
         self
     }
@@ -159,6 +170,7 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::ConfigSyntax(_)
+            | LookupErrorKind::Missing(_)
             | LookupErrorKind::WrongType(_) => Class::Puppet,
             LookupErrorKind::Options(OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. }) => Class::Lookup,
             LookupErrorKind::Merge(_)
@@ -189,7 +201,8 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::ConfigSyntax(_)
-            | LookupErrorKind::ConfigType(_) => true,
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
@@ -258,6 +271,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigSyntax(message)
             | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),

@@ -9,7 +9,7 @@ mod text;
 
 use std::sync::Arc;
 
-use super::config::Layer;
+use super::config::{Layer, Version};
 use super::error::LookupError;
 use super::key::Segment;
 use super::merge::Strategy;
@@ -77,7 +77,9 @@ pub enum Kind {
     Provider {
         /// Which.
         layer: Layer,
-        /// Its config; `None` for Puppet's default.
+        /// The version of its config.
+        version: Version,
+        /// Its config; `None` for one that no file holds.
         config: Option<FilePath>,
     },
     /// A level of a hierarchy, by name.
@@ -152,13 +154,13 @@ impl Node {
     /// The node's name, as Puppet calls layers, levels and scopes.
     fn name(&self) -> Option<String> {
         Some(match &self.kind {
-            Kind::Provider { layer, .. } => {
+            Kind::Provider { layer, version, .. } => {
                 let place = match layer {
                     Layer::Global => "Global".to_owned(),
                     Layer::Environment => "Environment".to_owned(),
                     Layer::Module(module) => format!("Module \"{module}\""),
                 };
-                format!("{place} Data Provider (hiera configuration version 5)")
+                format!("{place} Data Provider (hiera configuration version {version})")
             }
             Kind::Level(name) => format!("Hierarchy entry \"{name}\""),
             Kind::Scope(name) => name.clone(),

@@ -54,6 +54,11 @@ impl Profile {
     pub fn of_version(version: u8) -> Profile {
         Profile { version, strict: if version >= 8 { Strict::Error } else { Strict::Warning } }
     }
+
+    /// Who makes it, as its own messages say.
+    pub fn vendor(self) -> &'static str {
+        if self.version >= 9 { "OpenVox" } else { "Puppet" }
+    }
 }
 
 impl Default for Profile {
@@ -105,12 +110,21 @@ struct LayerLevels {
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<Layer, Located>>,
-    /// By module; `None` for keys of none.
-    options: RefCell<HashMap<Option<Arc<str>>, Options>>,
-    /// What the global layer and the environment have together of them.
+    options: RefCell<HashMap<OptionsOf, Options>>,
+    /// What the global layer has of them, and what it has together with the environment.
+    global_options: RefCell<Option<Option<Value>>>,
     shared_options: RefCell<Option<Option<Value>>>,
     /// By module, those of its default hierarchy.
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
+}
+
+/// Which options are meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct OptionsOf {
+    /// Those for keys of this module; `None` for keys of none.
+    module: Option<Arc<str>>,
+    /// Only what the global layer says.
+    global_only: bool,
 }
 
 /// One request: the lookups in progress, and what is recorded of it.
@@ -125,14 +139,27 @@ struct Invocation {
     reads: Reads,
     lookups: u32,
     unapplied_conversion: Option<String>,
+    /// The layer whose data is at hand.
+    reading: Reading,
+    /// The module of the key that was asked for.
+    module: Option<Arc<str>>,
     /// What nested lookups found: a key that is asked for twice is looked up once.
-    known: HashMap<Arc<str>, Known>,
+    known: HashMap<(Reading, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
     /// Who is told of everything; nobody where only the value counts.
     explainer: Option<Box<Explainer>>,
     /// With an explainer: locations, and keys that a function of theirs has answered. It is not asked again, nor is the answer told again.
     answered: HashSet<(*const Location, Arc<str>)>,
+}
+
+/// What the layer that is being read makes of the tokens in its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Reading {
+    /// Variables are those of Hiera 3: the global layer's config is of version 3.
+    is_classic: bool,
+    /// Nested lookups see the global layer only: besides, the environment has no config of version 5. Source: semantics 1.10.
+    is_confined: bool,
 }
 
 /// What a nested lookup found, and the frames that were entered for it: with one of them in progress it would be a recursion.
@@ -150,6 +177,12 @@ struct Choice {
     convert_to: Result<Option<ConvertTo>, OptionsError>,
 }
 
+impl Invocation {
+    fn of(key: &LookupKey) -> Invocation {
+        Invocation { module: key.module().map(Into::into), ..Invocation::default() }
+    }
+}
+
 impl Default for Choice {
     fn default() -> Choice {
         Choice { merge: Ok(Strategy::First), merge_source: MergeSource::Default, convert_to: Ok(None) }
@@ -163,6 +196,7 @@ impl<'a> Resolver<'a> {
             ctx,
             located: RefCell::default(),
             options: RefCell::default(),
+            global_options: RefCell::default(),
             shared_options: RefCell::default(),
             default_options: RefCell::default(),
         }
@@ -186,7 +220,7 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         merge: Option<&Strategy>,
     ) -> Result<(Option<Value>, Option<String>), LookupError> {
-        let mut inv = Invocation::default();
+        let mut inv = Invocation::of(key);
         let choice = self.choose(&mut inv, key, merge)?;
         let value = self.find_chosen(&mut inv, key, &choice, None)?;
         Ok((value, inv.unapplied_conversion))
@@ -194,7 +228,7 @@ impl<'a> Resolver<'a> {
 
     /// The effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::default() };
+        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::of(key) };
         let (choice, value) = match self.choose(&mut inv, key, merge) {
             Ok(choice) => {
                 let value = self.find_chosen(&mut inv, key, &choice, None);
@@ -213,13 +247,13 @@ impl<'a> Resolver<'a> {
 
     /// The strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
-        Ok(self.choose(&mut Invocation::default(), key, None)?.merge?)
+        Ok(self.choose(&mut Invocation::of(key), key, None)?.merge?)
     }
 
     /// The entry of `lookup_options` that serves a key.
     pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
         let Segment::Name(root) = &key.root else { return None };
-        let options = self.options(&mut Invocation::default(), key.module()).ok()?;
+        let options = self.options(&mut Invocation::of(key), key.module()).ok()?;
         Result::as_ref(&options).ok()?.entry(root)
     }
 
@@ -239,8 +273,9 @@ impl<'a> Resolver<'a> {
         if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
         }
+        let question = (inv.reading, key.text.clone());
         if inv.explainer.is_none()
-            && let Some(known) = inv.known.get(&key.text)
+            && let Some(known) = inv.known.get(&question)
             && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
         {
             inv.entered.extend(known.entered.iter().cloned());
@@ -256,7 +291,7 @@ impl<'a> Resolver<'a> {
         inv.steps = recording;
         let value = found?.or_else(|| self.ctx.scope.default_of(&key.text).cloned());
         let entered = inv.entered[entered_before..].iter().cloned().collect();
-        inv.known.insert(key.text.clone(), Known { value: value.clone(), entered });
+        inv.known.insert(question, Known { value: value.clone(), entered });
         Ok(value)
     }
 

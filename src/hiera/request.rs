@@ -176,9 +176,12 @@ impl Resolver<'_> {
                 let subject = format!("Value found for key '{name}' in override hash");
                 return request.checked(&subject, member.value.clone(), AnswerSource::Overrides);
             }
-            let name = if super::lookup::is_reserved(name) { LOOKUP_OPTIONS } else { name };
+            let (name, merge) = match super::lookup::is_reserved(name) {
+                true => (LOOKUP_OPTIONS, None),
+                false => (name.as_str(), request.merge.as_ref()),
+            };
             let key = LookupKey::parse(name).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;
-            let merge = request.merge.as_ref().map(Result::as_ref).transpose().map_err(|error| {
+            let merge = merge.map(Result::as_ref).transpose().map_err(|error| {
                 // As an entry of lookup_options with the same merge fails.
                 LookupError::from(super::lookup_options::OptionsError::Strategy(error.clone()))
             })?;

@@ -154,7 +154,8 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
 }
 
 fn location_at(config: &HieraConfig, offset: u32) -> Option<(Arc<Level>, Template)> {
-    let touches = |template: &&Template| template.span.is_some_and(|span| span.file == config.file && span.range.touches(offset));
+    let touches =
+        |template: &&Template| template.span.is_some_and(|span| Some(span.file) == config.file && span.range.touches(offset));
     config.levels().find_map(|level| {
         let template = level.locations.templates().iter().find(touches)?;
         Some((Arc::new(level.clone()), template.clone()))

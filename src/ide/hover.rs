@@ -327,7 +327,8 @@ impl Writer<'_> {
             return out;
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
-        for located in locate(config, std::slice::from_ref(level), &node.scope_in(&environment.name), &view).unwrap_or_default() {
+        let scope = node.scope_in(&environment.name);
+        for located in locate(config, std::slice::from_ref(level), &scope, &view, None).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),

@@ -6,6 +6,7 @@ pub mod file;
 pub mod fs;
 pub mod index;
 pub mod layers;
+mod layout;
 pub mod mapping;
 pub mod nodes;
 pub mod scan;
@@ -274,7 +275,7 @@ impl Workspace {
         }
         snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
-        snapshot.layout = Arc::new(scan::layout(snapshot));
+        snapshot.layout = Arc::new(layout::layout(snapshot));
     }
 }
 

@@ -149,7 +149,7 @@ impl Snapshot {
         Context {
             sources: view,
             global: environment.global.clone(),
-            environment: Some(environment.config.clone()),
+            environment: environment.config.clone(),
             scope,
             profile: self.config.profile,
             tolerant: true,
@@ -207,7 +207,7 @@ fn sees(environment: &Environment, view: &EnvironmentView<'_>, scope: &Scope, pa
     environment_matches
         && environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str())).any(|reach| {
             let Some((_, config)) = environment.configs().find(|(layer, _)| *layer == reach.layer) else { return false };
-            let located = locate(config, std::slice::from_ref(&reach.level), scope, view).unwrap_or_default();
+            let located = locate(config, std::slice::from_ref(&reach.level), scope, view, None).unwrap_or_default();
             let is_it = |place: &Place| matches!(place, Place::File { path: found, .. } if found == path);
             located.iter().flat_map(|level| &level.locations).any(|location| is_it(&location.place))
         })
@@ -261,7 +261,8 @@ impl Sources for EnvironmentView<'_> {
 
     fn map_datadir(&self, datadir: &str) -> String {
         let exists = |path: &FilePath| self.snapshot.names.entries.contains_key(path);
-        self.snapshot.config.path_mappings.map(datadir, &exists)
+        let root = self.environment.map(|environment| &environment.root);
+        self.snapshot.config.path_mappings.map(datadir, root, &exists)
     }
 }
 

@@ -24,8 +24,9 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
         return; // Its levels may be those that could not be read.
     }
     let span = Span { file: context.file.id, range: TextRange::empty(0) };
-    let message =
-        format!("no level of {} can reach this file, whatever the node's variables are", environment.config.path.name());
+    let config = environment.config.as_ref().or(environment.global.as_ref());
+    let name = config.map_or("any hiera.yaml", |config| config.path.name());
+    let message = format!("no level of {name} can reach this file, whatever the node's variables are");
     findings.push(Finding::new(&RULE, span, message));
 }
 

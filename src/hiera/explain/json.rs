@@ -118,7 +118,7 @@ impl Writer<'_> {
                     self.out.push_str(&print::json(&Value::hash(options.clone(), None), &PrintOptions::default()));
                 }
             }
-            Kind::Provider { layer, config } => {
+            Kind::Provider { layer, config, .. } => {
                 if let Some(path) = config {
                     self.text("configuration_path", path.as_str());
                 }

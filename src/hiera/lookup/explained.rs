@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Invocation, Resolver, Strategy, is_reserved};
-use crate::hiera::config::Layer;
-use crate::hiera::dig::{dig, dig_watched};
+use crate::hiera::config::{Layer, Version};
+use crate::hiera::dig::{Dug, dig, dig_watched};
 use crate::hiera::error::LookupError;
 use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject};
 use crate::hiera::hierarchy::{Location, Place};
@@ -27,6 +27,7 @@ impl Resolver<'_> {
     pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
         let mut inv = Invocation { explainer: Some(Box::new(Explainer::new())), tells_story: true, ..Invocation::default() };
         let answer = self.answer_by(request, &mut |resolver, key, merge| {
+            inv.module = key.module().map(Into::into);
             let found = match subject {
                 Subject::Lookup => {
                     let choice = resolver.choose(&mut inv, key, merge)?;
@@ -74,7 +75,10 @@ impl Resolver<'_> {
         if config.as_ref().is_some_and(|config| !config.loads()) {
             return None;
         }
-        Some(Kind::Provider { layer: layer.clone(), config: config.map(|config| config.path.clone()) })
+        let version = config.as_ref().map_or(Version::V5, |config| config.version);
+        // A config that no file holds is not named.
+        let path = config.and_then(|config| config.file.map(|_| config.path.clone()));
+        Some(Kind::Provider { layer: layer.clone(), version, config: path })
     }
 
     /// Says why a module cannot be asked.
@@ -89,6 +93,9 @@ impl Resolver<'_> {
         inv.within(|| Kind::Module(name.clone()), |inv| inv.happened(|| event));
     }
 }
+
+/// Asks the place of a number, as [`fold`] wants it.
+type Next<'a> = dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, LookupError> + 'a;
 
 impl Invocation {
     /// Runs `inner` as a part of the search.
@@ -125,7 +132,7 @@ impl Invocation {
         &mut self,
         strategy: &Strategy,
         variants: usize,
-        next: &mut dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, LookupError>,
+        next: &mut Next<'_>,
     ) -> Result<Option<Value>, LookupError> {
         if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
             return fold(strategy, variants, &mut |n| next(self, n));
@@ -156,9 +163,9 @@ impl Invocation {
                         |inv| {
                             let key: Arc<str> = segment.to_string().into();
                             match found {
-                                Ok(Some(value)) => inv.happened(|| Event::Found { key, value: value.clone(), at: value.origin }),
-                                Ok(None) => inv.happened(|| Event::NotFound(key)),
-                                Err(()) => {}
+                                Dug::Part(value) => inv.happened(|| Event::Found { key, value: value.clone(), at: value.origin }),
+                                Dug::Missing => inv.happened(|| Event::NotFound(key)),
+                                Dug::Mismatch => {}
                             }
                         },
                     );

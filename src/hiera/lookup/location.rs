@@ -25,6 +25,11 @@ impl Resolver<'_> {
         {
             return Err(LookupError::crash(message));
         }
+        // A backend of Hiera 3 is asked for each location, whether or not there is a file.
+        if level.backend.kind == BackendKind::Hiera3 {
+            inv.reads.opaque.insert(level.backend.name.to_string());
+            return Ok(Outcome::Opaque(level.backend.clone()));
+        }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
             Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),

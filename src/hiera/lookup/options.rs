@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, Resolver, is_reserved};
+use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
@@ -43,34 +43,46 @@ impl Resolver<'_> {
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
     pub(super) fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Options, LookupError> {
         let module: Option<Arc<str>> = module.map(Into::into);
-        if let Some(known) = self.options.borrow().get(&module) {
+        // Those of the key that was asked for, and those for keys of no module, are known before any layer is read.
+        let global_only = inv.reading.is_confined && module.is_some() && module != inv.module;
+        let wanted = OptionsOf { module, global_only };
+        if let Some(known) = self.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
-        let mut meta = Invocation { stack: inv.stack.clone(), explainer: inv.explainer.take(), ..Invocation::default() };
+        let mut meta = Invocation {
+            stack: inv.stack.clone(),
+            module: inv.module.clone(),
+            explainer: inv.explainer.take(),
+            ..Invocation::default()
+        };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
         let assembled = meta.within(node, |meta| {
             if let Some(first) = meta.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
                 let frames = meta.stack[first..].to_vec();
                 return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame() }, None));
             }
-            self.assemble_options(meta, module.as_ref())
+            self.assemble_options(meta, &wanted)
         });
         inv.explainer = meta.explainer;
         let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.
         if assembled.is_ok() || inv.stack.is_empty() {
-            self.options.borrow_mut().insert(module, assembled.clone());
+            self.options.borrow_mut().insert(wanted, assembled.clone());
         }
         Ok(assembled)
     }
 
     /// Global options over the environment's, and those over the module's.
-    fn assemble_options(&self, inv: &mut Invocation, module: Option<&Arc<str>>) -> Result<LookupOptions, LookupError> {
+    fn assemble_options(&self, inv: &mut Invocation, wanted: &OptionsOf) -> Result<LookupOptions, LookupError> {
+        if wanted.global_only {
+            return Ok(LookupOptions::new(self.global_options(inv)?)?);
+        }
         let shared = self.shared_options(inv)?;
-        let Some(module) = module else { return Ok(LookupOptions::new(shared)?) };
+        let Some(module) = &wanted.module else { return Ok(LookupOptions::new(shared)?) };
         // The keys of no module are served by the way.
         let of_none = LookupOptions::new(shared.clone())?;
-        self.options.borrow_mut().entry(None).or_insert_with(|| Rc::new(Ok(of_none)));
+        let none = OptionsOf { module: None, global_only: false };
+        self.options.borrow_mut().entry(none).or_insert_with(|| Rc::new(Ok(of_none)));
         let layer = Layer::Module(module.clone());
         let Some(own) = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)? else {
             return Ok(LookupOptions::new(shared)?);
@@ -90,22 +102,34 @@ impl Resolver<'_> {
         Ok(LookupOptions::new(merged)?)
     }
 
+    /// What the global layer has.
+    fn global_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
+        if let Some(known) = &*self.global_options.borrow() {
+            return Ok(known.clone());
+        }
+        let options = self.options_of_layer(inv, &Layer::Global)?;
+        *self.global_options.borrow_mut() = Some(options.clone());
+        Ok(options)
+    }
+
     /// What the global layer and the environment have together.
     fn shared_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
         if let Some(known) = &*self.shared_options.borrow() {
             return Ok(known.clone());
         }
-        let mut values = [None, None];
-        for (value, layer) in values.iter_mut().zip([Layer::Global, Layer::Environment]) {
-            let found = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
-            *value = found.filter(|found| !matches!(found.data, Data::Null));
-            if let Some(value) = value {
-                check_layer_options(value, &layer)?;
-            }
-        }
+        let mut values = [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
         let shared = fold::<LookupError>(&Strategy::Hash, 2, &mut |n| Ok(values[n].take()))?;
         *self.shared_options.borrow_mut() = Some(shared.clone());
         Ok(shared)
+    }
+
+    fn options_of_layer(&self, inv: &mut Invocation, layer: &Layer) -> Result<Option<Value>, LookupError> {
+        let found = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
+        let options = found.filter(|found| !matches!(found.data, Data::Null));
+        if let Some(options) = &options {
+            check_layer_options(options, layer)?;
+        }
+        Ok(options)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::dig_variable;
+use crate::hiera::hierarchy::{classic, dig_variable};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
@@ -138,7 +138,10 @@ impl Resolver<'_> {
     /// The whole variable, and what is told of it.
     fn explained_variable(&self, inv: &mut Invocation, root: &str) -> Variable {
         let scope = self.ctx.scope;
-        let found = scope.get_in_data(root);
+        let mut found = scope.get_in_data(root);
+        if inv.reading.is_classic {
+            found = classic(root, found, scope);
+        }
         match &found {
             Variable::Known(value) => inv.happened(|| {
                 let (key, value) = (root.into(), value.clone());

@@ -243,6 +243,15 @@ fn recording() -> BTreeMap<(String, String), Explained> {
     lines.map(|line| ((text_of(&line["scenario"]), text_of(&line["ask"])), Explained::from_json(&line["explained"]))).collect()
 }
 
+/// Whether two texts are the same up to their last lines, an error with these words.
+fn differs_in_last_line(expected: &str, given: &str, words: &str) -> bool {
+    let parts = |text: &str| text.trim_end().rsplit_once('\n').map(|(before, last)| (before.to_owned(), last.to_owned()));
+    match (parts(expected), parts(given)) {
+        (Some(expected), Some(given)) => expected.0 == given.0 && expected.1.contains(words) && given.1.contains(words),
+        _ => false,
+    }
+}
+
 /// What was compared, and what of it differs.
 struct Tally {
     lookups: usize,
@@ -268,7 +277,7 @@ impl Tally {
     fn compare(&mut self, group: &Group, scenario: &Scenario, question: &Question, expected: &Explained, given: &Explained) {
         self.lookups += 1;
         let forms: [(&str, &str, &str); 2] = [("json", &expected.json, &given.json), ("text", &expected.text, &given.text)];
-        let place = format!("{}: {}: {}", group.topic, scenario.name, group.id(scenario, question).1);
+        let place = format!("{}: {:?}: {}", group.topic, scenario.name, group.id(scenario, question).1);
         if expected.exit != 0 && given.exit == expected.exit {
             self.unexplained += 1;
             if expected.error != given.error {
@@ -285,11 +294,17 @@ impl Tally {
                 continue;
             }
             let entry = self.differences.iter().position(|entry| {
-                let fits = |name: &str, value: &str| entry.get(name).is_none_or(|listed| *listed == value);
-                entry["topic"] == group.topic
-                    && entry["scenario"] == scenario.name.as_str()
-                    && fits("key", &question.key)
-                    && fits("form", form)
+                if let Some(words) = entry["words"].as_str() {
+                    return form == "text"
+                        && expected.exit == given.exit
+                        && differs_in_last_line(expected_form, given_form, words);
+                }
+                let fits = |name: &str, value: &str| {
+                    let is_listed =
+                        |listed: &Value| *listed == value || listed.as_array().is_some_and(|all| all.contains(&value.into()));
+                    entry.get(name).is_none_or(is_listed)
+                };
+                fits("topic", group.topic) && fits("scenario", &scenario.name) && fits("key", &question.key) && fits("form", form)
             });
             match entry {
                 Some(entry) => self.seen[entry] = true,

@@ -98,10 +98,11 @@ def answers(job)
   end
 end
 
-def text(value)
+# UTF-8, without what another run has otherwise: addresses of objects, folders of this process.
+def text(value, home)
   case value
-  when String then value.dup.force_encoding('UTF-8').scrub('?')
-  when Hash then value.transform_values { |member| text(member) }
+  when String then value.dup.force_encoding('UTF-8').scrub('?').gsub(/:0x\h{16}/, '').gsub(home, '<home>')
+  when Hash then value.transform_values { |member| text(member, home) }
   else value
   end
 end
@@ -115,7 +116,7 @@ Dir.mktmpdir('puppet-explain') do |home|
   Puppet.push_context(Puppet.base_context(Puppet.settings), 'explain')
   $stdin.set_encoding('UTF-8')
   $stdin.each_line do |line|
-    ANSWERS.puts JSON.generate(answers(JSON.parse(line)).map { |answer| text(answer) })
+    ANSWERS.puts JSON.generate(answers(JSON.parse(line)).map { |answer| text(answer, home) })
     ANSWERS.flush
   end
 end

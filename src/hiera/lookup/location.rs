@@ -120,6 +120,9 @@ impl Resolver<'_> {
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
         if let Some(message) = &data.refused {
+            if message == "stack level too deep" {
+                return Err(LookupError::crash(message.clone()));
+            }
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };

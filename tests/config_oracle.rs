@@ -155,8 +155,8 @@ fn puppets_verdict(message: &Value) -> Verdict {
 /// Our problems, as Puppet would tell them: all of structure together, of the others the first.
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
-    let data = DataFile::new(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
-    if let Some(refused) = &data.refused {
+    let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
+    if let Some(refused) = data.refused() {
         let words = refused.split(" at line ").next().unwrap_or(refused);
         return Verdict { messages: vec![words.to_owned()], line: None };
     }

@@ -4,6 +4,7 @@
 //! longer differs fails, too. With an oracle (see `tests/support`) the recordings are checked, and `HIERA_LS_RECORD=1` writes them anew.
 //!
 //! `tests/scenario/topic.rs` tells how a topic is written.
+//! The topic `strict` is asked of a Puppet with `strict=error`, all others of one with its defaults.
 
 mod scenario;
 mod support;
@@ -11,6 +12,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use hiera_ls::hiera::lookup::{Profile, Strict};
 use scenario::{Agreement, Puppet, Question, Scenario, Written, compare, topic};
 use serde_json::{Value, json};
 use support::{in_package, json_lines, require, variable};
@@ -27,7 +29,7 @@ fn hiera_ls_gives_the_recorded_answers() {
         let dir = support::scratch(&format!("conformance-{}", topic.name));
         for (n, scenario) in topic.scenarios.iter().enumerate() {
             scenarios += 1;
-            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls(7);
+            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls_as(topic.profile());
             for (question, given) in scenario.questions.iter().zip(given) {
                 answers += 1;
                 let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
@@ -64,12 +66,13 @@ fn the_recordings_are_what_puppet_says() {
         return;
     }
     let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
-    let mut puppet = Puppet::start();
+    let (mut usual, mut strict) = (Puppet::start(), Puppet::start_with(&["--strict", "error"]));
     let mut wrong = Vec::new();
     for topic in topics() {
         let dir = support::scratch(&format!("recording-{}", topic.name));
         let trees: Vec<Written<'_>> =
             topic.scenarios.iter().enumerate().map(|(n, scenario)| scenario.write(&dir.join(n.to_string()))).collect();
+        let puppet = if topic.is_strict() { &mut strict } else { &mut usual };
         let answers = puppet.ask_all(&trees);
         let all = topic.scenarios.iter().zip(answers).flat_map(|(scenario, answers)| {
             scenario.questions.iter().zip(answers).map(move |(question, answer)| (id(scenario, question), answer))
@@ -106,6 +109,15 @@ struct Topic {
 }
 
 impl Topic {
+    fn is_strict(&self) -> bool {
+        self.name == "strict"
+    }
+
+    /// The recorded Puppet is a 7.
+    fn profile(&self) -> Profile {
+        Profile { version: 7, strict: if self.is_strict() { Strict::Error } else { Strict::Warning } }
+    }
+
     fn path(&self, extension: &str) -> PathBuf {
         in_package(FOLDER).join(&self.name).with_extension(extension)
     }

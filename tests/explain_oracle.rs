@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use hiera_ls::hiera::explain::{self, Shown, Subject};
-use hiera_ls::hiera::lookup::{Context, Resolver};
+use hiera_ls::hiera::lookup::{Context, Profile, Resolver};
 use hiera_ls::hiera::request::LookupRequest;
 use hiera_ls::hiera::types;
 use hiera_ls::hiera::value::Value as HieraValue;
@@ -25,7 +25,8 @@ use support::{in_package, json_lines, require, variable};
 
 const OWN: &str = "tests/explain_oracle";
 const CONFORMANCE: &str = "tests/conformance";
-const TOPICS: [&str; 7] = ["config", "interpolation", "keys", "layers", "merging", "options", "yaml"];
+const TOPICS: [&str; 10] =
+    ["config", "eyaml", "interpolation", "keys", "layers", "merging", "options", "traps", "versions", "yaml"];
 /// Of the conformance suite's lookups, one in so many is recorded.
 const SHARE: usize = 12;
 
@@ -161,7 +162,7 @@ fn keys(question: &Question) -> Vec<String> {
 
 /// What hiera-ls says, as Puppet 7 would: candidates of what becomes Sensitive are shown.
 fn hiera_ls(tree: &Written<'_>, asked: &[&Question]) -> Vec<Explained> {
-    tree.resolved(7, |context| asked.iter().map(|question| explained(tree, &context, question)).collect())
+    tree.resolved(Profile::of_version(7), |context| asked.iter().map(|question| explained(tree, &context, question)).collect())
 }
 
 fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> Explained {
@@ -186,7 +187,7 @@ fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> 
             Explained { exit: 1, json: String::new(), text: String::new(), error: tree.without_real_paths(&error.to_string()) }
         }
         _ => {
-            let shown = Shown { reveal_sensitive: true, ..Shown::default() };
+            let shown = Shown { reveal: true, ..Shown::default() };
             let json = tree.without_real_paths(&explain::json(&explanation.tree, shown));
             let text = tree.without_real_paths(&explain::text(&explanation.tree, shown));
             Explained { exit: 0, json, text, error: String::new() }

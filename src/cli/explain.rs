@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
+use super::lookup::print_options;
 use super::{Failure, LookupArguments, Opened, Render, Status, note};
 use crate::hiera::explain::{self, Shown, Subject};
 use crate::hiera::lookup::Resolver;
+use crate::hiera::print;
 use crate::hiera::request::LookupRequest;
 use crate::ide::phrases::Names;
 use crate::text::Span;
@@ -28,7 +30,7 @@ pub(super) fn run(
     let explanation = resolver.explain(request, subject);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
-            note(&error.to_string());
+            note(&print::error(&error, &print_options(arguments)));
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {
@@ -40,7 +42,7 @@ pub(super) fn run(
     }
     let names = Names { snapshot: &opened.snapshot, root: &opened.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown { reveal_sensitive: arguments.reveal_sensitive, line: arguments.lines.then_some(&line) };
+    let shown = Shown { reveal: arguments.reveal_sensitive, line: arguments.lines.then_some(&line) };
     match render {
         Render::Json => writeln!(out, "{}", explain::json(&explanation.tree, shown))?,
         _ => write!(out, "{}", explain::text(&explanation.tree, shown))?,

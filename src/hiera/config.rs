@@ -102,7 +102,10 @@ impl Level {
         let built_in =
             self.backend.kind == BackendKind::DataHash && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
-        let has_options = self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
+        // What version 3 says of a backend is not passed on to a data_hash function.
+        let passes_options = self.extension.is_none();
+        let has_options =
+            passes_options && self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
         let without_path = matches!(self.locations, Locations::None | Locations::Uris(_));
         let places = "one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this";
         if built_in && (has_options || without_path) {
@@ -224,7 +227,7 @@ impl HieraConfig {
     /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can be read of a file that is no YAML.
     pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
         let mut reading = Reading { source, problems: Vec::new(), when_used: Vec::new(), when_called: Vec::new() };
-        let (version, levels) = match (&data.root, &data.refused) {
+        let (version, levels) = match (&data.root(), data.refused()) {
             (None, Some(_)) => (Version::V5, Levels::default()),
             (root, _) => reading.config(root.as_ref()),
         };
@@ -237,7 +240,7 @@ impl HieraConfig {
             hierarchy,
             default_hierarchy,
             problems: reading.problems,
-            refused: data.refused.clone(),
+            refused: data.refused().map(str::to_owned),
             ..HieraConfig::unwritten(source.path)
         }
     }

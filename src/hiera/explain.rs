@@ -70,7 +70,12 @@ pub enum Kind {
     /// A module that cannot be asked.
     Module(Arc<str>),
     /// A string with tokens.
-    Interpolation(Arc<str>),
+    Interpolation {
+        /// The string.
+        expression: Arc<str>,
+        /// Whether it was decrypted.
+        secret: bool,
+    },
     /// Several places whose values become one.
     Merge(Strategy),
     /// A layer.
@@ -132,8 +137,8 @@ pub enum Event {
 /// How a tree is shown.
 #[derive(Clone, Copy, Default)]
 pub struct Shown<'a> {
-    /// Show what keys hold that become Sensitive, as Puppet does: it converts what it has shown already.
-    pub reveal_sensitive: bool,
+    /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it converts what it has shown already.
+    pub reveal: bool,
     /// The line of a place, where lines are wanted. Puppet tells none.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::config::{HieraConfig, Level, Locations, Template, Version};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::fold::normalised;
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
 use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
-use super::value::{Data, Value};
+use super::value::{Data, Hash, Value};
 use crate::text::FilePath;
 
 /// A level with its locations in one scope.
@@ -120,6 +121,25 @@ pub fn locate(
     levels.iter().enumerate().map(level).collect()
 }
 
+/// The options of a level with their tokens replaced; those with unknown variables are left out. For `profile` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Result<Hash, LookupError> {
+    let undefined_fails = profile.is_some_and(|profile| profile.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: false, undefined_fails };
+    let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
+    let mut unknown = Vec::new();
+    for (key, member) in &mut options {
+        let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
+        match variables.evaluate(text)? {
+            Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
+            Evaluated::Partial(_) => unknown.push(key.clone()),
+        }
+    }
+    unknown.iter().for_each(|key| drop(options.shift_remove(key)));
+    Ok(options)
+}
+
 /// The folder that a level's locations are relative to, as far as no variable decides it.
 pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> FilePath {
     let datadir = datadir(config, level, sources);
@@ -127,7 +147,8 @@ pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources)
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
-/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute: it is joined before.
+/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute, but in
+/// version 3: it is joined before.
 ///
 /// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of the `hiera.yaml` stands for it here.
 fn datadir(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> String {
@@ -152,7 +173,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
         }
     }
     if let Some(extension) = level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension)) {
-        inner.push(Piece::Literal(extension.to_string()));
+        inner.extend(pieces(extension, false));
     }
     let datadir = format!("{}/", datadir(config, level, sources).trim_end_matches('/'));
     let mut all = if config.version == Version::V4 { vec![Piece::Literal(datadir)] } else { pieces(&datadir, false) };
@@ -213,23 +234,35 @@ impl Locating<'_> {
         let datadir = datadir(self.config, self.level, self.sources);
         match self.config.version {
             Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
-            Version::V3 | Version::V5 => self.variables.evaluate(&datadir),
+            Version::V5 => self.variables.evaluate(&datadir),
+            Version::V3 => Ok(match self.variables.evaluate(&self.sources.map_datadir(&self.level.datadir.text))? {
+                Evaluated::Text(text) => Evaluated::Text(joined(self.config.base().as_str(), &text)),
+                Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
+            }),
         }
     }
 
     /// A path with the extension that its level adds to all that lack it.
-    fn with_extension(&self, path: Evaluated) -> Evaluated {
-        let Some(extension) = self.level.extension.as_deref() else { return path };
-        match path {
-            Evaluated::Text(text) if text.ends_with(extension) => Evaluated::Text(text),
-            Evaluated::Text(text) => Evaluated::Text(text + extension),
-            Evaluated::Partial(mut pieces) => {
-                if !matches!(pieces.last(), Some(Piece::Literal(text)) if text.ends_with(extension)) {
-                    pieces.push(Piece::Literal(extension.to_owned()));
+    fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
+        let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
+        Ok(match (path, self.variables.evaluate(extension)?) {
+            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => Evaluated::Text(path),
+            (Evaluated::Text(path), Evaluated::Text(extension)) => Evaluated::Text(path + &extension),
+            (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
+                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension)) {
+                    path.push(Piece::Literal(extension));
                 }
-                Evaluated::Partial(normalised(pieces))
+                Evaluated::Partial(normalised(path))
             }
-        }
+            (path, Evaluated::Partial(mut extension)) => {
+                let mut all = match path {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.append(&mut extension);
+                Evaluated::Partial(normalised(all))
+            }
+        })
     }
 
     /// The pieces of the whole pattern, or the whole path.
@@ -258,7 +291,7 @@ impl Locating<'_> {
     }
 
     fn path(&self, template: &Template, relative: Evaluated) -> Result<Location, LookupError> {
-        Ok(match self.below_datadir(self.with_extension(relative), false)? {
+        Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
@@ -394,29 +427,6 @@ fn unknown(pieces: &[Piece]) -> Vec<String> {
         }
     }
     names
-}
-
-/// Joins neighbouring literals, and folds `.` and `..` in the literal start, as paths of files have none.
-fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::new();
-    for piece in pieces {
-        match (out.last_mut(), piece) {
-            (Some(Piece::Literal(text)), Piece::Literal(more)) => text.push_str(&more),
-            (_, piece) => out.push(piece),
-        }
-    }
-    if let Some(Piece::Literal(text)) = out.first_mut() {
-        let folder_end = text.rfind('/').map_or(0, |at| at + 1);
-        let folder = FilePath::new(&text[..folder_end]);
-        let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
-        *text = format!("{folder}{slash}{}", &text[folder_end..]);
-        if let Some(Piece::Literal(text)) = out.get(1).cloned()
-            && text.is_empty()
-        {
-            out.remove(1);
-        }
-    }
-    out
 }
 
 /// What tokens in a `hiera.yaml` see.

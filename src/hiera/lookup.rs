@@ -3,6 +3,7 @@
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
+mod decryption;
 mod explained;
 mod location;
 mod options;
@@ -19,6 +20,7 @@ use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
 use super::error::{Frame, LookupError, LookupErrorKind};
 use super::explain::{Explainer, Kind};
+use super::eyaml::Decryptor;
 use super::hierarchy::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
@@ -80,6 +82,8 @@ pub struct Context<'a> {
     pub scope: &'a Scope,
     /// Which Puppet to agree with.
     pub profile: Profile,
+    /// What may decrypt values of `eyaml_lookup_key`; `None` leaves them as they are.
+    pub decryptor: Option<&'a dyn Decryptor>,
     /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
     pub tolerant: bool,
 }
@@ -311,10 +315,11 @@ impl<'a> Resolver<'a> {
         let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by))?;
         let Some(found) = found else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
+        let is_secret = found.holds_secret();
         match convert(found, convert_to) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);
-                Ok(Some(value))
+                Ok(Some(if is_secret && !value.holds_secret() { value.into_secret() } else { value }))
             }
             Conversion::NotApplied(value) => {
                 inv.explain_conversion(convert_to);
@@ -329,7 +334,8 @@ impl<'a> Resolver<'a> {
             }
             Conversion::Failed(message) => {
                 let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
-                Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
+                let error = LookupError::new(LookupErrorKind::Conversion(message), convert_to.span);
+                Err(if is_secret { error.into_secret() } else { error })
             }
         }
     }

@@ -23,7 +23,7 @@ impl Names<'_> {
     /// The line of a span, from 1.
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
-        text.map_or(1, |text| text.line_col(span.range.start, Encoding::Utf32).line + 1)
+        text.map_or(1, |text| text.line_col(self.snapshot.place(span).start, Encoding::Utf32).line + 1)
     }
 }
 

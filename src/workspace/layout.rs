@@ -74,12 +74,14 @@ fn roots(snapshot: &Snapshot) -> BTreeSet<FilePath> {
     let folders = confs.filter_map(FilePath::parent);
     roots.extend(folders.filter(|root| has_global || environment_data_provider(snapshot, root).is_some()));
     if has_global {
-        let without: Vec<&FilePath> = snapshot
-            .folders()
-            .iter()
-            .filter(|folder| !roots.iter().any(|root| root.is_within(folder) || folder.is_within(root)))
-            .collect();
-        roots.extend(without.into_iter().cloned());
+        let has_environment = |folder: &FilePath| {
+            let modules = module_path(snapshot, folder);
+            let is_environment =
+                |root: &FilePath| root.is_within(folder) && !root.parent().is_some_and(|it| modules.contains(&it));
+            roots.iter().any(|root| folder.is_within(root) || is_environment(root))
+        };
+        let without: Vec<FilePath> = snapshot.folders().iter().filter(|folder| !has_environment(folder)).cloned().collect();
+        roots.extend(without);
     }
     roots
 }

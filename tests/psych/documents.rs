@@ -4,8 +4,9 @@ use hiera_ls::text::TextRange;
 use hiera_ls::yaml::{self, Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree, scalar};
 use serde_json::{Value, json};
 
-use crate::random::{self, Random};
 use crate::ruby;
+use crate::support::random::{self, Random};
+use crate::support::require;
 
 /// Compares our reading of the texts with Psych's; panics with the first differences.
 fn check(texts: &[String]) {
@@ -62,8 +63,19 @@ fn sound(text: &str, tree: &Tree) {
     for (offset, _) in text.char_indices().filter(|_| text.len() < 200) {
         let _ = tree.node_at(text, offset as u32);
     }
-    let entries = yaml::entries(text);
-    assert!(entries.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text:?} {entries:?}");
+    if let Some(entries) = yaml::cut(text, tree) {
+        assert!(entries.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{text:?} {entries:?}");
+        let alone = entries.iter().flat_map(|entry| {
+            let root = entry.tree.root.expect("an entry has a key");
+            let span = |id| entry.tree.node(id).span.shifted(entry.range.start);
+            entry.tree.entries(root).iter().map(move |(key, value)| (span(*key), span(*value))).collect::<Vec<_>>()
+        });
+        let within = tree
+            .entries(tree.root.expect("it was cut"))
+            .iter()
+            .map(|(key, value)| (tree.node(*key).span, tree.node(*value).span));
+        assert!(alone.eq(within), "{text:?} {entries:?}");
+    }
     for problem in &tree.problems {
         assert!(whole.contains(problem.span) && text.get(problem.span.as_usize()).is_some(), "{text:?} {problem:?}");
         assert!(!problem.span.is_empty() || problem.span.start == whole.end, "{text:?} {problem:?}");
@@ -316,10 +328,10 @@ fn block_text(random: &mut Random) -> String {
 
 #[test]
 fn random_texts() {
-    if !ruby::available("random_texts") {
+    if !require("ruby") {
         return;
     }
-    let mut random = Random::new("random_texts");
+    let mut random = Random::new(random::seed("random_texts"));
     let texts: Vec<String> = (0..random::count(3000)).map(|_| random_text(&mut random)).collect();
     check(&texts);
 }
@@ -506,7 +518,7 @@ const CASES: &[&str] = &[
 
 #[test]
 fn named_cases() {
-    if !ruby::available("named_cases") {
+    if !require("ruby") {
         return;
     }
     let mut texts: Vec<String> = CASES.iter().map(|text| (*text).to_owned()).collect();
@@ -534,7 +546,7 @@ fn named_cases() {
 
 #[test]
 fn every_prefix() {
-    if !ruby::available("every_prefix") {
+    if !require("ruby") {
         return;
     }
     let sample = include_str!("sample.yaml");
@@ -547,7 +559,7 @@ fn every_prefix() {
 #[test]
 fn corpus() {
     let Ok(folder) = std::env::var("HIERA_LS_CORPUS") else { return };
-    if !ruby::available("corpus") {
+    if !require("ruby") {
         return;
     }
     let mut texts = Vec::new();

@@ -10,10 +10,12 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use hiera_ls::hiera::eyaml::Decryptor;
 use hiera_ls::hiera::lookup::{Context, Profile, Resolver};
 use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::hiera::print::{PrintOptions, json};
 use hiera_ls::text::FilePath;
+use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::nodes::{from_json, literal_scope};
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
@@ -73,6 +75,17 @@ impl Scenario {
         written
     }
 
+    /// The scenario in the format of `tests/conformance`.
+    pub fn shown(&self) -> String {
+        let mut out = format!("- name: {}\n  scope: {}\n  files:\n", self.name, Value::Object(self.scope.clone()));
+        for (path, content) in &self.files {
+            let indented: String = content.lines().map(|line| format!("      {line}\n")).collect();
+            out.push_str(&format!("    {path}: |\n{indented}"));
+        }
+        let questions: Vec<String> = self.questions.iter().map(|question| question.to_json().to_string()).collect();
+        format!("{out}  ask: [{}]\n", questions.join(", "))
+    }
+
     fn has_global_layer(&self) -> bool {
         self.files.iter().any(|(path, _)| path == "<global>/hiera.yaml")
     }
@@ -117,20 +130,26 @@ impl Written<'_> {
 
     /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch --reveal-sensitive` does.
     pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
+        self.ask_hiera_ls_as(Profile::of_version(version))
+    }
+
+    /// The same for any settings of Puppet's.
+    pub fn ask_hiera_ls_as(&self, profile: Profile) -> Vec<Value> {
         let questions = &self.scenario.questions;
-        self.resolved(version, |context| {
+        self.resolved(profile, |context| {
             let resolver = Resolver::new(context);
             questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
         })
     }
 
     /// What `ask` makes of the tree, as hiera-ls sees it.
-    pub fn resolved<T>(&self, version: u8, ask: impl FnOnce(Context<'_>) -> T) -> T {
+    pub fn resolved<T>(&self, profile: Profile, ask: impl FnOnce(Context<'_>) -> T) -> T {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        let profile = Profile::of_version(version);
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
             profile,
+            // Puppet always decrypts.
+            eyaml: EyamlConfig { decrypt: true, key_folders: vec![FilePath::new("/")], ..EyamlConfig::default() },
             ..WorkspaceConfig::default()
         };
         let mut workspace = Workspace::new(config, vec![root.clone()]);
@@ -142,7 +161,9 @@ impl Written<'_> {
         let view = snapshot.view(environment);
         let scope = from_json(&self.scope());
         let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production");
-        ask(Context { tolerant: false, ..snapshot.context(environment, &view, &scope) })
+        let keys = snapshot.decryptor(environment);
+        let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
+        ask(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) })
     }
 
     /// The job for the oracle.
@@ -171,10 +192,10 @@ fn answer(resolver: &Resolver<'_>, question: &Question) -> Value {
         None => Ok(None),
         Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
     };
-    let found = merge.and_then(|merge| resolver.value(&question.key, merge.as_ref()).map_err(|error| error.to_string()));
+    let found = merge.and_then(|merge| resolver.value(&question.key, merge.as_ref()).map_err(|error| error.revealed()));
     match found {
         Ok(Some(value)) => {
-            let text = json(&value, &PrintOptions { reveal_sensitive: true, ..PrintOptions::default() });
+            let text = json(&value, &PrintOptions { reveal_sensitive: true, reveal_decrypted: true, ..PrintOptions::default() });
             let value: Value = serde_json::from_str(&text).expect("values are printed as JSON");
             json!({"found": true, "value": value})
         }
@@ -193,8 +214,14 @@ pub struct Puppet {
 impl Puppet {
     /// Starts it; call only after `require("puppet")`.
     pub fn start() -> Puppet {
+        Puppet::start_with(&[])
+    }
+
+    /// The same with settings of Puppet's.
+    pub fn start_with(arguments: &[&str]) -> Puppet {
         let mut process = Command::new(support::oracle())
             .args(["--serve", "--jobs", "2"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

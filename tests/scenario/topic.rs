@@ -11,7 +11,7 @@
 //! | `ask: [k, {key: k, merge: deep}]` | the questions; for `sources` and `texts` key `k` if there are none |
 //! | `merges: [unique, …]` | asks everything with each of these |
 //!
-//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`.
+//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`; with `hiera.yaml: ~` there is none.
 
 use serde_json::{Map, Value, json};
 
@@ -41,10 +41,12 @@ fn scenarios_of(group: &Value) -> Vec<Scenario> {
     let name = group["name"].as_str().unwrap_or_else(|| panic!("a group without a name: {group}"));
     let scope = group["scope"].as_object().cloned().unwrap_or_else(default_scope);
     let files = group["files"].as_object().cloned().unwrap_or_default();
-    let files: Vec<(String, String)> = files.iter().map(|(path, content)| (path.clone(), text(content))).collect();
+    let has_config = files.contains_key("hiera.yaml");
+    let files = files.iter().filter(|(_, content)| !content.is_null());
+    let files: Vec<(String, String)> = files.map(|(path, content)| (path.clone(), text(content))).collect();
     let one = |name: String, more: Vec<(String, String)>, default_question: &[String]| {
         let mut files: Vec<(String, String)> = files.iter().cloned().chain(more).collect();
-        if files.iter().all(|(path, _)| path != "hiera.yaml") {
+        if !has_config && files.iter().all(|(path, _)| path != "hiera.yaml") {
             files.insert(0, ("hiera.yaml".into(), "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n".into()));
         }
         Scenario { name, files, scope: scope.clone(), questions: questions(group, default_question) }

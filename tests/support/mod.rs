@@ -15,12 +15,13 @@
 //! | `HIERA_LS_ORACLE` | path of `puppet-oracle`, which answers lookups with the installed Puppet |
 //! | `HIERA_LS_RECORD=1` | write the recorded answers anew |
 //! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
-//! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20) |
+//! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20), each with every merge; `all`: the whole fleet, with the configured merges |
 //! | `HIERA_LS_NVIM_011`, `HIERA_LS_NVIM_07` | Neovim 0.11 or newer, and one of 0.7 to 0.10 |
 //! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
 pub mod python;
+pub mod random;
 
 use std::ffi::OsStr;
 use std::io::Write;

@@ -112,7 +112,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn problem(&self, kind: ConfigProblemKind, span: Option<Span>, message: String) -> ConfigProblem {
-        let span = span.unwrap_or(Span { file: self.source.file, range: TextRange::empty(0) });
+        let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::empty(0)));
         ConfigProblem { kind, message, span, related: None }
     }
 

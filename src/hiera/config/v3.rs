@@ -144,7 +144,7 @@ impl Reading<'_> {
             },
             datadir: datadir.and_then(template).unwrap_or_else(|| default_template(DEFAULT_DATADIR)),
             extension: Some(extension.into()),
-            options: own.filter(|_| kind == BackendKind::LookupKey).cloned(),
+            options: own.cloned(),
         }
     }
 }

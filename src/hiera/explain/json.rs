@@ -2,7 +2,7 @@
 
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::config::Layer;
-use crate::hiera::print::{self, PrintOptions, REDACTED, json_string};
+use crate::hiera::print::{self, DECRYPTED, PrintOptions, REDACTED, json_string};
 use crate::hiera::value::Value;
 
 /// The tree as one line of JSON, without a line end.
@@ -26,7 +26,7 @@ impl Writer<'_> {
         }
         let outer = self.hidden;
         if let Kind::Lookup { secret, .. } = node.kind {
-            self.hidden |= secret & !self.shown.reveal_sensitive;
+            self.hidden |= secret & !self.shown.reveal;
         }
         self.out.push('{');
         self.common(node);
@@ -37,7 +37,8 @@ impl Writer<'_> {
 
     /// What a node of any kind may have.
     fn common(&mut self, node: &Node) {
-        if !node.branches.is_empty() {
+        // What is looked up in a secret tells what is in it.
+        if !node.branches.is_empty() && !self.hides(node) {
             self.member("branches");
             self.out.push('[');
             for (n, branch) in node.branches.iter().enumerate() {
@@ -94,7 +95,7 @@ impl Writer<'_> {
             Kind::InvalidKey => "invalid_key",
             Kind::MergeSource => "merge_source",
             Kind::Module(_) => "module",
-            Kind::Interpolation(_) => "interpolate",
+            Kind::Interpolation { .. } => "interpolate",
             Kind::Merge(_) => "merge",
             Kind::Provider { .. } | Kind::Level(_) => "data_provider",
             Kind::Location { uri: false, .. } => "path",
@@ -109,8 +110,10 @@ impl Writer<'_> {
         }
         match &node.kind {
             Kind::MergeSource => self.text("merge_source", "lookup_options"),
-            Kind::Interpolation(_) if self.hidden => self.text("expression", REDACTED),
-            Kind::Interpolation(expression) => self.text("expression", expression),
+            Kind::Interpolation { .. } if self.hides(node) => {
+                self.text("expression", if self.hidden { REDACTED } else { DECRYPTED });
+            }
+            Kind::Interpolation { expression, .. } => self.text("expression", expression),
             Kind::Merge(strategy) => {
                 self.text("merge", strategy.name());
                 if let Some(options) = strategy.options() {
@@ -141,7 +144,18 @@ impl Writer<'_> {
     fn value(&mut self, value: &Value) {
         match self.hidden {
             true => json_string(REDACTED, &mut self.out),
-            false => self.out.push_str(&print::json(value, &PrintOptions::default())),
+            false => {
+                let options = PrintOptions { reveal_decrypted: self.shown.reveal, ..PrintOptions::default() };
+                self.out.push_str(&print::json(value, &options));
+            }
+        }
+    }
+
+    /// Whether this is about a string that must not be shown.
+    fn hides(&self, node: &Node) -> bool {
+        match node.kind {
+            Kind::Interpolation { secret, .. } => self.hidden || (secret && !self.shown.reveal),
+            _ => false,
         }
     }
 

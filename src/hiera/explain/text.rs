@@ -2,7 +2,7 @@
 
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::key::Segment;
-use crate::hiera::print::REDACTED;
+use crate::hiera::print::{DECRYPTED, REDACTED};
 use crate::hiera::value::{Data, Hash, Value, inspect};
 
 /// The text of a tree, each line with its end.
@@ -33,7 +33,7 @@ impl Writer<'_> {
             Kind::Lookup { key, secret } => {
                 self.line(depth, &format!("Searching for \"{key}\""));
                 let outer = self.hidden;
-                self.hidden |= secret & !self.shown.reveal_sensitive;
+                self.hidden |= secret & !self.shown.reveal;
                 self.branches(node, inner);
                 self.hidden = outer;
             }
@@ -43,8 +43,12 @@ impl Writer<'_> {
                 Some(Event::ModuleNotFound) => self.line(depth, &format!("Module \"{name}\" not found")),
                 _ => self.line(depth, &format!("Module data provider for module \"{name}\" not found")),
             },
-            Kind::Interpolation(expression) => {
-                let expression = if self.hidden { REDACTED } else { expression };
+            // What is looked up in a secret tells what is in it.
+            Kind::Interpolation { secret: true, .. } if !self.shown.reveal => {
+                self.line(depth, &format!("Interpolation on \"{DECRYPTED}\""));
+            }
+            Kind::Interpolation { .. } if self.hidden => self.line(depth, &format!("Interpolation on \"{REDACTED}\"")),
+            Kind::Interpolation { expression, .. } => {
                 self.line(depth, &format!("Interpolation on \"{expression}\""));
                 self.branches(node, inner);
             }
@@ -122,6 +126,7 @@ impl Writer<'_> {
     fn value(&mut self, value: &Value, depth: usize) {
         match &value.data {
             _ if self.hidden => self.out.push_str(REDACTED),
+            _ if value.is_secret() && !self.shown.reveal => self.out.push_str(DECRYPTED),
             Data::Hash(hash) => self.hash(hash, depth),
             Data::Array(items) => {
                 self.out.push('[');

@@ -1,6 +1,7 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
 
-use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use super::decryption::Found;
+use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
 use crate::hiera::config::{BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -78,9 +79,13 @@ impl Resolver<'_> {
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal();
         }
+        let value = match reader {
+            Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
+            Reader::Yaml | Reader::Json => member.value.clone(),
+        };
         let value = match level.backend.kind {
-            BackendKind::LookupKey if inv.explainer.is_some() => self.interpolate_once(inv, location, root, &member.value)?,
-            _ => self.interpolate(inv, &member.value)?,
+            BackendKind::LookupKey if inv.explainer.is_some() => self.interpolate_once(inv, location, root, &value)?,
+            _ => self.interpolate(inv, &value)?,
         };
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
             return illegal();
@@ -109,7 +114,7 @@ impl Resolver<'_> {
             return None;
         }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
-        let member = data.roots.get(root)?;
+        let member = data.get(root)?;
         Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
     }
 
@@ -119,23 +124,23 @@ impl Resolver<'_> {
             return Ok(());
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
-        if let Some(message) = &data.refused {
+        if let Some(message) = data.refused() {
             if message == "stack level too deep" {
-                return Err(LookupError::crash(message.clone()));
+                return Err(LookupError::crash(message.to_owned()));
             }
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };
             return error(format!("Unable to parse {place}{message}"));
         }
-        for problem in &data.problems {
+        for problem in data.problems() {
             let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
             if reader == Reader::Json {
                 return error(format!(
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
             }
-            if !empty && self.ctx.profile.version >= 8 {
+            if !empty && self.ctx.profile.strict == Strict::Error {
                 return error(format!("{path}: file does not contain a valid yaml hash"));
             }
         }
@@ -152,7 +157,7 @@ impl Resolver<'_> {
     ) -> Result<Option<&'d Member>, LookupError> {
         if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
-                && let Some(key) = data.roots.keys().find(|key| key.as_str().is_none())
+                && let Some(key) = data.keys().find(|key| key.as_str().is_none())
             {
                 let class = Value::new(key.0.clone(), None).class_name();
                 return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
@@ -162,6 +167,6 @@ impl Resolver<'_> {
                 return Ok(None);
             }
         }
-        Ok(data.roots.get(root))
+        Ok(data.get(root))
     }
 }

@@ -343,7 +343,16 @@ pub(in crate::hiera) fn quoted(text: &str) -> String {
         out.push('"');
         return out;
     }
-    // A backslash stands for itself but before the closing quote.
-    let open_end = text.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1;
-    format!("'{}{}'", text.replace('\'', "\\'"), if open_end { "\\" } else { "" })
+    let mut out = String::from("'");
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => out.push_str("\\'"),
+            // It stays with what follows, be it a quote.
+            '\\' => out.extend(std::iter::once(c).chain(chars.next())),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
 }

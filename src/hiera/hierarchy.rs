@@ -401,7 +401,8 @@ fn joined(folder: &str, path: &str) -> String {
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => return format!("{folder}/{rest}"),
         }
-        rest = more;
+        // The slashes between what is folded go with it.
+        rest = more.trim_start_matches('/');
     }
 }
 

@@ -89,7 +89,7 @@ impl Resolver<'_> {
                         Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
                         Method::Scope => {
                             let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
-                            (self.variable(inv, &key, origin)?, argument.clone())
+                            (self.variable(inv, &key, origin)?, format!("scope:{argument}"))
                         }
                         Method::Alias if range != (0..text.len()) => {
                             return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
@@ -170,7 +170,7 @@ impl Resolver<'_> {
                 let (key, value) = (root.into(), value.clone());
                 if scope.override_of(root).is_some() {
                     Event::FoundInOverrides(key, value)
-                } else if scope.get(root) == Variable::Undefined {
+                } else if scope.get(root) == Variable::Undefined && scope.default_of(root).is_some() {
                     Event::FoundInDefaults(key, value)
                 } else {
                     Event::Found { key, value, at: None }

@@ -42,7 +42,7 @@ pub(super) fn run(
     }
     let names = Names { snapshot: &opened.snapshot, root: &opened.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown { reveal: arguments.reveal_sensitive, line: arguments.lines.then_some(&line) };
+    let shown = Shown { reveal: arguments.reveal_sensitive, line: arguments.lines.then_some(&line), ..Shown::default() };
     match render {
         Render::Json => writeln!(out, "{}", explain::json(&explanation.tree, shown))?,
         _ => write!(out, "{}", explain::text(&explanation.tree, shown))?,

@@ -139,6 +139,8 @@ pub enum Event {
 pub struct Shown<'a> {
     /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it converts what it has shown already.
     pub reveal: bool,
+    /// Show a mark in place of encrypted text.
+    pub mask_encrypted: bool,
     /// The line of a place, where lines are wanted. Puppet tells none.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use super::phrases::{Names, layer_name, options};
+use super::whom::Whom;
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::hierarchy::{Place, locate};
@@ -49,7 +50,7 @@ pub fn hover(snapshot: &Snapshot, position: FilePosition, config: &HoverConfig<'
         SubjectKind::Key(path) => writer.key(path),
         SubjectKind::Reference(key) => writer.reference(key),
         SubjectKind::Variable(key) => writer.variable(key),
-        SubjectKind::Location { config, level, template } => writer.location(config, level, template),
+        SubjectKind::Location { config, template } => writer.location(config, template),
         SubjectKind::Alias { .. } => return None,
     };
     Some(Hover { range: subject.range, text })
@@ -131,21 +132,7 @@ impl Writer<'_> {
 
     /// For whom the value holds: a node, or whoever sees this file.
     fn whose(&self) -> String {
-        if !self.scope.open {
-            let (environment, path) = (&self.subject.environment, &self.subject.path);
-            let is_config = environment.configs().any(|(_, config)| config.path == *path);
-            let reads_it = is_config || self.snapshot.sees(environment, self.scope, path);
-            let node = self.code(&self.scope.name);
-            return if reads_it { format!("node {node}") } else { format!("node {node}, which does not read this file") };
-        }
-        let known: Vec<String> = self
-            .scope
-            .variables()
-            .filter(|(name, _)| *name != "environment")
-            .flat_map(|(name, value)| flattened(name, value))
-            .map(|(name, value)| self.code(&format!("{name} = {value}")))
-            .collect();
-        if known.is_empty() { "for any node".to_owned() } else { format!("for nodes with {}", known.join(", ")) }
+        Whom::of(self.snapshot, &self.subject.environment, self.scope, &self.subject.path).phrase(|text| self.code(text))
     }
 
     fn print_options(&self) -> PrintOptions {
@@ -315,28 +302,31 @@ impl Writer<'_> {
         out
     }
 
-    fn location(&self, config: &crate::hiera::config::HieraConfig, level: &Level, template: &Template) -> String {
-        let mut out = format!("{} of level {}\n\n", self.code(&template.text), self.bold(&level.name));
+    fn location(&self, config: &crate::hiera::config::HieraConfig, template: &Template) -> String {
+        // In version 3 every backend has all of them.
+        let levels: Vec<&Level> = config.levels().filter(|level| level.locations.templates().contains(template)).collect();
+        let names: Vec<String> = levels.iter().map(|level| self.bold(&level.name)).collect();
+        let noun = if names.len() == 1 { "level" } else { "levels" };
+        let mut out = format!("{} of {noun} {}\n\n", self.code(&template.text), names.join(", "));
         let environment = &self.subject.environment;
-        let reach = environment.reach.iter().find(|reach| reach.template == *template);
-        let count = reach
-            .map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
-        let fits = if count == 1 { "existing file fits" } else { "existing files fit" };
-        writeln!(out, "{count} {fits}").expect("writing to a string");
+        let reaches: Vec<_> = environment.reach.iter().filter(|reach| reach.template == *template).collect();
+        let fits = |path: &FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
+        let files: Vec<&FilePath> = self.snapshot.files().map(|file| &file.path).filter(|path| fits(path)).collect();
+        writeln!(out, "{} existing {}", files.len(), if files.len() == 1 { "file fits" } else { "files fit" })
+            .expect("writing to a string");
         let view = self.snapshot.view(environment);
         let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
         let Some(node) = node else {
-            let files =
-                self.snapshot.files().filter(|file| reach.is_some_and(|reach| reach.pattern.bind(file.path.as_str()).is_some()));
             out.push('\n');
-            files.take(self.config.max_locations).for_each(|file| {
-                writeln!(out, "- {}", self.link(&file.path, 1)).expect("writing to a string");
+            files.iter().take(self.config.max_locations).for_each(|path| {
+                writeln!(out, "- {}", self.link(path, 1)).expect("writing to a string");
             });
             return out;
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
         let scope = node.scope_in(&environment.name);
-        for located in locate(config, std::slice::from_ref(level), &scope, &view, None).unwrap_or_default() {
+        let levels: Vec<Level> = levels.into_iter().cloned().collect();
+        for located in locate(config, &levels, &scope, &view, None).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),
@@ -386,16 +376,6 @@ impl Writer<'_> {
         let text = print::json(value, &self.print_options());
         let cut: String = text.chars().take(WIDTH).collect();
         self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
-    }
-}
-
-/// The leaves of a partial variable with their dotted names.
-fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
-    match value.as_hash() {
-        Some(hash) => {
-            hash.iter().flat_map(|(key, member)| flattened(&format!("{name}.{}", key.to_text()), &member.value)).collect()
-        }
-        None => vec![(name.to_owned(), value.to_text().into_owned())],
     }
 }
 

@@ -20,6 +20,12 @@ impl Names<'_> {
         path.relative_to(self.root).filter(|path| !path.is_empty()).unwrap_or(path.as_str())
     }
 
+    /// `path:line`, the line counted from 1.
+    pub fn place(&self, span: Span) -> String {
+        let Some(path) = self.snapshot.path(span.file) else { return String::new() };
+        format!("{}:{}", self.path(path), self.line(span))
+    }
+
     /// The line of a span, from 1.
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());

@@ -145,7 +145,11 @@ impl Writer<'_> {
         match self.hidden {
             true => json_string(REDACTED, &mut self.out),
             false => {
-                let options = PrintOptions { reveal_decrypted: self.shown.reveal, ..PrintOptions::default() };
+                let options = PrintOptions {
+                    reveal_decrypted: self.shown.reveal,
+                    mask_encrypted: self.shown.mask_encrypted,
+                    ..PrintOptions::default()
+                };
                 self.out.push_str(&print::json(value, &options));
             }
         }

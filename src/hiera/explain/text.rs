@@ -2,7 +2,7 @@
 
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::key::Segment;
-use crate::hiera::print::{DECRYPTED, REDACTED};
+use crate::hiera::print::{DECRYPTED, REDACTED, masked};
 use crate::hiera::value::{Data, Hash, Value, inspect};
 
 /// The text of a tree, each line with its end.
@@ -49,7 +49,8 @@ impl Writer<'_> {
             }
             Kind::Interpolation { .. } if self.hidden => self.line(depth, &format!("Interpolation on \"{REDACTED}\"")),
             Kind::Interpolation { expression, .. } => {
-                self.line(depth, &format!("Interpolation on \"{expression}\""));
+                let masked = if self.shown.mask_encrypted { masked(expression) } else { expression.to_string() };
+                self.line(depth, &format!("Interpolation on \"{masked}\""));
                 self.branches(node, inner);
             }
             Kind::Merge(_) if node.branches.is_empty() => {}
@@ -136,6 +137,7 @@ impl Writer<'_> {
                 }
                 self.close(']', items.is_empty(), depth);
             }
+            Data::String(text) if self.shown.mask_encrypted => inspect(&Data::String(masked(text).into()), &mut self.out),
             other => inspect(other, &mut self.out),
         }
     }

@@ -96,6 +96,35 @@ fn the_recordings_are_what_puppet_says() {
     assert!(wrong.is_empty(), "{} recorded answers are not Puppet's\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The default datadir of a version 3 `hiera.yaml` lies below Puppet's codedir; in a workspace the environment's folder stands for it.
+#[test]
+fn the_default_datadir_of_version_3_is_the_environments() {
+    if !require("puppet") {
+        return;
+    }
+    let files = [
+        ("<global>/hiera.yaml", ""),
+        ("hieradata/common.yaml", "k: common\nc: 1\n"),
+        ("hieradata/nodes/n1.yaml", "k: node\nn: \"%{lookup('c')}\"\n"),
+        ("data/common.yaml", "c: 2\n"),
+    ];
+    let scenario = Scenario {
+        name: "the default datadir".into(),
+        files: files.map(|(path, content)| (path.to_owned(), content.to_owned())).to_vec(),
+        scope: default_scope(),
+        questions: ["k", "c", "n", "nope"].map(|key| Question::new(key, None)).to_vec(),
+    };
+    let dir = support::scratch("default-datadir");
+    let written = scenario.write(&dir);
+    let environments = dir.join("code/environments");
+    std::fs::create_dir_all(&environments).expect("the scratch directory is ours");
+    std::os::unix::fs::symlink(dir.join("env"), environments.join("production")).expect("the scratch directory is ours");
+    let codedir = dir.join("code");
+    let puppet = Puppet::start_with(&["--codedir", codedir.to_str().expect("scratch paths are UTF-8")]).ask(&written);
+    assert_eq!(puppet, written.ask_hiera_ls(7));
+    assert_eq!(puppet[0]["value"], "node");
+}
+
 /// hyera is a port of Hiera to Python whose author measured it against Puppet 8.10: a second witness for what is new in version 8.
 ///
 /// What differs stands in `tests/hyera/differences.yaml`, each with who is right: `hiera-ls`, by Puppet 7.23 or by what was seen of

@@ -153,6 +153,8 @@ pub enum Format {
     Yaml,
     /// As Ruby's JSON library does.
     Json,
+    /// As Ruby's HOCON library does.
+    Hocon,
 }
 
 impl DataFile {

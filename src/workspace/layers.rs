@@ -59,7 +59,7 @@ pub struct Reach {
 }
 
 fn is_data_name(path: &FilePath) -> bool {
-    matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
+    matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
 }
 
 impl Layout {

@@ -239,6 +239,7 @@ impl Sources for EnvironmentView<'_> {
     fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
         let format = match reader {
             Reader::Json => Format::Json,
+            Reader::Hocon => Format::Hocon,
             Reader::Yaml | Reader::Eyaml => Format::Yaml,
         };
         Some(self.snapshot.file(path)?.data(format))

@@ -81,7 +81,7 @@ impl Resolver<'_> {
         }
         let value = match reader {
             Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
-            Reader::Yaml | Reader::Json => member.value.clone(),
+            Reader::Yaml | Reader::Json | Reader::Hocon => member.value.clone(),
         };
         let value = match level.backend.kind {
             BackendKind::LookupKey if inv.explainer.is_some() => self.interpolate_once(inv, location, root, &value)?,

@@ -111,7 +111,7 @@ fn the_default_datadir_of_version_3_is_the_environments() {
     let scenario = Scenario {
         name: "the default datadir".into(),
         files: files.map(|(path, content)| (path.to_owned(), content.to_owned())).to_vec(),
-        scope: default_scope(),
+        scope: topic::default_scope(),
         questions: ["k", "c", "n", "nope"].map(|key| Question::new(key, None)).to_vec(),
     };
     let dir = support::scratch("default-datadir");

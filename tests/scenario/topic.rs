@@ -116,7 +116,8 @@ fn question(asked: &Value) -> Question {
     }
 }
 
-fn default_scope() -> Map<String, Value> {
+/// The scope of a scenario that names none.
+pub fn default_scope() -> Map<String, Value> {
     let scope = json!({
         "facts": {
             "os": {"family": "Debian", "l": ["x", "y"]}, "hn": "host", "num": 5, "float": 1.5, "flag": true, "list": ["a", "b"],

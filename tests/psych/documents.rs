@@ -166,7 +166,7 @@ fn number(style: ScalarStyle) -> u8 {
         ScalarStyle::DoubleQuoted => 3,
         ScalarStyle::Literal => 4,
         ScalarStyle::Folded => 5,
-        ScalarStyle::JsonLiteral => 0,
+        ScalarStyle::JsonLiteral | ScalarStyle::Hocon => 0,
     }
 }
 

@@ -10,9 +10,9 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
-use crate::yaml::resolve_json;
 use crate::yaml::scalar::source_offset;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
+use crate::yaml::{resolve_hocon, resolve_json};
 
 /// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
 const MAX_ALIASED_NODES: u64 = 5_000_000;
@@ -42,7 +42,7 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
             problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range.start != problem.span.start);
         load.problem(kind, problem.span, related);
         if load.out.refused.is_none() && tree.lone_scalar.is_none() {
-            load.out.refused = Some(refusal(text, problem));
+            load.out.refused = Some(refusal(text, problem, format));
         }
     }
     load.file();
@@ -51,9 +51,9 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
     load.out
 }
 
-/// Psych's message for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
+/// The message of Ruby's reader for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
 /// the reader of characters knows no place.
-fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
+fn refusal(text: &str, problem: &crate::yaml::SyntaxError, format: Format) -> String {
     let start = match &problem.context {
         Some((_, range)) => range.start,
         None if problem.message.starts_with("control characters") => 0,
@@ -61,6 +61,9 @@ fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
     };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
+    if format == Format::Hocon {
+        return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
+    }
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
     format!("{}{context} at line {line} column {column}", problem.message)
@@ -259,6 +262,7 @@ impl Loading<'_> {
             (Some(TagMeaning::Float), _) => as_float(text),
             (Some(TagMeaning::RefusedByText), _) if text.is_empty() => Resolved::Null,
             (Some(TagMeaning::NormalRules), _) | (None, ScalarStyle::Plain) => resolve_plain(text),
+            (_, ScalarStyle::JsonLiteral) if self.format == Format::Hocon => resolve_hocon(text),
             (_, ScalarStyle::JsonLiteral) => resolve_json(text),
             _ => Resolved::String,
         };

@@ -8,6 +8,12 @@ use super::interpolation::{TokenKind, tokens};
 /// What variables must be for a pattern to name a file: names without a leading `::`, dotted where a part is meant.
 pub type Bindings = BTreeMap<String, String>;
 
+/// The conditions under which a file would be seen, as a phrase: `role = web and site = oslo`.
+pub fn conditions(when: &Bindings) -> String {
+    let each: Vec<String> = when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    each.join(" and ")
+}
+
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {

@@ -482,7 +482,7 @@ impl Variables<'_> {
             };
             match self.value_of(&key)? {
                 Variable::Known(value) => {
-                    let frame = Frame { text: format!("scope:{}", key.text), asked_by: None };
+                    let frame = Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
                     if open.iter().any(|known| known.text == frame.text) {
                         return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
                     }

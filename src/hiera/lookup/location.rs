@@ -119,7 +119,7 @@ impl Resolver<'_> {
     }
 
     /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
-    fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
+    pub(super) fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
         if self.ctx.tolerant {
             return Ok(());
         }

@@ -24,7 +24,7 @@ use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError
 use super::merge::{Strategy, fold};
 use super::resolution::{MergeSource, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
-use super::sources::Sources;
+use super::sources::{ModuleLayer, Sources};
 use super::value::Value;
 use crate::text::Span;
 
@@ -215,6 +215,12 @@ impl<'a> Resolver<'a> {
         Ok(all)
     }
 
+    /// Whether some module could define a type of this name: an alias in the module that the name begins with, or by code in any.
+    fn may_define(&self, name: &str) -> bool {
+        let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
+        !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
+    }
+
     /// A nested lookup: what a token in `asked_by` asks for.
     fn find(&self, inv: &mut Invocation, key: &LookupKey, asked_by: Option<Span>) -> Result<Option<Value>, LookupError> {
         inv.lookups += 1;
@@ -270,7 +276,7 @@ impl<'a> Resolver<'a> {
         }
         let Some(found) = value else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
-        match convert(found, convert_to) {
+        match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => Ok(Some(value)),
             Conversion::NotApplied(value) => {
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());

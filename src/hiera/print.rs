@@ -118,6 +118,7 @@ fn scalar(value: &Value, options: &PrintOptions, indent: usize, blocks: bool) ->
         Data::Array(_) => "[]".into(),
         Data::Hash(_) => "{}".into(),
         Data::Sensitive(_) => REDACTED.into(),
+        Data::Rich(rich) => string(&rich.text(), indent, blocks),
         Data::String(text) if options.mask_encrypted && text.contains("ENC[") => masked(text),
         Data::String(text) => string(text, indent, blocks),
     }
@@ -224,6 +225,13 @@ fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
             out.push('}');
         }
         Data::Sensitive(_) => json_string(REDACTED, out),
+        Data::Rich(rich) => {
+            out.push_str("{\"__ptype\":");
+            json_string(rich.type_name(), out);
+            out.push_str(",\"__pvalue\":");
+            json_string(&rich.text(), out);
+            out.push('}');
+        }
     }
 }
 
@@ -236,7 +244,7 @@ pub fn json_string(text: &str, out: &mut String) {
     out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {

@@ -80,6 +80,10 @@ fn new(data_type: &DataType, arguments: &[Value]) -> Made {
         return Ok(only.clone());
     }
     let made = construct(data_type, data_type, arguments)?;
+    // Types count with 128 bits.
+    if matches!(&made.data, Data::BigInteger(digits) if digits.len() > 38) && !data_type.accepts(&made) {
+        return Err(Failure::Unknown);
+    }
     types::assert_type(&format!("Converted value from {data_type}.new()"), data_type, &made).map_err(Failure::Error)?;
     Ok(made)
 }
@@ -245,7 +249,8 @@ fn type_of(arguments: &[Value]) -> Made {
         match types::parse(&arguments[0].to_text()) {
             Ok(found) if found.undecided().is_some() || found.unresolved().is_some() => Err(Failure::Unknown),
             Ok(found) => Ok(rich(Rich::Type(found))),
-            Err(reason) => error(reason.to_string()),
+            // What the parser of the whole language says of such texts is another matter.
+            Err(_) => Err(Failure::Unknown),
         }
     })
 }

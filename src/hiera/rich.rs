@@ -66,6 +66,8 @@ impl Rich {
     /// What stands for it beside the name of its type in JSON: Puppet's `String.new` of it.
     pub fn text(&self) -> String {
         match self {
+            // With letters beyond ASCII a regular expression has an option, and Puppet shows all options.
+            Rich::Regexp(pattern) if pattern.has_encoding() => format!("(?-imx:{})", pattern.source()),
             Rich::Regexp(pattern) => pattern.source().to_owned(),
             other => other.to_string(),
         }
@@ -125,17 +127,22 @@ impl Pattern {
             match c {
                 '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
                 '/' => out.push_str("\\/"),
-                '\n' => out.push_str("\\n"),
-                '\t' => out.push_str("\\t"),
-                '\r' => out.push_str("\\r"),
+                c if c.is_ascii_control() && !c.is_ascii_whitespace() => out.push_str(&format!("\\x{:02X}", u32::from(c))),
                 c => out.push(c),
             }
         }
         out
     }
 
+    fn has_encoding(&self) -> bool {
+        !self.source.is_ascii() || self.source.contains("\\u")
+    }
+
     /// Its text between slashes.
     pub fn with_delimiters(&self) -> String {
+        if self.has_encoding() {
+            return format!("/(?-mix:{})/", self.escaped());
+        }
         format!("/{}/", self.escaped())
     }
 }

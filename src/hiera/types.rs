@@ -194,6 +194,10 @@ impl<T: PartialOrd + Copy> Range<T> {
     }
 }
 
+/// How Puppet writes `TypeSet` out.
+const TYPE_SET: &str = "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', pcore_version => '1.0.0', name_authority => \
+                        'http://puppet.com/2016.1/runtime', name => 'DefaultTypeSet', version => '0.0.0'}]";
+
 /// Any number of elements.
 const ANY_NUMBER: Range<i128> = Range { from: Some(0), to: None };
 
@@ -301,7 +305,7 @@ impl Alias {
                 DataType::Binary,
                 DataType::Sensitive(Box::new(DataType::Any)),
                 DataType::Type(None),
-                DataType::Foreign { name: "TypeSet", text: "TypeSet".into() },
+                DataType::Foreign { name: "TypeSet", text: TYPE_SET.into() },
                 DataType::Uri,
                 DataType::Foreign { name: "Object", text: "Object".into() },
                 DataType::Undef,

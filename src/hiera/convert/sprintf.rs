@@ -20,11 +20,6 @@ impl Directive {
         self.flags.contains(flag)
     }
 
-    /// The same for another letter.
-    pub fn with_letter(&self, letter: char) -> Directive {
-        Directive { letter, ..self.clone() }
-    }
-
     /// What Ruby says of flags that are none of its own.
     pub fn error(&self) -> Option<String> {
         let stray = self.flags.chars().find(|c| !" #+-0".contains(*c))?;
@@ -131,7 +126,7 @@ impl Directive {
         let mut digits = match self.letter.to_ascii_lowercase() {
             'e' => exponential(magnitude, self.precision.unwrap_or(6), self.has('#')),
             'g' => general(magnitude, self.precision.unwrap_or(6), self.has('#')),
-            'a' => hexadecimal(magnitude, self.precision),
+            'a' => hexadecimal(magnitude, self.precision, self.has('#')),
             _ => {
                 let precision = self.precision.unwrap_or(6);
                 let point = if precision == 0 && self.has('#') { "." } else { "" };
@@ -207,7 +202,7 @@ fn general(number: f64, precision: usize, keep_zeros: bool) -> String {
     format!("{}{point}", trimmed(&text))
 }
 
-fn hexadecimal(number: f64, precision: Option<usize>) -> String {
+fn hexadecimal(number: f64, precision: Option<usize>, point: bool) -> String {
     let bits = number.to_bits();
     let mut fraction = bits & ((1 << 52) - 1);
     let biased = (bits >> 52) & 0x7ff;
@@ -234,7 +229,7 @@ fn hexadecimal(number: f64, precision: Option<usize>) -> String {
         Some(places) => digits.push_str(&"0".repeat(places - 13)),
     }
     let mut out = format!("0x{lead}");
-    if !digits.is_empty() {
+    if !digits.is_empty() || point {
         write!(out, ".{digits}").expect("writing to a string");
     }
     write!(out, "p{}{}", if exponent < 0 { '-' } else { '+' }, exponent.abs()).expect("writing to a string");

@@ -45,8 +45,11 @@ fn seconds(value: &Value) -> Result<i128, Failure> {
         Data::BigInteger(digits) => {
             digits.parse::<i128>().ok().and_then(|seconds| seconds.checked_mul(NANOS_PER_SECOND)).ok_or(Failure::Unknown)
         }
-        Data::Float(seconds) if !seconds.is_finite() => Err(Failure::Error(float_text(*seconds))),
-        Data::Float(seconds) => Ok((seconds * 1e9).trunc() as i128),
+        Data::Float(seconds) => match seconds * 1e9 {
+            nanos if !nanos.is_finite() => Err(Failure::Error(float_text(nanos))),
+            nanos if nanos.abs() < 1e38 => Ok(nanos.trunc() as i128),
+            _ => Err(Failure::Unknown),
+        },
         _ => Err(Failure::Unknown),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn uri(arguments: &[Value]) -> Made {
         }
         let text = arguments[0].to_text();
         if !text.is_ascii() {
-            return error(format!("URI must be ascii only {}", inspected(&text)));
+            return error(format!("URI must be ascii only {}", dumped(&text)));
         }
         let lower = text.to_ascii_lowercase();
         if ["mailto:", "file:", "ldap:", "ldaps:", "ftp:", "jar:"].iter().any(|scheme| lower.starts_with(scheme)) {
@@ -28,6 +28,16 @@ pub(super) fn uri(arguments: &[Value]) -> Made {
             None => error(format!("bad URI(is not URI?): {}", inspected(&text))),
         }
     })
+}
+
+/// Ruby's `dump`: as `inspect`, and nothing beyond ASCII.
+fn dumped(text: &str) -> String {
+    let escape = |c: char| match u32::from(c) {
+        code if code < 0x80 => c.to_string(),
+        code if code <= 0xffff => format!("\\u{code:04X}"),
+        code => format!("\\u{{{code:X}}}"),
+    };
+    inspected(text).chars().map(escape).collect()
 }
 
 fn all(text: &str, also: &str) -> bool {

@@ -6,14 +6,14 @@ use std::fmt;
 /// A version: three numbers, perhaps a pre-release and a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    numbers: [u64; 3],
+    numbers: [u128; 3],
     prerelease: Option<Vec<Part>>,
     build: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    Number(u64),
+    Number(u128),
     Text(String),
 }
 
@@ -45,7 +45,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn number(text: &str) -> Option<u64> {
+fn number(text: &str) -> Option<u128> {
     let plain = is_number(text) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }
 }
@@ -70,7 +70,7 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
 
 impl Version {
     /// A version of three numbers and the two qualifiers, each taken as one part.
-    pub fn new(numbers: [u64; 3], prerelease: Option<&str>, build: Option<&str>) -> Version {
+    pub fn new(numbers: [u128; 3], prerelease: Option<&str>, build: Option<&str>) -> Version {
         let prerelease = prerelease.map(|text| vec![Part::Text(text.to_owned())]);
         Version { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }
     }
@@ -161,7 +161,9 @@ impl VersionRange {
     pub fn parse(text: &str) -> Result<VersionRange, String> {
         let set = without_gaps(text);
         let mut alternatives = Vec::new();
-        let mut pieces: Vec<&str> = set.split("||").map(str::trim).collect();
+        // Blanks around a bar do not count; those before the whole text do.
+        let mut pieces: Vec<&str> =
+            set.split("||").enumerate().map(|(n, piece)| if n > 0 { piece.trim() } else { piece.trim_end() }).collect();
         while pieces.last().is_some_and(|piece| piece.is_empty()) {
             pieces.pop();
         }
@@ -169,7 +171,10 @@ impl VersionRange {
             return Ok(VersionRange { text: "*".into(), alternatives: vec![Bounds { from: None, to: None }] });
         }
         for piece in pieces {
-            let words: Vec<&str> = piece.split_whitespace().collect();
+            let mut words: Vec<&str> = piece.split_whitespace().collect();
+            if piece.starts_with(char::is_whitespace) {
+                words.insert(0, "");
+            }
             let bounds = match words.as_slice() {
                 [from, "-", to] if partial(from).is_some() && partial(to).is_some() => {
                     Some(Bounds { from: Some((filled(from)?, false)), to: Some((filled(to)?, false)) })
@@ -254,7 +259,7 @@ fn without_gaps(text: &str) -> String {
 }
 
 /// The numbers of `1`, `1.2.x` or `1.2.3-a`: `None` within for what is left open; with the qualifiers of three.
-fn partial(text: &str) -> Option<[Option<u64>; 3]> {
+fn partial(text: &str) -> Option<[Option<u128>; 3]> {
     let (numbers, prerelease, build) = split(text);
     let pieces: Vec<&str> = numbers.split('.').collect();
     let qualified = |text: Option<&str>| text.is_none_or(|text| pieces.len() == 3 && text.split('.').all(is_identifier));
@@ -285,9 +290,9 @@ fn simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, String>
     let operand = &word[operator.len()..];
     let [major, minor, patch] = partial(operand).ok_or_else(unparsable)?;
     let version = filled(operand)?;
-    let plain = |numbers: [u64; 3]| Version { numbers, prerelease: None, build: None };
+    let plain = |numbers: [u128; 3]| Version { numbers, prerelease: None, build: None };
     let from = |version: Version, to: Version| Bounds { from: Some((version, false)), to: Some((to, true)) };
-    let next = |number: u64| number.saturating_add(1);
+    let next = |number: u128| number.saturating_add(1);
     let all = Bounds { from: None, to: None };
     let nothing = Bounds { from: None, to: Some((Version { prerelease: Some(Vec::new()), ..plain([0; 3]) }, true)) };
     let Some(major) = major else {

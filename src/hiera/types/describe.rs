@@ -236,9 +236,9 @@ fn describe_variant(types: &[DataType], original: &DataType, actual: &DataType, 
 pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
     let variants = each.len();
     let mut all: Vec<Mismatch> = each.into_iter().flatten().collect();
-    // Functions' signatures are merged by the number of their arguments, variants by their sizes.
     let kinds: [fn(&What) -> bool; 2] = [
-        if position == 0 { |what| matches!(what, What::Count { .. }) } else { |what| matches!(what, What::Size { .. }) },
+        // Variants have sizes, signatures of functions numbers of arguments: never both.
+        |what| matches!(what, What::Size { .. } | What::Count { .. }),
         |what| matches!(what, What::Type { .. } | What::Pattern { .. }),
     ];
     for kind in kinds {
@@ -333,7 +333,7 @@ impl Mismatch {
                     T::String(Text::Value(text)) => format!("'{text}'"),
                     other => short_name(other),
                 };
-                format!("{position} expects {undef}a match for {expected}, got {got}")
+                format!("{position} expects {undef}a match for {}, got {got}", expected.expanded())
             }
             What::Count { expected, actual } => {
                 let none = |range: &Range<i128>, none: &str| match range_text(range).as_str() {

@@ -138,7 +138,7 @@ impl DataType {
             }
             T::Collection(_) => T::Collection(None),
             T::Array(element, _) => T::array(element.generalized(), None),
-            T::Hash(_, _, size) if *size == Some(exactly(0)) => self.clone(),
+            T::Hash(key, _, size) if **key == T::Unit && *size == Some(exactly(0)) => self.clone(),
             T::Hash(key, value, _) => T::hash(key.generalized(), value.generalized(), None),
             T::Tuple(types, size) => T::Tuple(types.iter().map(DataType::generalized).collect(), *size),
             T::Struct(members) => {

@@ -29,7 +29,7 @@ impl DataType {
                 },
                 None => T::NotUndef(None),
             },
-            T::Variant(types) if !types.is_empty() => variant(types.iter().map(DataType::normalized).collect()),
+            T::Variant(types) if !types.is_empty() => variant(types),
             T::Type(inner) => T::Type(boxed(inner)),
             T::Iterable(inner) => T::Iterable(boxed(inner)),
             T::Iterator(inner) => T::Iterator(boxed(inner)),
@@ -48,7 +48,9 @@ fn optional(inner: Option<Box<DataType>>) -> DataType {
     }
 }
 
-fn variant(types: Vec<DataType>) -> DataType {
+fn variant(given: &[DataType]) -> DataType {
+    let types: Vec<DataType> = given.iter().map(DataType::normalized).collect();
+    let modified = types != given;
     if types.len() == 1 {
         return types.into_iter().next().unwrap_or(T::Any);
     }
@@ -61,6 +63,7 @@ fn variant(types: Vec<DataType>) -> DataType {
     }
     let mut types: Vec<DataType> =
         types.into_iter().flat_map(|one| if let T::Variant(parts) = one { parts } else { vec![one] }).collect();
+    let before = types.len();
     join(
         &mut types,
         |one| matches!(one, T::NotUndef(_)),
@@ -119,7 +122,8 @@ fn variant(types: Vec<DataType>) -> DataType {
         T::Integer,
     );
     types = merged(types, |one| if let T::Float(range) = one { Some(*range) } else { None }, |_, _| false, T::Float);
-    T::variant(types)
+    // What nothing was merged in stays as it was, in its own order.
+    if modified || types.len() != before { T::variant(types) } else { T::Variant(given.to_vec()) }
 }
 
 fn is_enum(one: &DataType) -> bool {

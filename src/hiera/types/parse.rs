@@ -49,7 +49,7 @@ enum Expression {
     Regex(String),
     Default,
     Undef,
-    List(Vec<Expression>),
+    List,
     Hash(Vec<(Expression, Expression)>),
 }
 
@@ -88,10 +88,15 @@ impl Reader<'_> {
     }
 
     fn error(&self) -> TypeSyntaxError {
-        match self.rest().chars().next() {
-            Some(c) => TypeSyntaxError(format!("Syntax error at '{c}'")),
-            None => TypeSyntaxError("Syntax error at end of input".into()),
+        let word = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
+        let token = self.rest().get(..word.max(self.rest().chars().next().map_or(0, char::len_utf8))).unwrap_or_default();
+        if token.is_empty() {
+            return TypeSyntaxError("Syntax error at end of input".into());
         }
+        let before = &self.text[..self.at];
+        let (line, start) = (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |at| at + 1));
+        let column = before[start..].chars().count() + 1;
+        TypeSyntaxError(format!("Syntax error at '{token}' (line: {line}, column: {column})"))
     }
 
     fn take(&mut self, token: &str) -> bool {
@@ -131,7 +136,8 @@ impl Reader<'_> {
             '{' => self.hash(depth),
             '[' => {
                 self.at += 1;
-                Ok(Expression::List(self.list("]", depth)?))
+                self.list("]", depth)?;
+                Ok(Expression::List)
             }
             c if c.is_ascii_digit() || c == '-' => {
                 self.at += usize::from(c == '-');
@@ -149,6 +155,10 @@ impl Reader<'_> {
                 let name = self.word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
                 let end = self.at;
                 let parameters = if self.take("[") {
+                    self.blanks();
+                    if self.rest().starts_with(']') {
+                        return Err(self.error());
+                    }
                     Some(self.list("]", depth)?)
                 } else {
                     self.at = end; // blanks behind a name are not its own
@@ -256,6 +266,8 @@ fn to_type(name: &str, parameters: Option<&[Expression]>, text: &str) -> Result<
             [one] => T::array(typed(one)?, None),
             [Expression::Type { .. }, length] => T::array(typed(&given[0])?, size(length, None, text)?),
             [from, to] => T::array(T::Any, size_between(from, to, text)?),
+            // `default` as the least is not the zero that leaves no elements.
+            [one, Expression::Default, to] => T::Array(boxed(one)?, size_between(&Expression::Default, to, text)?),
             [one, from, to] => T::array(typed(one)?, size_between(from, to, text)?),
             _ => return Err(counted("Array", "1 to 3")),
         },
@@ -263,6 +275,9 @@ fn to_type(name: &str, parameters: Option<&[Expression]>, text: &str) -> Result<
             [key @ Expression::Type { .. }, value @ Expression::Type { .. }] => T::hash(typed(key)?, typed(value)?, None),
             [from, to] => T::hash(T::Any, T::Any, size_between(from, to, text)?),
             [key, value, length] => T::hash(typed(key)?, typed(value)?, size(length, None, text)?),
+            [key, value, Expression::Default, to] => {
+                T::Hash(boxed(key)?, boxed(value)?, size_between(&Expression::Default, to, text)?)
+            }
             [key, value, from, to] => T::hash(typed(key)?, typed(value)?, size_between(from, to, text)?),
             _ => return Err(counted("Hash", "2 to 4")),
         },
@@ -358,7 +373,13 @@ fn to_type(name: &str, parameters: Option<&[Expression]>, text: &str) -> Result<
             }
         }
         "variant" if given.is_empty() => return Err(counted("Variant", "1 or more")),
-        "variant" => T::variant(given.iter().map(typed).collect::<Result<_, _>>()?),
+        "variant" => {
+            let types: Vec<DataType> = given.iter().map(typed).collect::<Result<_, _>>()?;
+            // Puppet trips over these as soon as it has to describe them.
+            let floats = types.iter().filter_map(|one| if let T::Float(range) = one { Some(range) } else { None });
+            let open = floats.clone().count() > 1 && floats.clone().any(|range| range.from.is_none() || range.to.is_none());
+            if open || types.contains(&T::Optional(None)) { T::Undecided(text.to_owned()) } else { T::variant(types) }
+        }
         "sensitive" => match given {
             [] => T::Sensitive(Box::new(T::Any)),
             [one] => T::Sensitive(Box::new(typed(one)?.generalized())),
@@ -447,6 +468,7 @@ fn bare(lower: &str, name: &str) -> DataType {
         "puppet::lookupvalue" => T::Alias(Alias::LookupValue),
         "object" => T::Foreign { name: "Object", text: "Object".into() },
         other => match FOREIGN.iter().find(|(known, _)| *known == other) {
+            Some((_, "TypeSet")) => T::Foreign { name: "TypeSet", text: super::TYPE_SET.to_owned() },
             Some((_, name)) => T::Foreign { name, text: (*name).to_owned() },
             None if is_resource(other) || is_object(other) => T::Undecided(name.to_owned()),
             None => T::Reference(name.to_owned()),

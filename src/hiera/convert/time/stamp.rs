@@ -51,7 +51,7 @@ struct Fields {
 impl Fields {
     fn nanos(&self, zone: Option<&str>) -> Result<i128, Failure> {
         let Some(year) = self.year else {
-            return Err(Failure::Error("can't convert nil into an exact number".into()));
+            return Err(Failure::Error("no implicit conversion of nil into Integer".into()));
         };
         let (month, day) = (self.month.unwrap_or(1), self.day.unwrap_or(1));
         let mut hour = self.hour.unwrap_or(0);

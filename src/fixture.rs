@@ -90,7 +90,7 @@ impl Fixture {
             panic!("two $0 are wanted, not {}", self.cursors.len())
         };
         assert_eq!(path, other, "a range lies in one file");
-        Span { file: self.id(path), range: TextRange::new(*start, *end) }
+        Span::in_file(self.id(path), TextRange::new(*start, *end))
     }
 
     fn id(&self, path: &FilePath) -> crate::text::FileId {

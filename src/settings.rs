@@ -31,7 +31,9 @@ pub struct Settings {
 pub enum Origin {
     /// A file of the repository, which anyone may have written: it may not make hiera-ls read outside the workspace.
     Repository,
-    /// The user's own.
+    /// The editor's settings. They are the user's, but an editor may mix in what a file of the repository says (`.vscode/settings.json`).
+    Editor,
+    /// The user's own, for certain: how the server was started, or the command line.
     User,
 }
 
@@ -82,8 +84,18 @@ pub fn section(settings: &Value) -> Option<&Value> {
 }
 
 /// The names of all settings.
-const SETTINGS: [&str; 9] =
-    ["puppet", "environment", "hieraConfig", "globalHieraConfig", "modulePath", "pathMappings", "nodes", "rules", "maxFileSize"];
+const SETTINGS: [&str; 10] = [
+    "puppet",
+    "environment",
+    "hieraConfig",
+    "globalHieraConfig",
+    "modulePath",
+    "pathMappings",
+    "nodes",
+    "rules",
+    "maxFileSize",
+    "eyaml",
+];
 /// What editors keep for themselves beside the settings.
 const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
@@ -110,7 +122,7 @@ impl Applying<'_> {
                     }
                 }
                 "globalHieraConfig" => match apply.origin {
-                    Origin::User => {
+                    Origin::User | Origin::Editor => {
                         if let Some(text) = apply.text(key, value) {
                             apply.settings.workspace.global_hiera_config = Some(FilePath::new(&text));
                         }
@@ -125,11 +137,12 @@ impl Applying<'_> {
                 "pathMappings" => apply.path_mappings(value),
                 "nodes" => apply.nodes(value),
                 "rules" => apply.rules(value),
+                "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {
                     Some(size) => workspace.max_file_size = size,
                     None => apply.report(key, "must be a number of bytes"),
                 },
-                _ => return apply.origin == Origin::User && CLIENT_KEYS.contains(&key),
+                _ => return apply.origin != Origin::Repository && CLIENT_KEYS.contains(&key),
             }
             true
         });
@@ -193,6 +206,61 @@ impl Applying<'_> {
             }
             true
         });
+    }
+
+    /// Decryption is the user's to switch on: a repository that could would have its own values decrypted with the user's keys.
+    fn eyaml(&mut self, value: &Value) {
+        match self.origin {
+            Origin::User => {}
+            Origin::Repository => {
+                return self
+                    .report("eyaml", "is refused here: only the user may switch decryption on, no file of the repository");
+            }
+            Origin::Editor => {
+                return self.report(
+                    "eyaml",
+                    "is honoured from initializationOptions only: the editor's settings may come from a file of the repository",
+                );
+            }
+        }
+        self.members("eyaml", value, |apply, key, value| {
+            let name = format!("eyaml.{key}");
+            match key {
+                "decrypt" | "reveal" => match value.as_bool() {
+                    Some(flag) if key == "decrypt" => apply.settings.workspace.eyaml.decrypt = flag,
+                    Some(flag) => apply.settings.workspace.eyaml.reveal = flag,
+                    None => apply.report(&name, "must be true or false"),
+                },
+                "privateKey" => {
+                    if let Some(path) = apply.absolute_path(&name, value) {
+                        apply.settings.workspace.eyaml.private_key = Some(path);
+                    }
+                }
+                "publicKey" => {
+                    if let Some(path) = apply.absolute_path(&name, value) {
+                        apply.settings.workspace.eyaml.public_key = Some(path);
+                    }
+                }
+                "keyFolders" => match value.as_array() {
+                    Some(folders) => {
+                        let folders = folders.iter().filter_map(|folder| apply.absolute_path(&name, folder)).collect();
+                        apply.settings.workspace.eyaml.key_folders = folders;
+                    }
+                    None => apply.report(&name, "must be a list of paths"),
+                },
+                _ => return false,
+            }
+            true
+        });
+    }
+
+    fn absolute_path(&mut self, key: &str, value: &Value) -> Option<FilePath> {
+        let text = self.text(key, value)?;
+        if !std::path::Path::new(&text).is_absolute() {
+            self.report(key, "must be an absolute path");
+            return None;
+        }
+        Some(FilePath::new(&text))
     }
 
     fn path_mappings(&mut self, value: &Value) {
@@ -326,7 +394,7 @@ mod tests {
         let huge = "x".repeat(5000);
         let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
-        assert_eq!(settings.workspace.path_mappings.map("/srv/data", &|_| false), "data");
+        assert_eq!(settings.workspace.path_mappings.map("/srv/data", None, &|_| false), "data");
     }
 
     #[test]
@@ -350,6 +418,23 @@ mod tests {
         let all: serde_json::Map<String, Value> = SETTINGS.iter().map(|name| ((*name).to_owned(), 1.into())).collect();
         let problems = Settings::default().apply(&Value::Object(all), Origin::User);
         assert!(problems.iter().all(|problem| problem.message != "is not known"), "{problems:?}");
+    }
+
+    #[test]
+    fn decryption_is_the_users_to_switch_on() {
+        let value = serde_json::json!({"eyaml": {"decrypt": true, "keyFolders": ["/keys"], "privateKey": "/k.pem"}});
+        for origin in [Origin::Repository, Origin::Editor] {
+            let mut settings = Settings::default();
+            let problems = settings.apply(&value, origin);
+            assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), ["eyaml"]);
+            assert_eq!(settings.workspace.eyaml, Default::default());
+        }
+        let mut settings = Settings::default();
+        assert_eq!(settings.apply(&value, Origin::User), []);
+        assert!(settings.workspace.eyaml.decrypt);
+        let odd = serde_json::json!({"eyaml": {"decrypt": "yes", "privateKey": "keys/k.pem", "keyFolders": "/", "colour": 1}});
+        let keys: Vec<String> = settings.apply(&odd, Origin::User).into_iter().map(|problem| problem.key).collect();
+        assert_eq!(keys, ["eyaml.decrypt", "eyaml.privateKey", "eyaml.keyFolders", "eyaml.colour"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use hiera_ls::hiera::config::{ConfigProblemKind, ConfigSource, HieraConfig, Layer};
 use hiera_ls::hiera::data::{DataFile, Format};
+use hiera_ls::hiera::lookup::{Profile, Strict};
 use hiera_ls::text::{Encoding, FileId, FilePath, Text};
 use hiera_ls::yaml;
 use support::{json_lines, oracle, require, run, variable};
@@ -105,7 +106,8 @@ fn the_recording_is_what_puppet_says() {
 
 /// Whether Puppet prints the whole type of a `hiera.yaml`, which it does for keys that are no strings. No one could read that.
 fn is_of_the_type_itself(verdict: &Verdict) -> bool {
-    verdict.messages.iter().any(|message| message.contains("expects a Struct[{") || message.contains("expects a Hash[Pattern"))
+    let of_type = ["expects a Struct[{", "expects a Hash[", "undefined method `string' for #<Puppet::Pops::Types"];
+    verdict.messages.iter().any(|message| of_type.iter().any(|words| message.contains(words)))
 }
 
 /// A tree for one case and the question that makes Puppet read its config.
@@ -153,20 +155,20 @@ fn puppets_verdict(message: &Value) -> Verdict {
 /// Our problems, as Puppet would tell them: all of structure together, of the others the first.
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
-    let data = DataFile::new(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
-    if let Some(refused) = data.refused {
-        let words = refused.split(" at line ").next().unwrap_or(&refused);
+    let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
+    if let Some(refused) = data.refused() {
+        let words = refused.split(" at line ").next().unwrap_or(refused);
         return Verdict { messages: vec![words.to_owned()], line: None };
     }
-    let config = HieraConfig::from_value(ConfigSource { file: FileId(0), path: &path, layer: &case.layer }, data.root.as_ref());
+    let profile = Profile { version: 7, strict: Strict::Error };
+    let config = HieraConfig::read(ConfigSource { file: FileId(0), path: &path, layer: &case.layer, profile }, &data);
     let structure = config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
     let mut messages: Vec<String> = structure.map(|problem| problem.message.clone()).collect();
     messages.sort();
     // A config that can be used may still have a level whose function fails when it is called.
-    let failure = config.fatal().or_else(|| config.problems.first());
+    let failure = config.fatal().or_else(|| config.problems.iter().find(|problem| problem.kind != ConfigProblemKind::Deprecated));
     if messages.is_empty() {
-        let first = failure.filter(|problem| !problem.message.ends_with("not read by hiera-ls"));
-        messages.extend(first.map(|problem| problem.message.clone()));
+        messages.extend(failure.map(|problem| problem.message.clone()));
     }
     let text = Text::new(&case.text);
     let line = failure.map(|problem| text.line_col(problem.span.range.start, Encoding::Utf8).line + 1);

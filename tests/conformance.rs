@@ -14,7 +14,8 @@
 //! | `ask: [k, {key: k, merge: deep}]` | the questions; for `sources` and `texts` key `k` if there are none |
 //! | `merges: [unique, …]` | asks everything with each of these |
 //!
-//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`.
+//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`; with `hiera.yaml: ~` there is none.
+//! The topic `strict` is asked of a Puppet with `strict=error`, all others of one with its defaults.
 
 mod scenario;
 mod support;
@@ -22,6 +23,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use hiera_ls::hiera::lookup::{Profile, Strict};
 use scenario::{Agreement, Puppet, Question, Scenario, Written, compare};
 use serde_json::{Map, Value, json};
 use support::{in_package, json_lines, require, variable};
@@ -38,7 +40,7 @@ fn hiera_ls_gives_the_recorded_answers() {
         let dir = support::scratch(&format!("conformance-{}", topic.name));
         for (n, scenario) in topic.scenarios.iter().enumerate() {
             scenarios += 1;
-            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls(7);
+            let given = scenario.write(&dir.join(n.to_string())).ask_hiera_ls_as(topic.profile());
             for (question, given) in scenario.questions.iter().zip(given) {
                 answers += 1;
                 let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
@@ -75,12 +77,13 @@ fn the_recordings_are_what_puppet_says() {
         return;
     }
     let header = support::oracle_version().clone().expect("require(\"puppet\") said so");
-    let mut puppet = Puppet::start();
+    let (mut usual, mut strict) = (Puppet::start(), Puppet::start_with(&["--strict", "error"]));
     let mut wrong = Vec::new();
     for topic in topics() {
         let dir = support::scratch(&format!("recording-{}", topic.name));
         let trees: Vec<Written<'_>> =
             topic.scenarios.iter().enumerate().map(|(n, scenario)| scenario.write(&dir.join(n.to_string()))).collect();
+        let puppet = if topic.is_strict() { &mut strict } else { &mut usual };
         let answers = puppet.ask_all(&trees);
         let all = topic.scenarios.iter().zip(answers).flat_map(|(scenario, answers)| {
             scenario.questions.iter().zip(answers).map(move |(question, answer)| (id(scenario, question), answer))
@@ -117,6 +120,15 @@ struct Topic {
 }
 
 impl Topic {
+    fn is_strict(&self) -> bool {
+        self.name == "strict"
+    }
+
+    /// The recorded Puppet is a 7.
+    fn profile(&self) -> Profile {
+        Profile { version: 7, strict: if self.is_strict() { Strict::Error } else { Strict::Warning } }
+    }
+
     fn path(&self, extension: &str) -> PathBuf {
         in_package(FOLDER).join(&self.name).with_extension(extension)
     }
@@ -160,10 +172,12 @@ fn scenarios_of(group: &Value) -> Vec<Scenario> {
     let name = group["name"].as_str().unwrap_or_else(|| panic!("a group without a name: {group}"));
     let scope = group["scope"].as_object().cloned().unwrap_or_else(default_scope);
     let files = group["files"].as_object().cloned().unwrap_or_default();
-    let files: Vec<(String, String)> = files.iter().map(|(path, content)| (path.clone(), text(content))).collect();
+    let has_config = files.contains_key("hiera.yaml");
+    let files = files.iter().filter(|(_, content)| !content.is_null());
+    let files: Vec<(String, String)> = files.map(|(path, content)| (path.clone(), text(content))).collect();
     let one = |name: String, more: Vec<(String, String)>, default_question: &[String]| {
         let mut files: Vec<(String, String)> = files.iter().cloned().chain(more).collect();
-        if files.iter().all(|(path, _)| path != "hiera.yaml") {
+        if !has_config && files.iter().all(|(path, _)| path != "hiera.yaml") {
             files.insert(0, ("hiera.yaml".into(), "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n".into()));
         }
         Scenario { name, files, scope: scope.clone(), questions: questions(group, default_question) }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CheckArguments, Failure, Opened, Status, absolute, open, report};
+use super::{CheckArguments, Failure, Given, Opened, Status, absolute, open, report};
 use crate::diagnostics::{Finding, Severity, catalogue, check_all};
 use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
         return Err(Failure(format!("there is no {missing}")));
     }
-    let Opened { snapshot, mut settings, root } = open(&arguments.root, paths.first())?;
+    let Opened { snapshot, mut settings, root } = open(&arguments.root, paths.first(), Given::new())?;
     if let Some(outside) = paths.iter().find(|path| !path.is_within(&root) && !root.is_within(path)) {
         return Err(Failure(format!(
             "{outside} does not belong to {root}: check each environment by itself, or a folder that holds them all"

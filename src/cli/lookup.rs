@@ -3,8 +3,8 @@
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 
-use super::{Failure, LookupArguments, Opened, Render, Status, absolute, note, open};
-use crate::hiera::error::LookupError;
+use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, note, open};
+use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
@@ -15,13 +15,14 @@ use crate::hiera::types;
 use crate::hiera::value::{Hash, Value};
 use crate::ide::explain;
 use crate::text::FilePath;
+use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::layers::Environment;
 use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
-    let opened = open(&arguments.root, None)?;
+    let opened = open(&arguments.root, None, decryption(arguments)?)?;
     let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
     let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
     let Some(environment) = environment.or_else(nearest).cloned() else {
@@ -33,7 +34,8 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
-    let resolver = Resolver::new(context(&opened, &environment, &view, scope));
+    let keys = opened.snapshot.decryptor(&environment);
+    let resolver = Resolver::new(context(&opened, &environment, &view, keys.as_ref(), scope));
     if arguments.explain_options {
         let merge = request.merge.as_ref().and_then(|merge| merge.as_ref().ok());
         for key in &request.names {
@@ -45,14 +47,32 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     single(arguments, &opened, &resolver, &request, out)
 }
 
+/// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names, wherever they are, or those named beside it.
+fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
+    let mut eyaml = serde_json::json!({"decrypt": arguments.decrypt, "keyFolders": ["/"]});
+    for (name, file) in [("privateKey", &arguments.eyaml_private_key), ("publicKey", &arguments.eyaml_public_key)] {
+        if let Some(file) = file {
+            eyaml[name] = absolute(file)?.as_str().into();
+        }
+    }
+    Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
+}
+
+fn print_options(arguments: &LookupArguments) -> PrintOptions {
+    let reveal = arguments.reveal_sensitive;
+    PrintOptions { reveal_sensitive: reveal, reveal_decrypted: reveal, ..PrintOptions::default() }
+}
+
 fn context<'a>(
     opened: &'a Opened,
     environment: &'a Environment,
     view: &'a crate::workspace::EnvironmentView<'a>,
+    keys: Option<&'a EnvironmentKeys<'a>>,
     scope: &'a Scope,
 ) -> Context<'a> {
+    let decryptor = keys.map(|keys| keys as &dyn Decryptor);
     // Puppet fails where an editor goes on; here Puppet's answer is wanted.
-    Context { tolerant: false, ..opened.snapshot.context(environment, view, scope) }
+    Context { tolerant: false, decryptor, ..opened.snapshot.context(environment, view, scope) }
 }
 
 fn single(
@@ -62,7 +82,7 @@ fn single(
     request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
+    let options = print_options(arguments);
     let mut stories = String::new();
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         if arguments.explain {
@@ -86,14 +106,14 @@ fn single(
         }
     });
     write!(out, "{stories}")?;
-    let Some(answer) = answer? else {
+    let Some(answer) = answer.map_err(|error| Failure(print::error(&error, &options)))? else {
         let names: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
         note(&format!("did not find a value for {}", names.join(", ")));
         return Ok(Status::Bad);
     };
     if !arguments.explain {
         match arguments.render_as.unwrap_or(Render::Yaml) {
-            Render::S => writeln!(out, "{}", answer.value.to_text())?,
+            Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
             Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
             Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
         }
@@ -111,11 +131,14 @@ fn batch(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let view = opened.snapshot.view(environment);
+    let keys = opened.snapshot.decryptor(environment);
     let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
-    let resolvers: Vec<(&str, Resolver<'_>)> =
-        scopes.iter().map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, scope)))).collect();
-    let options = PrintOptions { reveal_sensitive: arguments.reveal_sensitive, ..PrintOptions::default() };
+    let resolvers: Vec<(&str, Resolver<'_>)> = scopes
+        .iter()
+        .map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, keys.as_ref(), scope))))
+        .collect();
+    let options = print_options(arguments);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         if line.trim().is_empty() {
@@ -174,7 +197,7 @@ impl Question {
         answer.push_str("\"key\":");
         answer.push_str(&self.named.to_string());
         let found = match &self.request {
-            Ok(request) => resolver.answer(request).map_err(|error: LookupError| error.to_string()),
+            Ok(request) => resolver.answer(request).map_err(|error| print::error(&error, options)),
             Err(message) => Err(message.clone()),
         };
         match found {

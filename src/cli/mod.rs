@@ -55,9 +55,9 @@ pub enum Command {
     /// Serve the Language Server Protocol over standard input and output.
     Server,
     /// Print the effective value of a key; exit 0 found, 1 not found, 2 could not run.
-    Lookup(LookupArguments),
+    Lookup(Box<LookupArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
-    Check(CheckArguments),
+    Check(Box<CheckArguments>),
     /// Print the catalogue of rules, or explain one.
     Rules {
         /// The rule to explain.
@@ -142,9 +142,18 @@ pub struct LookupArguments {
     /// How to print the value [default: yaml].
     #[arg(long, value_name = "FORMAT")]
     render_as: Option<Render>,
-    /// Print what Sensitive values hold.
+    /// Print what Sensitive values hold, and what was decrypted.
     #[arg(long)]
     reveal_sensitive: bool,
+    /// Decrypt values of eyaml with the keys that the options in hiera.yaml name; see --reveal-sensitive.
+    #[arg(long)]
+    decrypt: bool,
+    /// With --decrypt: the private key to use in place of those in hiera.yaml.
+    #[arg(long, value_name = "FILE", requires = "decrypt")]
+    eyaml_private_key: Option<String>,
+    /// With --decrypt: the certificate with the public key to use in place of those in hiera.yaml.
+    #[arg(long, value_name = "FILE", requires = "decrypt")]
+    eyaml_public_key: Option<String>,
     /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an options hash, or with `name` in
     /// place of `key`.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "render_as"])]
@@ -227,8 +236,11 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
     Ok(here.join(path))
 }
 
-/// Reads the settings and the folder of a command.
-fn open(arguments: &RootArguments, near: Option<&FilePath>) -> Result<Opened, Failure> {
+/// Settings that a command's arguments make.
+type Given = serde_json::Map<String, serde_json::Value>;
+
+/// Reads the settings and the folder of a command; `given` are settings that it makes beside those of `arguments`.
+fn open(arguments: &RootArguments, near: Option<&FilePath>, mut given: Given) -> Result<Opened, Failure> {
     let start = match (&arguments.root, near) {
         (Some(root), _) => absolute(root)?,
         (None, Some(near)) => near.clone(),
@@ -246,7 +258,6 @@ fn open(arguments: &RootArguments, near: Option<&FilePath>) -> Result<Opened, Fa
     if let Ok(bytes) = OsFs.read(&root.join(FILE_NAME), 1 << 20) {
         settings.apply_file(&String::from_utf8_lossy(&bytes)).iter().for_each(|problem| note(&format!("{FILE_NAME}: {problem}")));
     }
-    let mut given = serde_json::Map::new();
     if let Some(name) = &arguments.environment {
         given.insert("environment".into(), name.as_str().into());
     }

@@ -27,6 +27,7 @@ pub static RULES: &[&Rule] = &[
     &rules::foreign_module_key::RULE,
     &rules::merge_type_conflict::RULE,
     &rules::config_version::RULE,
+    &rules::config_deprecated::RULE,
     &rules::config_error::RULE,
     &rules::function_in_config::RULE,
     &rules::unreached_file::RULE,

@@ -40,9 +40,7 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     };
     let mut findings = Vec::new();
     check(snapshot, environment, file, config, &mut findings);
-    findings.sort_by(|a, b| {
-        (a.span.range.start, a.span.range.end, a.rule.code).cmp(&(b.span.range.start, b.span.range.end, b.rule.code))
-    });
+    findings.sort_by_cached_key(|finding| (snapshot.place(finding.span), finding.rule.code));
     findings.dedup_by(|a, b| a.span == b.span && a.rule.code == b.rule.code && a.message == b.message);
     findings
 }
@@ -81,10 +79,10 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
             // What Puppet never reads does no harm.
             Check::Problem(check) if is_read => {
                 let counts = |problem: &&Problem| own_config.is_none() || concerns_config(problem);
-                data.problems.iter().filter(counts).for_each(|problem| check(problem, &context, findings));
+                data.problems().filter(counts).for_each(|problem| check(problem, &context, findings));
             }
             // What is missing from a config that cannot be read may be what could not be read.
-            Check::Config(check) if data.refused.is_none() => {
+            Check::Config(check) if data.refused().is_none() => {
                 own_config.into_iter().for_each(|config| check(config, &context, findings))
             }
             Check::Data(check) if snapshot.complete => {

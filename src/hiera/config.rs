@@ -3,20 +3,27 @@
 //! What a level's locations are in a scope is [`hierarchy`](super::hierarchy)'s business.
 //! Source of every rule here: semantics section 1, checked against Puppet 7.23 and 8.11.
 
-use std::sync::Arc;
-
 mod checks;
 mod problem;
 mod reading;
+mod selector;
 mod templates;
+mod v3;
+mod v4;
 mod v5;
 
 pub use problem::{ConfigProblem, ConfigProblemKind};
+pub use selector::select;
 pub use templates::{METHOD_SYNTAX, Template, template_error};
 
+use std::fmt;
+use std::sync::Arc;
+
+use super::data::DataFile;
+use super::lookup::Profile;
 use super::value::Value;
 use crate::text::{FileId, FilePath, Span};
-use reading::Reading;
+use reading::{Levels, Reading};
 
 /// A layer of the lookup; global before environment before module.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,10 +39,12 @@ pub enum Layer {
 /// One `hiera.yaml`.
 #[derive(Clone, Debug)]
 pub struct HieraConfig {
-    /// The file it was read from.
-    pub file: FileId,
-    /// That file's path; datadirs are relative to its folder.
+    /// The file it was read from; `None` for one that Puppet makes up where none is written.
+    pub file: Option<FileId>,
+    /// The path of that file, or where it would be; datadirs are relative to its folder.
     pub path: FilePath,
+    /// Its version, which decides how its levels find their files.
+    pub version: Version,
     /// The levels, highest priority first; those that could be read when there are problems.
     pub hierarchy: Vec<Level>,
     /// A module's levels of last resort.
@@ -44,6 +53,27 @@ pub struct HieraConfig {
     pub problems: Vec<ConfigProblem>,
     /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
     pub refused: Option<String>,
+}
+
+/// The versions of `hiera.yaml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Version {
+    /// That of Hiera 3, in the global layer only.
+    V3,
+    /// In environments and modules only.
+    V4,
+    /// Today's.
+    V5,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Version::V3 => "3",
+            Version::V4 => "4",
+            Version::V5 => "5",
+        })
+    }
 }
 
 /// A level of a hierarchy.
@@ -59,6 +89,8 @@ pub struct Level {
     pub locations: Locations,
     /// The folder that paths and globs are relative to, itself relative to the folder of `hiera.yaml`.
     pub datadir: Template,
+    /// What the name of a file ends with; it is added where it is missing. Versions 3 and 4 have it.
+    pub extension: Option<Arc<str>>,
     /// Options for the backend, uninterpolated.
     pub options: Option<Value>,
 }
@@ -70,7 +102,10 @@ impl Level {
         let built_in =
             self.backend.kind == BackendKind::DataHash && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
-        let has_options = self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
+        // What version 3 says of a backend is not passed on to a data_hash function.
+        let passes_options = self.extension.is_none();
+        let has_options =
+            passes_options && self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
         let without_path = matches!(self.locations, Locations::None | Locations::Uris(_));
         let places = "one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this";
         if built_in && (has_options || without_path) {
@@ -102,6 +137,8 @@ pub enum BackendKind {
     DataDig,
     /// A Hiera 3 backend, in the global layer only.
     Hiera3,
+    /// A function of the data providers before Hiera 5, which takes nothing and returns a whole hash.
+    LegacyFunction,
 }
 
 impl BackendKind {
@@ -112,6 +149,7 @@ impl BackendKind {
             BackendKind::LookupKey => "lookup_key",
             BackendKind::DataDig => "data_dig",
             BackendKind::Hiera3 => "hiera3_backend",
+            BackendKind::LegacyFunction => "v4_data_hash",
         }
     }
 }
@@ -172,7 +210,7 @@ impl Locations {
     }
 }
 
-/// Where a config stands, which decides what may be in it.
+/// Where a config stands, and for whom it is read, which decides what may be in it.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigSource<'a> {
     /// The file.
@@ -181,51 +219,57 @@ pub struct ConfigSource<'a> {
     pub path: &'a FilePath,
     /// The layer that it configures.
     pub layer: &'a Layer,
+    /// Which Puppet reads it.
+    pub profile: Profile,
 }
 
 impl HieraConfig {
-    /// Reads a config from the root value of its file (`None`: empty or without a hash).
-    ///
-    /// Symbol keys must have become strings before. Levels with problems are kept as far as they make sense.
-    pub fn from_value(source: ConfigSource<'_>, root: Option<&Value>) -> HieraConfig {
+    /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can be read of a file that is no YAML.
+    pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
         let mut reading = Reading { source, problems: Vec::new(), when_used: Vec::new(), when_called: Vec::new() };
-        let (hierarchy, default_hierarchy) = reading.config(root);
+        let (version, levels) = match (&data.root(), data.refused()) {
+            (None, Some(_)) => (Version::V5, Levels::default()),
+            (root, _) => reading.config(root.as_ref()),
+        };
         reading.problems.append(&mut reading.when_used);
         reading.problems.append(&mut reading.when_called);
+        let Levels { hierarchy, default_hierarchy } = levels;
         HieraConfig {
-            file: source.file,
-            path: source.path.clone(),
+            file: Some(source.file),
+            version,
             hierarchy,
             default_hierarchy,
             problems: reading.problems,
-            refused: None,
+            refused: data.refused().map(str::to_owned),
+            ..HieraConfig::unwritten(source.path)
         }
     }
 
-    /// The config that applies where the global layer has none.
-    pub fn global_default(file: FileId, path: &FilePath) -> HieraConfig {
+    /// The config that applies where the global layer has no file at `path`, and where an older setting asks for one: version 5's defaults.
+    pub fn default_at(path: &FilePath) -> HieraConfig {
         let level = Level {
             name: "Common".into(),
             span: None,
             backend: default_backend(),
             locations: Locations::Paths(vec![default_template("common.yaml")]),
             datadir: default_template("data"),
+            extension: None,
             options: None,
         };
+        HieraConfig { hierarchy: vec![level], ..HieraConfig::unwritten(path) }
+    }
+
+    /// A config without levels that no file holds.
+    fn unwritten(path: &FilePath) -> HieraConfig {
         HieraConfig {
-            file,
+            file: None,
             path: path.clone(),
-            hierarchy: vec![level],
+            version: Version::V5,
+            hierarchy: Vec::new(),
             default_hierarchy: Vec::new(),
             problems: Vec::new(),
             refused: None,
         }
-    }
-
-    /// The config of a layer that has no levels.
-    pub fn without_levels(file: FileId, path: &FilePath) -> HieraConfig {
-        let (hierarchy, default_hierarchy, problems) = (Vec::new(), Vec::new(), Vec::new());
-        HieraConfig { file, path: path.clone(), hierarchy, default_hierarchy, problems, refused: None }
     }
 
     /// The folder that datadirs are relative to.

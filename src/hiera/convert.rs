@@ -79,7 +79,7 @@ fn new(data_type: &DataType, arguments: &[Value]) -> Made {
     {
         return Ok(only.clone());
     }
-    let made = construct(data_type, data_type, arguments)?;
+    let made = construct(data_type, arguments)?;
     // Types count with 128 bits.
     if matches!(&made.data, Data::BigInteger(digits) if digits.len() > 38) && !data_type.accepts(&made) {
         return Err(Failure::Unknown);
@@ -88,9 +88,8 @@ fn new(data_type: &DataType, arguments: &[Value]) -> Made {
     Ok(made)
 }
 
-/// Calls the constructor of a type. `whole` is the type that error messages name.
-fn construct(whole: &DataType, data_type: &DataType, arguments: &[Value]) -> Made {
-    let refused = |named: &DataType| error(format!("Creation of new instance of type '{named}' is not supported"));
+/// Calls the constructor of a type.
+fn construct(data_type: &DataType, arguments: &[Value]) -> Made {
     match data_type {
         DataType::Integer(_) => number::integer(arguments),
         DataType::Float(_) => number::float(arguments),
@@ -108,14 +107,14 @@ fn construct(whole: &DataType, data_type: &DataType, arguments: &[Value]) -> Mad
         DataType::Binary => binary::binary(arguments),
         DataType::Uri => uri::uri(arguments),
         DataType::Type(_) => type_of(arguments),
-        DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => construct(whole, inner, arguments),
+        DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => construct(inner, arguments),
         DataType::Optional(None) => error("undefined method `new_function' for nil:NilClass"),
         DataType::NotUndef(None) => {
             call("new_unit", &[(&[("from", DataType::Any)], 1)], &[], arguments, |_, arguments| Ok(arguments[0].clone()))
         }
-        DataType::Alias(alias) => construct(whole, alias.resolved(), arguments),
+        DataType::Alias(alias) => construct(alias.resolved(), arguments),
         DataType::Foreign { name: "Object" | "TypeSet", .. } => Err(Failure::Unknown),
-        other => refused(other),
+        other => error(format!("Creation of new instance of type '{other}' is not supported")),
     }
 }
 

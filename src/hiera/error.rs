@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::config::{Backend, BackendKind};
 use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
+use super::value::Value;
 use crate::text::{FilePath, Span};
 
-/// Why a lookup failed. Its `Display` is Puppet's message.
+/// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
-    /// What happened.
-    pub kind: LookupErrorKind,
+    /// What happened. Boxed, as every lookup returns a place for an error and few have one.
+    pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
@@ -72,14 +73,33 @@ pub enum LookupErrorKind {
     Conversion(String),
     /// A value that does not have the type that was asked for.
     WrongType(String),
+    /// An encrypted part of a string that cannot be decrypted.
+    Decryption(Undecryptable),
+    /// Any of the others where Puppet's message may quote decrypted text: `Display` keeps it back, [`LookupError::revealed`] does not.
+    Secret(Box<LookupErrorKind>),
     /// A config that cannot be used.
     Config(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
+    /// A config asks for a library or a data provider that is not there.
+    Missing(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
     Exhausted,
+}
+
+/// A string with an encrypted part that cannot be decrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecryptable {
+    /// The whole string, encrypted.
+    pub text: String,
+    /// The root key.
+    pub key: String,
+    /// The file.
+    pub path: FilePath,
+    /// Why not.
+    pub reason: String,
 }
 
 /// A lookup in progress, as the recursion check sees it.
@@ -93,7 +113,7 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind, span, global_keys: Vec::new() }
+        LookupError { kind: Box::new(kind), span, global_keys: Vec::new() }
     }
 
     /// A Ruby error within Puppet.
@@ -116,6 +136,35 @@ impl LookupError {
         self
     }
 
+    /// The error as one whose message may quote decrypted text.
+    pub(super) fn into_secret(mut self) -> LookupError {
+        if !matches!(*self.kind, LookupErrorKind::Secret(_)) {
+            self.kind = Box::new(LookupErrorKind::Secret(self.kind));
+        }
+        self
+    }
+
+    /// The error, whose message may quote `value`.
+    pub(super) fn about(self, value: &Value) -> LookupError {
+        if value.holds_secret() { self.into_secret() } else { self }
+    }
+
+    /// Puppet's message, also where it quotes decrypted text.
+    pub fn revealed(&self) -> String {
+        match &*self.kind {
+            LookupErrorKind::Secret(kind) => LookupError { kind: kind.clone(), ..self.clone() }.to_string(),
+            _ => self.to_string(),
+        }
+    }
+
+    /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
+    pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
+        if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
+            *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+        }
+        self
+    }
+
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
         self.span = self.span.or(span);
         self
@@ -132,8 +181,11 @@ impl LookupErrorKind {
             | LookupErrorKind::DigMismatch { .. }
             | LookupErrorKind::File { .. }
             | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Conversion(_)
-            | LookupErrorKind::ConfigType(_) => true,
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Missing(_) => true,
+            LookupErrorKind::Secret(kind) => kind.is_renamed(),
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
@@ -167,10 +219,13 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let LookupErrorKind::Secret(_) = *self.kind {
+            return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
+        }
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
         }
-        match &self.kind {
+        match &*self.kind {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
             LookupErrorKind::Recursion { frames, .. } => {
@@ -199,11 +254,17 @@ impl fmt::Display for LookupError {
                     "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
                 )
             }
+            LookupErrorKind::Decryption(what) => {
+                let Undecryptable { text, key, path, reason } = what;
+                write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {reason}")
+            }
             LookupErrorKind::Config(message)
             | LookupErrorKind::ConfigType(message)
+            | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
+            LookupErrorKind::Secret(_) => Ok(()), // said above
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::config::{HieraConfig, Level, Locations, Template};
+use super::config::{HieraConfig, Level, Locations, Template, Version};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
+use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
-use super::value::{Data, Value};
+use super::value::{Data, Hash, Value};
 use crate::text::FilePath;
 
 /// A level with its locations in one scope.
@@ -91,20 +92,62 @@ pub enum Evaluated {
 
 /// The levels of a hierarchy with their locations in `scope`.
 ///
-/// Errors: those of tokens (a function call, digging into a string); Puppet fails every lookup in the layer for one.
-/// Source: semantics 1.6 to 1.9.
+/// `profile` is that of the Puppet whose errors are wanted; `None` takes an undefined variable for an empty text, as an editor wants.
+///
+/// Errors: those of tokens (a function call, digging into a string, an undefined variable); Puppet fails every lookup in the layer for one.
+/// Source: semantics 1.6 to 1.11.
 pub fn locate(
     config: &HieraConfig,
     levels: &[Level],
     scope: &Scope,
     sources: &dyn Sources,
+    profile: Option<Profile>,
 ) -> Result<Vec<LocatedLevel>, LookupError> {
-    let base = config.base();
+    let strict = profile.filter(|profile| profile.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: config.version == Version::V3, undefined_fails: strict.is_some() };
+    // Puppet 8 lets a path of version 5 be with a warning.
+    let paths_fail = strict.is_some_and(|profile| profile.version == 7 || config.version < Version::V5);
+    let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     let level = |(index, level): (usize, &Level)| {
-        let locations = Locating { level, base: &base, scope, sources }.locations()?;
+        let locating = Locating { config, level, sources, variables, in_paths };
+        let locations = locating.locations().map_err(|error| error.of_config(&config.path))?;
         Ok(LocatedLevel { index, level: Arc::new(level.clone()), locations })
     };
     levels.iter().enumerate().map(level).collect()
+}
+
+/// The options of a level with their tokens replaced; those with unknown variables are left out. For `profile` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Result<Hash, LookupError> {
+    let undefined_fails = profile.is_some_and(|profile| profile.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: false, undefined_fails };
+    let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
+    let mut unknown = Vec::new();
+    for (key, member) in &mut options {
+        let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
+        match variables.evaluate(text)? {
+            Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
+            Evaluated::Partial(_) => unknown.push(key.clone()),
+        }
+    }
+    unknown.iter().for_each(|key| drop(options.shift_remove(key)));
+    Ok(options)
+}
+
+/// The folder that a level's locations are relative to, as far as no variable decides it.
+pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> FilePath {
+    let datadir = datadir(config, level, sources);
+    let end = if config.version == Version::V4 { None } else { datadir.find("%{") };
+    FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
+}
+
+/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute, but in
+/// version 3: it is joined before.
+///
+/// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of the `hiera.yaml` stands for it here.
+fn datadir(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> String {
+    joined(config.base().as_str(), &sources.map_datadir(&level.datadir.text))
 }
 
 /// The pattern of the paths that a location of `level` can name, for every scope.
@@ -124,8 +167,11 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
             }
         }
     }
-    let datadir = sources.map_datadir(&level.datadir.text);
-    let mut all = pieces(&format!("{}/", config.base().join(datadir.trim_end_matches('/'))), false);
+    if let Some(extension) = level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension)) {
+        inner.extend(pieces(extension, false));
+    }
+    let datadir = format!("{}/", datadir(config, level, sources).trim_end_matches('/'));
+    let mut all = if config.version == Version::V4 { vec![Piece::Literal(datadir)] } else { pieces(&datadir, false) };
     if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/')) {
         all.clear();
     }
@@ -134,19 +180,22 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
 }
 
 struct Locating<'a> {
+    config: &'a HieraConfig,
     level: &'a Level,
-    base: &'a FilePath,
-    scope: &'a Scope,
     sources: &'a dyn Sources,
+    variables: Variables<'a>,
+    in_paths: Variables<'a>,
 }
 
 impl Locating<'_> {
     fn locations(&self) -> Result<Vec<Location>, LookupError> {
         let mut found = Vec::new();
+        // Puppet looks at the datadir and, in version 3, at the options even where no location needs them.
+        self.datadir()?;
         match &self.level.locations {
             Locations::Paths(templates) => {
                 for template in templates {
-                    let place = self.path(template, evaluate(&template.text, self.scope, None)?)?;
+                    let place = self.path(template, self.in_paths.evaluate(&template.text)?)?;
                     found.push(Location { template: Some(template.clone()), place });
                 }
             }
@@ -157,7 +206,7 @@ impl Locating<'_> {
             }
             Locations::Uris(templates) => {
                 for template in templates {
-                    let place = match evaluate(&template.text, self.scope, None)? {
+                    let place = match self.in_paths.evaluate(&template.text)? {
                         Evaluated::Text(uri) => Place::Uri(uri),
                         Evaluated::Partial(pieces) => {
                             Place::Undetermined(Undetermined { variables: unknown(&pieces), pattern: None })
@@ -169,14 +218,45 @@ impl Locating<'_> {
             Locations::Mapped { variable, local, path } => self.mapped(&variable.text, local, path, &mut found)?,
             Locations::None => found.push(Location { template: None, place: Place::Nowhere }),
         }
+        if let Some(options) = &self.level.options {
+            self.variables.check(options)?;
+        }
         Ok(found)
     }
 
     fn datadir(&self) -> Result<Evaluated, LookupError> {
-        let datadir = self.sources.map_datadir(&self.level.datadir.text);
-        // The datadir is joined before its tokens are replaced: a token cannot make it absolute.
-        let joined = joined(self.base.as_str(), &datadir);
-        evaluate(&joined, self.scope, None)
+        let datadir = datadir(self.config, self.level, self.sources);
+        match self.config.version {
+            Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
+            Version::V5 => self.variables.evaluate(&datadir),
+            Version::V3 => Ok(match self.variables.evaluate(&self.sources.map_datadir(&self.level.datadir.text))? {
+                Evaluated::Text(text) => Evaluated::Text(joined(self.config.base().as_str(), &text)),
+                Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
+            }),
+        }
+    }
+
+    /// A path with the extension that its level adds to all that lack it.
+    fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
+        let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
+        Ok(match (path, self.variables.evaluate(extension)?) {
+            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => Evaluated::Text(path),
+            (Evaluated::Text(path), Evaluated::Text(extension)) => Evaluated::Text(path + &extension),
+            (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
+                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension)) {
+                    path.push(Piece::Literal(extension));
+                }
+                Evaluated::Partial(normalised(path))
+            }
+            (path, Evaluated::Partial(mut extension)) => {
+                let mut all = match path {
+                    Evaluated::Text(text) => vec![Piece::Literal(text)],
+                    Evaluated::Partial(pieces) => pieces,
+                };
+                all.append(&mut extension);
+                Evaluated::Partial(normalised(all))
+            }
+        })
     }
 
     /// The pieces of the whole pattern, or the whole path.
@@ -205,7 +285,7 @@ impl Locating<'_> {
     }
 
     fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
-        Ok(match self.below_datadir(relative, false)? {
+        Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
@@ -225,7 +305,7 @@ impl Locating<'_> {
 
     fn glob(&self, template: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
         let location = |place| Location { template: Some(template.clone()), place };
-        match self.below_datadir(evaluate(&template.text, self.scope, None)?, true)? {
+        match self.below_datadir(self.in_paths.evaluate(&template.text)?, true)? {
             Evaluated::Text(pattern) => {
                 let files = self.sources.glob(&pattern);
                 if files.is_empty() {
@@ -240,7 +320,7 @@ impl Locating<'_> {
 
     fn mapped(&self, variable: &str, local: &Arc<str>, path: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
         let template = Some(path.clone());
-        let value = match variable_value(variable, self.scope)? {
+        let value = match self.in_paths.named(variable)? {
             Variable::Known(value) => value,
             Variable::Undefined => return Ok(()),
             Variable::Unknown => {
@@ -279,14 +359,15 @@ impl Locating<'_> {
             }
         };
         for element in elements {
-            let relative = evaluate(&path.text, self.scope, Some((local, &element)))?;
+            let variables = Variables { local: Some((local, &element)), ..self.in_paths };
+            let relative = variables.evaluate(&path.text)?;
             found.push(Location { template: template.clone(), place: self.path(path, relative)? });
         }
         Ok(())
     }
 
     fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Place {
-        if let Some(pinned) = self.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text) {
+        if let Some(pinned) = self.variables.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text) {
             return Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
         }
         let variables = unknown(&pieces);
@@ -359,79 +440,111 @@ fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
     out
 }
 
-/// Replaces the tokens of a string of `hiera.yaml`; `local` is the variable of `mapped_paths`, which shadows all others.
-///
-/// An undefined variable is an empty text in every version. Source: semantics 1.13.
-pub fn evaluate(text: &str, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Evaluated, LookupError> {
-    evaluate_within(text, scope, local, &mut Vec::new())
+/// What tokens in a `hiera.yaml` see.
+#[derive(Clone, Copy)]
+struct Variables<'a> {
+    scope: &'a Scope,
+    /// The variable of `mapped_paths`, which shadows all others.
+    local: Option<(&'a str, &'a Value)>,
+    /// Whether they are those of Hiera 3.
+    classic: bool,
+    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics 0.1 and 1.13.
+    undefined_fails: bool,
 }
 
-/// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
-fn evaluate_within(
-    text: &str,
-    scope: &Scope,
-    local: Option<(&str, &Value)>,
-    open: &mut Vec<Frame>,
-) -> Result<Evaluated, LookupError> {
-    let found = tokens(text);
-    if found.is_empty() {
-        return Ok(Evaluated::Text(text.to_owned()));
+impl Variables<'_> {
+    /// Replaces the tokens of a string.
+    fn evaluate(&self, text: &str) -> Result<Evaluated, LookupError> {
+        self.evaluate_within(text, &mut Vec::new())
     }
-    let mut out: Vec<Piece> = Vec::new();
-    let mut known = true;
-    let mut from = 0;
-    for Token { range, kind } in found {
-        let range = range.as_usize();
-        out.push(Piece::Literal(text[from..range.start].to_owned()));
-        from = range.end;
-        let key = match kind {
-            TokenKind::Empty => continue,
-            TokenKind::Variable { key, .. } => key,
-            TokenKind::Call { .. } => return Err(LookupError::config(super::config::METHOD_SYNTAX)),
-            TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
-        };
-        match value_of(&key, scope, local)? {
-            Variable::Known(value) => {
-                let frame = Frame { text: format!("scope:{}", key.text), asked_by: None };
-                if open.iter().any(|known| known.text == frame.text) {
-                    return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
-                }
-                open.push(frame);
-                let again = evaluate_within(&value.to_text(), scope, local, open)?;
-                open.pop();
-                match again {
-                    Evaluated::Text(text) => out.push(Piece::Literal(text)),
-                    Evaluated::Partial(mut pieces) => {
-                        known = false;
-                        out.append(&mut pieces);
-                    }
-                }
-            }
-            Variable::Undefined => {}
-            Variable::Unknown => {
-                known = false;
-                out.push(Piece::Variable(variable_name(&key.text)));
-            }
+
+    /// Looks for errors in all strings of a value, keys included.
+    fn check(&self, value: &Value) -> Result<(), LookupError> {
+        match &value.data {
+            Data::String(text) => self.evaluate(text).map(drop),
+            Data::Array(items) => items.iter().try_for_each(|item| self.check(item)),
+            Data::Hash(hash) => hash.iter().try_for_each(|(key, member)| {
+                key.as_str().map_or(Ok(()), |key| self.evaluate(key).map(drop))?;
+                self.check(&member.value)
+            }),
+            _ => Ok(()),
         }
     }
-    out.push(Piece::Literal(text[from..].to_owned()));
-    if !known {
-        return Ok(Evaluated::Partial(normalised(out)));
-    }
-    let literal = |piece: Piece| match piece {
-        Piece::Literal(text) => text,
-        Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
-    };
-    Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
-}
 
-fn value_of(key: &LookupKey, scope: &Scope, local: Option<(&str, &Value)>) -> Result<Variable, LookupError> {
-    let root = key.root_text();
-    let found = match local {
-        Some((name, value)) if name == root => Variable::Known(value.clone()),
-        _ => scope.get(&root),
-    };
-    dig_variable(found, key, scope)
+    /// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
+    fn evaluate_within(&self, text: &str, open: &mut Vec<Frame>) -> Result<Evaluated, LookupError> {
+        let found = tokens(text);
+        if found.is_empty() {
+            return Ok(Evaluated::Text(text.to_owned()));
+        }
+        let mut out: Vec<Piece> = Vec::new();
+        let mut known = true;
+        let mut from = 0;
+        for Token { range, kind } in found {
+            let range = range.as_usize();
+            out.push(Piece::Literal(text[from..range.start].to_owned()));
+            from = range.end;
+            let key = match kind {
+                TokenKind::Empty => continue,
+                TokenKind::Variable { key, .. } => key,
+                TokenKind::Call { .. } => return Err(LookupError::config(super::config::METHOD_SYNTAX)),
+                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
+            };
+            match self.value_of(&key)? {
+                Variable::Known(value) => {
+                    let frame = Frame { text: format!("scope:{}", key.text), asked_by: None };
+                    if open.iter().any(|known| known.text == frame.text) {
+                        return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
+                    }
+                    open.push(frame);
+                    let again = self.evaluate_within(&value.to_text(), open)?;
+                    open.pop();
+                    match again {
+                        Evaluated::Text(text) => out.push(Piece::Literal(text)),
+                        Evaluated::Partial(mut pieces) => {
+                            known = false;
+                            out.append(&mut pieces);
+                        }
+                    }
+                }
+                Variable::Undefined => {}
+                Variable::Unknown => {
+                    known = false;
+                    out.push(Piece::Variable(variable_name(&key.text)));
+                }
+            }
+        }
+        out.push(Piece::Literal(text[from..].to_owned()));
+        if !known {
+            return Ok(Evaluated::Partial(normalised(out)));
+        }
+        let literal = |piece: Piece| match piece {
+            Piece::Literal(text) => text,
+            Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
+        };
+        Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
+    }
+
+    fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {
+        let root = key.root_text();
+        let found = match self.local {
+            Some((name, value)) if name == root => Variable::Known(value.clone()),
+            _ if self.classic => classic(&root, self.scope.get(&root), self.scope),
+            _ => self.scope.get(&root),
+        };
+        if self.undefined_fails && found == Variable::Undefined {
+            return Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), None));
+        }
+        dig_variable(found, key, self.scope)
+    }
+
+    /// The variable that `mapped_paths` names without a token.
+    fn named(&self, text: &str) -> Result<Variable, LookupError> {
+        match LookupKey::parse(text) {
+            Ok(key) => self.value_of(&key),
+            Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
+        }
+    }
 }
 
 /// The value of a variable that may be dotted, as tokens in data and in `hiera.yaml` see it.
@@ -448,9 +561,19 @@ pub fn dig_variable(found: Variable, key: &LookupKey, scope: &Scope) -> Result<V
     }
 }
 
-fn variable_value(text: &str, scope: &Scope) -> Result<Variable, LookupError> {
-    match LookupKey::parse(text) {
-        Ok(key) => value_of(&key, scope, None),
-        Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
+/// What Hiera 3 makes of a variable, in a `hiera.yaml` of version 3 and in the data below it: an empty text is `null`, and where the lookup
+/// comes from is a variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
+pub fn classic(name: &str, found: Variable, scope: &Scope) -> Variable {
+    let null = || Variable::Known(Value::null(None));
+    match found {
+        _ if matches!(name, "calling_class" | "calling_class_path" | "calling_module") => {
+            if scope.open {
+                Variable::Unknown
+            } else {
+                null()
+            }
+        }
+        Variable::Known(value) if value.as_str() == Some("") => null(),
+        other => other,
     }
 }

@@ -3,6 +3,7 @@
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
+mod decryption;
 mod location;
 mod options;
 mod search;
@@ -18,6 +19,7 @@ use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::eyaml::Decryptor;
 use super::hierarchy::LocatedLevel;
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
@@ -53,6 +55,11 @@ impl Profile {
     pub fn of_version(version: u8) -> Profile {
         Profile { version, strict: if version >= 8 { Strict::Error } else { Strict::Warning } }
     }
+
+    /// Who makes it, as its own messages say.
+    pub fn vendor(self) -> &'static str {
+        if self.version >= 9 { "OpenVox" } else { "Puppet" }
+    }
 }
 
 impl Default for Profile {
@@ -74,6 +81,8 @@ pub struct Context<'a> {
     pub scope: &'a Scope,
     /// Which Puppet to agree with.
     pub profile: Profile,
+    /// What may decrypt values of `eyaml_lookup_key`; `None` leaves them as they are.
+    pub decryptor: Option<&'a dyn Decryptor>,
     /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
     pub tolerant: bool,
 }
@@ -102,8 +111,16 @@ struct LayerLevels {
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<Layer, Located>>,
-    /// By module; `None` for keys of none.
-    options: RefCell<HashMap<Option<Arc<str>>, Options>>,
+    options: RefCell<HashMap<OptionsOf, Options>>,
+}
+
+/// Which options are meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct OptionsOf {
+    /// Those for keys of this module; `None` for keys of none.
+    module: Option<Arc<str>>,
+    /// Only what the global layer says.
+    global_only: bool,
 }
 
 /// One request: the lookups in progress, and what is recorded of it.
@@ -118,10 +135,23 @@ struct Invocation {
     reads: Reads,
     lookups: u32,
     unapplied_conversion: Option<String>,
+    /// The layer whose data is at hand.
+    reading: Reading,
+    /// The module of the key that was asked for.
+    module: Option<Arc<str>>,
     /// What nested lookups found: a key that is asked for twice is looked up once.
-    known: HashMap<Arc<str>, Known>,
+    known: HashMap<(Reading, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
+}
+
+/// What the layer that is being read makes of the tokens in its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Reading {
+    /// Variables are those of Hiera 3: the global layer's config is of version 3.
+    is_classic: bool,
+    /// Nested lookups see the global layer only: besides, the environment has no config of version 5. Source: semantics 1.10.
+    is_confined: bool,
 }
 
 /// What a nested lookup found, and the frames that were entered for it: with one of them in progress it would be a recursion.
@@ -136,6 +166,12 @@ struct Choice {
     merge_source: MergeSource,
     /// An entry that is none is an error only where a value was found.
     convert_to: Result<Option<ConvertTo>, OptionsError>,
+}
+
+impl Invocation {
+    fn of(key: &LookupKey) -> Invocation {
+        Invocation { module: key.module().map(Into::into), ..Invocation::default() }
+    }
 }
 
 impl Default for Choice {
@@ -168,7 +204,7 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         merge: Option<&Strategy>,
     ) -> Result<(Option<Value>, Option<String>), LookupError> {
-        let mut inv = Invocation::default();
+        let mut inv = Invocation::of(key);
         let choice = self.choose(&mut inv, key, merge)?;
         let value = self.find_chosen(&mut inv, key, &choice, None)?;
         Ok((value, inv.unapplied_conversion))
@@ -176,7 +212,7 @@ impl<'a> Resolver<'a> {
 
     /// The effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::default() };
+        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::of(key) };
         let (choice, value) = match self.choose(&mut inv, key, merge) {
             Ok(choice) => {
                 let value = self.find_chosen(&mut inv, key, &choice, None);
@@ -195,13 +231,13 @@ impl<'a> Resolver<'a> {
 
     /// The strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
-        Ok(self.choose(&mut Invocation::default(), key, None)?.merge)
+        Ok(self.choose(&mut Invocation::of(key), key, None)?.merge)
     }
 
     /// The entry of `lookup_options` that serves a key.
     pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
         let Segment::Name(root) = &key.root else { return None };
-        let options = self.options(&mut Invocation::default(), key.module()).ok()?;
+        let options = self.options(&mut Invocation::of(key), key.module()).ok()?;
         Result::as_ref(&options).ok()?.entry(root)
     }
 
@@ -227,7 +263,8 @@ impl<'a> Resolver<'a> {
         if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
         }
-        if let Some(known) = inv.known.get(&key.text)
+        let question = (inv.reading, key.text.clone());
+        if let Some(known) = inv.known.get(&question)
             && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
         {
             inv.entered.extend(known.entered.iter().cloned());
@@ -243,7 +280,7 @@ impl<'a> Resolver<'a> {
         inv.steps = recording;
         let value = found?.or_else(|| self.ctx.scope.default_of(&key.text).cloned());
         let entered = inv.entered[entered_before..].iter().cloned().collect();
-        inv.known.insert(key.text.clone(), Known { value: value.clone(), entered });
+        inv.known.insert(question, Known { value: value.clone(), entered });
         Ok(value)
     }
 
@@ -259,24 +296,32 @@ impl<'a> Resolver<'a> {
         }
         let root = key.root_text();
         let frame = Frame { text: key.text.to_string(), asked_by };
-        let layers = layers_of(key);
-        // The layers are always three to Puppet, whether or not a module is asked.
-        let found = fold::<LookupError>(&choice.merge, 3, &mut |n| match layers.get(n) {
-            Some(layer) => self.search_layer(inv, layer, &root, &frame, &choice.merge),
-            None => Ok(None),
-        })?;
+        let is_confined = inv.reading.is_confined;
+        let found = if is_confined {
+            self.search_layer(inv, &Layer::Global, &root, &frame, &choice.merge)?
+        } else {
+            let layers = layers_of(key);
+            // The layers are always three to Puppet, whether or not a module is asked.
+            fold::<LookupError>(&choice.merge, 3, &mut |n| match layers.get(n) {
+                Some(layer) => self.search_layer(inv, layer, &root, &frame, &choice.merge),
+                None => Ok(None),
+            })?
+        };
         let mut value = match found {
             Some(value) => dig(&value, key)?,
             None => None,
         };
         if value.is_none()
+            && !is_confined
             && let Some(found) = self.search_default_hierarchy(inv, key, &root, &frame)?
         {
             value = dig(&found, key)?;
         }
         let Some(found) = value else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
+        let is_secret = found.holds_secret();
         match convert(found, convert_to, |name| self.may_define(name)) {
+            Conversion::Done(value) if is_secret && !value.holds_secret() => Ok(Some(value.into_secret())),
             Conversion::Done(value) => Ok(Some(value)),
             Conversion::NotApplied(value) => {
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
@@ -290,7 +335,8 @@ impl<'a> Resolver<'a> {
             }
             Conversion::Failed(message) => {
                 let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
-                Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
+                let error = LookupError::new(LookupErrorKind::Conversion(message), convert_to.span);
+                Err(if is_secret { error.into_secret() } else { error })
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
+pub mod base64;
 pub mod config;
 pub mod convert;
 pub mod data;
 pub mod dig;
 pub mod error;
+pub mod eyaml;
 pub mod glob;
 pub mod hierarchy;
 pub mod interpolation;

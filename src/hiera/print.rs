@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::base64;
+use super::error::LookupError;
 use super::value::{Data, Value, float_text};
 use crate::yaml::psych::{Resolved, resolve_plain};
 
@@ -10,6 +12,8 @@ use crate::yaml::psych::{Resolved, resolve_plain};
 pub struct PrintOptions {
     /// Write what Sensitive values hold.
     pub reveal_sensitive: bool,
+    /// Write what was decrypted.
+    pub reveal_decrypted: bool,
     /// Write a mark in place of encrypted text.
     pub mask_encrypted: bool,
     /// Stop after so many lines, with a last line that says so.
@@ -18,6 +22,26 @@ pub struct PrintOptions {
 
 /// What is shown for a Sensitive value, as Puppet shows it.
 pub const REDACTED: &str = "Sensitive [value redacted]";
+/// What is shown for a text that was decrypted, or that was made of one.
+pub const DECRYPTED: &str = "ENC[decrypted]";
+
+impl PrintOptions {
+    /// Whether a mark takes the place of this value, parts and all.
+    fn hides(&self, value: &Value) -> bool {
+        value.is_secret() && !self.reveal_decrypted
+    }
+}
+
+/// The message of an error; one that may quote decrypted text only where such text is shown.
+pub fn error(error: &LookupError, options: &PrintOptions) -> String {
+    let message = if options.reveal_decrypted { error.revealed() } else { error.to_string() };
+    if options.mask_encrypted { masked(&message) } else { message }
+}
+
+/// The value as the text that it has within a string, or a mark if that tells a secret.
+pub fn text(value: &Value, options: &PrintOptions) -> String {
+    if value.holds_secret() && !options.reveal_decrypted { DECRYPTED.to_owned() } else { value.to_text().into_owned() }
+}
 
 /// The value as YAML in block form, with a line end behind each line. What it says is what Psych would read from it.
 pub fn yaml(value: &Value, options: &PrintOptions) -> String {
@@ -51,6 +75,10 @@ impl YamlPrinter<'_> {
     /// Writes a node; the cursor stands where its first character goes. `own_line`: whether that is the start of a line.
     fn node(&mut self, value: &Value, indent: usize, own_line: bool) {
         match &value.data {
+            _ if self.options.hides(value) => {
+                self.out.push_str(DECRYPTED);
+                self.end_line();
+            }
             Data::Array(items) if !items.is_empty() => {
                 if !own_line {
                     self.end_line();
@@ -79,8 +107,12 @@ impl YamlPrinter<'_> {
                     self.out.push_str(&scalar(&Value::new(key.0.clone(), None), self.options, indent, false));
                     self.out.push(':');
                     match &member.value.data {
-                        Data::Array(items) if !items.is_empty() => self.node(&member.value, indent, false),
-                        Data::Hash(hash) if !hash.is_empty() => self.node(&member.value, indent + 2, false),
+                        Data::Array(items) if !items.is_empty() && !self.options.hides(&member.value) => {
+                            self.node(&member.value, indent, false)
+                        }
+                        Data::Hash(hash) if !hash.is_empty() && !self.options.hides(&member.value) => {
+                            self.node(&member.value, indent + 2, false)
+                        }
                         _ => {
                             self.out.push(' ');
                             self.node(&member.value, indent + 2, true);
@@ -114,7 +146,7 @@ fn scalar(value: &Value, options: &PrintOptions, indent: usize, blocks: bool) ->
         Data::Float(value) if value.is_infinite() => if *value > 0.0 { ".inf" } else { "-.inf" }.into(),
         Data::Float(value) => float_text(*value),
         Data::Symbol(text) => format!(":{text}"),
-        Data::Binary(bytes) => format!("!!binary {}", base64(bytes)),
+        Data::Binary(bytes) => format!("!!binary {}", base64::encode(bytes)),
         Data::Array(_) => "[]".into(),
         Data::Hash(_) => "{}".into(),
         Data::Sensitive(_) => REDACTED.into(),
@@ -190,15 +222,17 @@ pub fn json(value: &Value, options: &PrintOptions) -> String {
 
 fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
     match &value.data {
+        _ if options.hides(value) => json_string(DECRYPTED, out),
         Data::Null => out.push_str("null"),
         Data::Bool(value) => write!(out, "{value}").expect("writing to a string"),
         Data::Integer(value) => write!(out, "{value}").expect("writing to a string"),
         Data::BigInteger(digits) => out.push_str(digits),
         Data::Float(value) if value.is_finite() => out.push_str(&float_text(*value)),
         Data::Float(value) => tagged("Float", &float_text(*value), out),
+        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => json_string(&masked(text), out),
         Data::String(text) => json_string(text, out),
         Data::Symbol(text) => json_string(text, out),
-        Data::Binary(bytes) => tagged("Binary", &base64(bytes), out),
+        Data::Binary(bytes) => tagged("Binary", &base64::encode(bytes), out),
         Data::Array(items) => {
             out.push('[');
             for (n, item) in items.iter().enumerate() {
@@ -244,19 +278,6 @@ pub fn json_string(text: &str, out: &mut String) {
     out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
 }
 
-pub(super) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for n in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * n)) as usize & 63] as char;
-            out.push(if n <= chunk.len() { digit } else { '=' });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,7 +286,7 @@ mod tests {
     use crate::yaml::parse;
 
     fn read(text: &str) -> Value {
-        DataFile::new(&parse(text), text, FileId(0), Format::Yaml).root.expect("a document")
+        DataFile::whole(&parse(text), text, FileId(0), Format::Yaml).root().expect("a document")
     }
 
     #[test]

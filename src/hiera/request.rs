@@ -123,7 +123,7 @@ impl LookupRequest {
     fn checked(&self, subject: &str, value: Value, source: AnswerSource) -> Result<Option<Answer>, LookupError> {
         if let Some(value_type) = &self.value_type {
             types::assert_type(subject, value_type, &value)
-                .map_err(|message| LookupError::new(LookupErrorKind::WrongType(message), value.origin))?;
+                .map_err(|message| LookupError::new(LookupErrorKind::WrongType(message), value.origin).about(&value))?;
         }
         Ok(Some(Answer { value, source, unapplied_conversion: None }))
     }

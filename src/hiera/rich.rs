@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::print::base64;
+use super::base64;
 use super::ruby_regex::{RegexError, RubyRegex};
 use super::types::DataType;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl fmt::Display for Rich {
             Rich::SemVerRange(range) => range.fmt(f),
             Rich::Regexp(pattern) => write!(f, "(?-mix:{})", pattern.escaped()),
             Rich::Uri(text) => f.write_str(text),
-            Rich::Binary(bytes) => f.write_str(&base64(bytes)),
+            Rich::Binary(bytes) => f.write_str(&base64::encode(bytes)),
             Rich::Type(data_type) => data_type.fmt(f),
         }
     }

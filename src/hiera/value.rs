@@ -26,6 +26,19 @@ pub struct Value {
     legal: bool,
     /// How many collections are within each other at most.
     depth: u16,
+    /// Whether it was made of decrypted text.
+    secrecy: Secrecy,
+}
+
+/// How far a value comes from decrypted text. Wherever a value goes, it takes this along, so that only whoever prints it need ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Secrecy {
+    /// Not at all.
+    None,
+    /// Some part of it does.
+    Within,
+    /// All of it does.
+    Whole,
 }
 
 /// The types that a value can have. What YAML cannot express comes from `convert_to` or from functions.
@@ -88,13 +101,22 @@ impl Value {
             Data::Hash(hash) => hash.iter().all(|(key, member)| key.is_legal() && member.value.legal),
             _ => true,
         };
+        let holds_secret = match &data {
+            Data::Array(items) => items.iter().any(Value::holds_secret),
+            Data::Hash(hash) => hash.values().any(|member| member.value.holds_secret()),
+            Data::Sensitive(value) => value.holds_secret(),
+            _ => false,
+        };
         let inner = match &data {
             Data::Array(items) => items.iter().map(|item| item.depth).max(),
             Data::Hash(hash) => hash.values().map(|member| member.value.depth).max(),
             Data::Sensitive(value) => Some(value.depth),
-            _ => return Value { data, origin, live, legal, depth: 0 },
+            _ => None,
         };
-        Value { data, origin, live, legal, depth: inner.unwrap_or(0).saturating_add(1) }
+        let is_collection = matches!(data, Data::Array(_) | Data::Hash(_) | Data::Sensitive(_));
+        let depth = if is_collection { inner.unwrap_or(0).saturating_add(1) } else { 0 };
+        let secrecy = if holds_secret { Secrecy::Within } else { Secrecy::None };
+        Value { data, origin, live, legal, depth, secrecy }
     }
 
     /// `null`.
@@ -132,6 +154,22 @@ impl Value {
     /// How many collections are within each other at most; whoever walks through a value needs a stack for that many.
     pub fn depth(&self) -> u16 {
         self.depth
+    }
+
+    /// The same value, said to be made of decrypted text.
+    pub fn into_secret(mut self) -> Value {
+        self.secrecy = Secrecy::Whole;
+        self
+    }
+
+    /// Whether all of it must be kept from view, as it was made of decrypted text.
+    pub fn is_secret(&self) -> bool {
+        self.secrecy == Secrecy::Whole
+    }
+
+    /// Whether it or some part of it was made of decrypted text.
+    pub fn holds_secret(&self) -> bool {
+        self.secrecy != Secrecy::None
     }
 
     /// The string, if it is one.

@@ -6,9 +6,9 @@ use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::value::{Data, Key, Value};
-use crate::text::{FilePath, FilePosition, Span, TextRange};
+use crate::text::{FileId, FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::File;
+use crate::workspace::file::TextPart;
 use crate::workspace::layers::Environment;
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
@@ -138,40 +138,45 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
         return subject(range, SubjectKind::Location { config: config.clone(), level, template });
     }
     let data = snapshot.view(&environment).data_of(&file.path)?;
-    if let Some((range, kind)) = token_at(&data, position.offset) {
-        return subject(range, kind);
+    if let Some((span, kind)) = token_at(&data, position.offset) {
+        return subject(snapshot.place(span), kind);
     }
-    let tree = file.tree();
-    let text = file.text()?.to_str();
-    let located = tree.node_at(&text, position.offset)?;
+    let part = file.part_at(position.offset)?;
+    let tree = &part.tree;
+    let located = tree.node_at(&part.text, position.offset - part.start)?;
     if let NodeKind::Alias { target: Some(target), .. } = &tree.node(located.node).kind
         && let Some(anchor) = &tree.node(*target).anchor
     {
-        return subject(tree.node(located.node).span, SubjectKind::Alias { anchor: anchor.span });
+        let anchor = anchor.span.shifted(part.start);
+        return subject(tree.node(located.node).span.shifted(part.start), SubjectKind::Alias { anchor });
     }
-    let (key_path, range) = key_path(file, &tree, &located.path, located.node)?;
-    subject(range, SubjectKind::Key(key_path))
+    let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
+    subject(range.shifted(part.start), SubjectKind::Key(key_path))
 }
 
 fn location_at(config: &HieraConfig, offset: u32) -> Option<(Arc<Level>, Template)> {
-    let touches = |template: &&Template| template.span.is_some_and(|span| span.file == config.file && span.range.touches(offset));
+    let touches =
+        |template: &&Template| template.span.is_some_and(|span| Some(span.file) == config.file && span.range.touches(offset));
     config.levels().find_map(|level| {
         let template = level.locations.templates().iter().find(touches)?;
         Some((Arc::new(level.clone()), template.clone()))
     })
 }
 
-fn token_at(data: &DataFile, offset: u32) -> Option<(TextRange, SubjectKind)> {
-    let token = data.tokens.iter().find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
+fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
+    let part = data.part_at(offset)?;
+    let offset = offset.checked_sub(part.start)?;
+    let token = part.facts.tokens.iter().find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
         Reference::Variable(key) => SubjectKind::Variable(key.clone()),
     };
-    Some((token.name_span.range, kind))
+    Some((token.name_span, kind))
 }
 
-/// The keys on the way to a node, and the range to mark: the key, or the element of a list.
-fn key_path(file: &File, tree: &Tree, path: &[PathStep], node: NodeId) -> Option<(KeyPath, TextRange)> {
+/// The keys on the way to a node, and the range to mark within the part: the key, or the element of a list.
+fn key_path(file: FileId, part: &TextPart<'_>, path: &[PathStep], node: NodeId) -> Option<(KeyPath, TextRange)> {
+    let tree = &part.tree;
     let mut current = tree.root?;
     let mut root: Option<Arc<str>> = None;
     let mut steps = Vec::new();
@@ -192,7 +197,7 @@ fn key_path(file: &File, tree: &Tree, path: &[PathStep], node: NodeId) -> Option
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
                 current = *items.get(*n)?;
                 range = tree.node(current).span;
-                steps.push(KeyStep::Element { place: Span { file: file.id, range }, index: *n });
+                steps.push(KeyStep::Element { place: Span { file, part: part.id, range }, index: *n });
             }
             _ => return None,
         }

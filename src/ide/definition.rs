@@ -79,13 +79,13 @@ fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow:
     }
     for path in snapshot.keys().definitions(&root.root_text()).iter().filter(|path| environment.reaches(path)) {
         let Some(data) = view.data_of(path) else { continue };
-        let Some(member) = data.roots.get(&*root.root_text()) else { continue };
+        let Some(member) = data.get(&root.root_text()) else { continue };
         spans.extend(narrow(&member.value, member.key_origin).and_then(|found| found.0));
     }
     let mut targets: Vec<Target> = Vec::new();
     for span in spans {
         let Some(path) = snapshot.path(span.file) else { continue };
-        let target = Target { path: path.clone(), range: span.range };
+        let target = Target { path: path.clone(), range: snapshot.place(span) };
         if !targets.contains(&target) {
             targets.push(target);
         }
@@ -94,7 +94,7 @@ fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow:
 }
 
 fn raw(view: &crate::workspace::EnvironmentView<'_>, path: &FilePath, root: &LookupKey) -> Option<Value> {
-    Some(view.data_of(path)?.roots.get(&*root.root_text())?.value.clone())
+    Some(view.data_of(path)?.get(&root.root_text())?.value.clone())
 }
 
 /// The files that a location of `hiera.yaml` can name: those that the chosen node reads first.

@@ -37,7 +37,7 @@ impl Names<'_> {
     /// The line of a span, from 1.
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
-        text.map_or(1, |text| text.line_col(span.range.start, Encoding::Utf32).line + 1)
+        text.map_or(1, |text| text.line_col(self.snapshot.place(span).start, Encoding::Utf32).line + 1)
     }
 }
 
@@ -102,7 +102,7 @@ pub fn text(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             indented(&mut out, 1, &print::yaml(value, options));
         }
         Ok(None) => line(&mut out, 0, &format!("Did not find a value for '{}'", resolution.key)),
-        Err(error) => line(&mut out, 0, &format!("Error: {error}")),
+        Err(error) => line(&mut out, 0, &format!("Error: {}", print::error(error, options))),
     }
     if !resolution.reads.unknown.is_empty() {
         let unknown: Vec<&str> = resolution.reads.unknown.iter().map(String::as_str).collect();
@@ -256,7 +256,7 @@ pub fn json(resolution: &Resolution, snapshot: &Snapshot, root: &FilePath, optio
             object["value"] = value(found);
         }
         Ok(None) => object["found"] = false.into(),
-        Err(error) => object["error"] = error.to_string().into(),
+        Err(error) => object["error"] = print::error(error, options).into(),
     }
     object
 }

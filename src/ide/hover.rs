@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use super::explain::{Names, conditions, layer_name, options};
 use crate::hiera::config::{Layer, Level, Template};
+use crate::hiera::eyaml::Decryptor;
 use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup::Resolver;
+use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::scope::{Scope, Variable};
@@ -87,7 +88,9 @@ impl Writer<'_> {
     fn resolve(&self, root: &LookupKey) -> Resolution {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
-        Resolver::new(self.snapshot.context(environment, &view, self.scope)).lookup(root, None)
+        let keys = self.snapshot.decryptor(environment);
+        let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
+        Resolver::new(Context { decryptor, ..self.snapshot.context(environment, &view, self.scope) }).lookup(root, None)
     }
 
     fn resolution(&self, title: &str, resolution: &Resolution, narrow: Narrow<'_>) -> String {
@@ -109,7 +112,8 @@ impl Writer<'_> {
                 false
             }
             Err(error) => {
-                writeln!(out, "The lookup fails: {}", self.text(&error.to_string())).expect("writing to a string");
+                writeln!(out, "The lookup fails: {}", self.text(&print::error(error, &self.print_options())))
+                    .expect("writing to a string");
                 false
             }
         };
@@ -143,9 +147,13 @@ impl Writer<'_> {
         if known.is_empty() { "for any node".to_owned() } else { format!("for nodes with {}", known.join(", ")) }
     }
 
+    fn print_options(&self) -> PrintOptions {
+        let reveal_decrypted = self.snapshot.config().eyaml.reveal;
+        PrintOptions { mask_encrypted: true, reveal_decrypted, ..PrintOptions::default() }
+    }
+
     fn value(&self, value: &Value, out: &mut String) {
-        let options =
-            PrintOptions { mask_encrypted: true, max_lines: Some(self.config.max_value_lines), ..PrintOptions::default() };
+        let options = PrintOptions { max_lines: Some(self.config.max_value_lines), ..self.print_options() };
         let yaml = print::yaml(value, &options);
         if self.config.markdown {
             // A fence longer than any in the value.
@@ -326,7 +334,8 @@ impl Writer<'_> {
             return out;
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
-        for located in locate(config, std::slice::from_ref(level), &node.scope_in(&environment.name), &view).unwrap_or_default() {
+        let scope = node.scope_in(&environment.name);
+        for located in locate(config, std::slice::from_ref(level), &scope, &view, None).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),
@@ -373,8 +382,7 @@ impl Writer<'_> {
     /// A value on one line, cut where it gets long, secrets masked.
     fn short(&self, value: &Value) -> String {
         const WIDTH: usize = 80;
-        let text = print::json(value, &PrintOptions::default());
-        let text = if text.contains("ENC[") { print::masked(&text) } else { text };
+        let text = print::json(value, &self.print_options());
         let cut: String = text.chars().take(WIDTH).collect();
         self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
     }

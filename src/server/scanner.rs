@@ -101,8 +101,8 @@ async fn configure(client: &Client, shared: &Shared) {
             problems.extend(settings.apply_file(&String::from_utf8_lossy(&bytes)));
         }
     }
-    for value in [options, client_settings].into_iter().flatten() {
-        problems.extend(settings.apply(&value, Origin::User));
+    for (value, origin) in [(options, Origin::User), (client_settings, Origin::Editor)] {
+        problems.extend(value.iter().flat_map(|value| settings.apply(value, origin)));
     }
     let news = shared.with(|state| {
         let news: Vec<_> = problems.iter().filter(|problem| !state.settings_problems.contains(problem)).cloned().collect();

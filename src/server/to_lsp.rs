@@ -60,7 +60,7 @@ pub(super) fn link(path: &FilePath, line: u32) -> String {
 /// A hover over a file.
 pub(super) fn hover(snapshot: &Snapshot, file: FileId, hover: Hover, features: &Features) -> lsp::Hover {
     let kind = if features.markdown { lsp::MarkupKind::Markdown } else { lsp::MarkupKind::PlainText };
-    let range = range(snapshot, Span { file, range: hover.range }, features.encoding);
+    let range = range(snapshot, Span::in_file(file, hover.range), features.encoding);
     lsp::Hover { contents: lsp::HoverContents::Markup(lsp::MarkupContent { kind, value: hover.text }), range: Some(range) }
 }
 
@@ -74,16 +74,13 @@ pub(super) fn definitions(
 ) -> lsp::GotoDefinitionResponse {
     let place = |target: &Target| {
         let found = snapshot.file(&target.path)?;
-        Some((
-            address(&target.path, documents)?,
-            range(snapshot, Span { file: found.id, range: target.range }, features.encoding),
-        ))
+        Some((address(&target.path, documents)?, range(snapshot, Span::in_file(found.id, target.range), features.encoding)))
     };
     let places = definitions.targets.iter().filter_map(place);
     if !features.links {
         return lsp::GotoDefinitionResponse::Array(places.map(|(uri, range)| lsp::Location { uri, range }).collect());
     }
-    let origin = range(snapshot, Span { file, range: definitions.origin }, features.encoding);
+    let origin = range(snapshot, Span::in_file(file, definitions.origin), features.encoding);
     let link = |(target_uri, range)| lsp::LocationLink {
         origin_selection_range: Some(origin),
         target_uri,
@@ -137,7 +134,7 @@ fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
 
 fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
-    text.map_or_else(lsp::Range::default, |text| range_in(text, span.range, encoding))
+    text.map_or_else(lsp::Range::default, |text| range_in(text, snapshot.place(span), encoding))
 }
 
 fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {

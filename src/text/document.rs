@@ -45,6 +45,12 @@ impl Text {
         Text { rope }
     }
 
+    /// The nearest range that lies in the text and cuts no character.
+    pub fn clamped(&self, range: TextRange) -> TextRange {
+        let clamp = |offset| self.rope.char_to_byte(self.char_at(offset));
+        TextRange::from_usize(clamp(range.start)..clamp(range.end))
+    }
+
     /// The bytes of `range`, clamped to the text and to whole characters.
     pub fn slice(&self, range: TextRange) -> Cow<'_, str> {
         let start = self.char_at(range.start);

@@ -8,4 +8,4 @@ pub mod range;
 pub use document::Text;
 pub use path::FilePath;
 pub use position::{Encoding, LineCol};
-pub use range::{FileId, FilePosition, Span, TextRange};
+pub use range::{FileId, FilePosition, PartId, Span, TextRange};

@@ -56,6 +56,11 @@ impl TextRange {
         TextRange { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// The range as seen from a place `by` bytes before its own zero.
+    pub fn shifted(self, by: u32) -> TextRange {
+        TextRange { start: self.start + by, end: self.end + by }
+    }
+
     /// The same as indices of a slice.
     pub fn as_usize(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -70,13 +75,34 @@ fn clamp(offset: usize) -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
+/// A part of a file that is read by itself: a top-level entry of a data file, or the whole file.
+///
+/// What stands in a part is counted from the part's start, so that an edit above it moves nothing. Which byte that is, only the
+/// file's own version knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId(pub u32);
+
+impl PartId {
+    /// The whole file: what is counted from its start.
+    pub const WHOLE: PartId = PartId(0);
+}
+
 /// A range of bytes in a file: where a value, a key or a token was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The file.
     pub file: FileId,
-    /// The bytes within it.
+    /// The part of it that the range is counted from.
+    pub part: PartId,
+    /// The bytes within the part.
     pub range: TextRange,
+}
+
+impl Span {
+    /// A range that is counted from the start of the file.
+    pub fn in_file(file: FileId, range: TextRange) -> Span {
+        Span { file, part: PartId::WHOLE, range }
+    }
 }
 
 /// A place between two bytes of a file: a cursor.

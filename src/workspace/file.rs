@@ -1,10 +1,11 @@
 //! One version of one file. What is derived from it is computed once, on first use, and shared by all snapshots.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::fs::{ReadError, Stamp};
-use crate::hiera::data::{DataFile, Format, Problem, ProblemKind};
-use crate::text::{FileId, FilePath, Span, Text, TextRange};
+use crate::hiera::data::{DataFile, Edited, Format};
+use crate::text::{FileId, FilePath, PartId, Text, TextRange};
 use crate::yaml::{self, Tree};
 
 /// A version of a file.
@@ -18,9 +19,20 @@ pub struct File {
     pub content: Content,
     /// Which version on disk this is; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
-    tree: OnceLock<Arc<Tree>>,
+    reading: Reading,
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
+}
+
+/// How a file's data is read.
+#[derive(Debug)]
+enum Reading {
+    /// All at once.
+    Whole,
+    /// In parts where it can be, as edits will come.
+    InParts,
+    /// As an earlier version and what was edited since.
+    Edited(Arc<DataFile>, Edited),
 }
 
 /// What is in a file.
@@ -46,9 +58,24 @@ impl Content {
 }
 
 impl File {
-    /// A version of the file at `path`.
+    /// A version of the file at `path`, as it is on disk.
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
-        File { id, path, content, stamp, tree: OnceLock::new(), yaml: OnceLock::new(), json: OnceLock::new() }
+        File { id, path, content, stamp, reading: Reading::Whole, yaml: OnceLock::new(), json: OnceLock::new() }
+    }
+
+    /// A text that an editor holds, and is about to edit.
+    pub fn opened(id: FileId, path: FilePath, text: Text) -> File {
+        File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
+    }
+
+    /// The version after an edit that makes `text` of this one's. Nothing is read yet.
+    pub fn edited(&self, edit: Edited, text: Text) -> File {
+        let reading = match (self.yaml.get(), &self.reading) {
+            (Some(data), _) => Reading::Edited(data.clone(), edit),
+            (None, Reading::Edited(data, earlier)) => Reading::Edited(data.clone(), earlier.then(edit)),
+            (None, _) => Reading::InParts,
+        };
+        File { reading, ..File::opened(self.id, self.path.clone(), text) }
     }
 
     /// Its text, if it is one.
@@ -64,16 +91,23 @@ impl File {
         if self.path.extension() == Some("json") { Format::Json } else { Format::Yaml }
     }
 
-    /// Its tree, as its name says that it is read; empty for what is no text.
-    pub fn tree(&self) -> Arc<Tree> {
-        let parse = || match self.text() {
-            Some(text) => Arc::new(parse(&text.to_str(), self.format())),
-            None => Arc::default(),
+    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself.
+    pub fn part_at(&self, offset: u32) -> Option<TextPart<'_>> {
+        let text = self.text()?;
+        let data = self.data(self.format());
+        let part = data.part_at(offset).filter(|part| part.id != PartId::WHOLE && part.start <= offset);
+        let (id, range) = match part {
+            None => (PartId::WHOLE, TextRange::new(0, text.len())),
+            Some(part) => {
+                let next = data.parts().partition_point(|other| other.start <= part.start);
+                (part.id, TextRange::new(part.start, data.parts().get(next).map_or(text.len(), |next| next.start)))
+            }
         };
-        self.tree.get_or_init(parse).clone()
+        let text = text.slice(range);
+        Some(TextPart { id, start: range.start, tree: parse(&text, self.format()), text })
     }
 
-    /// Its data, read in the given way. The tree is not kept for it: only files that are looked into need one.
+    /// Its data, read in the given way.
     pub fn data(&self, format: Format) -> Arc<DataFile> {
         let slot = match format {
             Format::Yaml => &self.yaml,
@@ -84,13 +118,7 @@ impl File {
 
     fn read_data(&self, format: Format) -> DataFile {
         let message = match &self.content {
-            Content::Text(text) => {
-                let text = text.to_str();
-                if let Some(tree) = self.tree.get().filter(|_| format == self.format()) {
-                    return DataFile::new(tree, &text, self.id, format);
-                }
-                return DataFile::new(&parse(&text, format), &text, self.id, format);
-            }
+            Content::Text(text) => return self.read_text(text, format),
             Content::NotUtf8(at) => format!("invalid UTF-8 at byte {at}: Puppet reads UTF-8 only"),
             Content::Unreadable(ReadError::TooLarge(size)) => {
                 format!("the file is too large to be read here: {} MB", size / 1_000_000)
@@ -98,10 +126,37 @@ impl File {
             Content::Unreadable(ReadError::IsFolder) => "Is a directory".to_owned(),
             Content::Unreadable(ReadError::Other(message)) => message.clone(),
         };
-        let span = Span { file: self.id, range: TextRange::empty(0) };
-        let problem = Problem { kind: ProblemKind::Unreadable(message.clone()), span, related: None };
-        DataFile { problems: vec![problem], refused: Some(message), ..DataFile::default() }
+        DataFile::unreadable(self.id, &message)
     }
+
+    fn read_text(&self, text: &Text, format: Format) -> DataFile {
+        if format == Format::Yaml
+            && let Reading::Edited(before, edit) = &self.reading
+            && let Some(data) = before.edited(*edit, text, self.id)
+        {
+            return data;
+        }
+        let text = text.to_str();
+        let tree = parse(&text, format);
+        let in_parts = match (format, &self.reading) {
+            (Format::Json, _) | (_, Reading::Whole) => None,
+            (Format::Yaml, Reading::InParts | Reading::Edited(..)) => DataFile::in_parts(&tree, &text, self.id),
+        };
+        in_parts.unwrap_or_else(|| DataFile::whole(&tree, &text, self.id, format))
+    }
+}
+
+/// A piece of a file's text with its tree, whose places are counted from its start.
+#[derive(Debug)]
+pub struct TextPart<'a> {
+    /// Which part of the file it is.
+    pub id: PartId,
+    /// Where it starts in the file.
+    pub start: u32,
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Its tree.
+    pub tree: Tree,
 }
 
 fn parse(text: &str, format: Format) -> Tree {

@@ -52,7 +52,7 @@ pub enum Entry {
 }
 
 /// What tells one version of a file on disk from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// When it was last changed, if the disk says so.
     pub modified: Option<SystemTime>,
@@ -170,6 +170,12 @@ impl Walking<'_> {
 /// The path of the current folder; `None` when it is gone or no text.
 pub fn current_dir() -> Option<FilePath> {
     std::env::current_dir().ok()?.to_str().map(FilePath::new)
+}
+
+/// The value of an environment variable; `None` when it is not set or no text.
+pub fn environment_variable(name: &str) -> Option<String> {
+    // Names that no variable can have make the system's call fail.
+    if name.is_empty() || name.contains(['=', '\0']) { None } else { std::env::var(name).ok() }
 }
 
 /// Files in memory, for tests and for what needs no disk.

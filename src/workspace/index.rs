@@ -29,14 +29,14 @@ impl KeyIndex {
             data.into_iter().map(|data| (file.path.clone(), data)).collect::<Vec<_>>()
         };
         for (path, data) in snapshot.files().flat_map(readings) {
-            for key in data.roots.keys().filter_map(|key| key.as_str()) {
+            for key in data.keys().filter_map(|key| key.as_str()) {
                 match definitions.get_mut(key) {
                     Some(files) if files.last() == Some(&path) => {}
                     Some(files) => files.push(path.clone()),
                     None => drop(definitions.insert(key.into(), vec![path.clone()])),
                 }
             }
-            for token in &data.tokens {
+            for token in data.tokens() {
                 if let Reference::Key { key, .. } = &token.reference {
                     edges.entry(token.root.clone()).or_default().insert(key.root_text().into());
                 }

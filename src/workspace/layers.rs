@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Snapshot;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
-use crate::hiera::hierarchy::pattern_of;
+use crate::hiera::hierarchy::{datadir_start, pattern_of};
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::scope::{PinnedFile, Scope};
-use crate::hiera::sources::Sources;
 use crate::text::FilePath;
 
 /// The layers of a workspace.
@@ -17,16 +17,16 @@ pub struct Layout {
     pub environments: Vec<Arc<Environment>>,
 }
 
-/// An environment: a folder with a `hiera.yaml`, its modules, and the global layer above it.
+/// An environment: a folder with a `hiera.yaml` perhaps, its modules, and the global layer above it.
 #[derive(Debug)]
 pub struct Environment {
     /// Its folder.
     pub root: FilePath,
     /// Its name, as `%{environment}` gives it.
     pub name: String,
-    /// Its `hiera.yaml`.
-    pub config: Arc<HieraConfig>,
-    /// The global layer's `hiera.yaml`, if the user has named one.
+    /// Its `hiera.yaml`, or what stands for it; `None` when its layer has nothing.
+    pub config: Option<Arc<HieraConfig>>,
+    /// The global layer's `hiera.yaml`, if the user has named one; Puppet's defaults where there is no such file.
     pub global: Option<Arc<HieraConfig>>,
     /// The modules on its module path, by name.
     pub modules: BTreeMap<String, Module>,
@@ -90,7 +90,8 @@ impl Environment {
         let global = self.global.iter().map(|config| (Layer::Global, config));
         let modules =
             self.modules.iter().filter_map(|(name, module)| Some((Layer::Module(name.as_str().into()), module.config.as_ref()?)));
-        global.chain([(Layer::Environment, &self.config)]).chain(modules)
+        let own = self.config.iter().map(|config| (Layer::Environment, config));
+        global.chain(own).chain(modules)
     }
 
     /// How a data file is read: by the first level that can reach it.
@@ -113,7 +114,7 @@ impl Environment {
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
-    pub fn levels_without_files(&self, snapshot: &super::Snapshot) -> Vec<&str> {
+    pub fn levels_without_files(&self, snapshot: &Snapshot) -> Vec<&str> {
         let names = |level: &Arc<Level>| {
             let mut reaches = self.reach.iter().filter(|reach| Arc::ptr_eq(&reach.level, level));
             !reaches.any(|reach| snapshot.files().any(|file| reach.pattern.bind(file.path.as_str()).is_some()))
@@ -130,19 +131,19 @@ impl Environment {
     }
 
     /// Computes what its levels can read.
-    pub fn with_reach(mut self, sources: &dyn Sources) -> Environment {
+    pub fn with_reach(mut self, snapshot: &Snapshot) -> Environment {
+        let sources = snapshot.view(&self);
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
         for (layer, config) in self.configs() {
             for level in config.levels() {
-                let mapped = sources.map_datadir(&level.datadir.text);
-                let datadir = config.base().join(mapped.split("%{").next().unwrap_or_default());
+                let datadir = datadir_start(config, level, &sources);
                 if datadir != config.base() && !self.root.is_within(&datadir) && !datadirs.contains(&datadir) {
                     datadirs.push(datadir);
                 }
                 let level = Arc::new(level.clone());
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, &level, template, sources) else { continue };
+                    let Some(pattern) = pattern_of(config, &level, template, &sources) else { continue };
                     reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
                 }
             }

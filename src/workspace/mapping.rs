@@ -47,8 +47,8 @@ impl PathMappings {
 
     /// Where a datadir lies here, relative to the folder of its `hiera.yaml` unless absolute; itself when nothing maps it.
     ///
-    /// Without a rule, a datadir below the standard folder of environments that does not exist is that of the repository.
-    pub fn map(&self, datadir: &str, exists: &dyn Fn(&FilePath) -> bool) -> String {
+    /// Without a rule, a datadir below the standard folder of environments that does not exist is below the environment's folder `root`.
+    pub fn map(&self, datadir: &str, root: Option<&FilePath>, exists: &dyn Fn(&FilePath) -> bool) -> String {
         for rule in &self.rules {
             if let Some(found) = rule.deployed.find(datadir) {
                 let rest = &datadir[found.end()..];
@@ -60,7 +60,8 @@ impl PathMappings {
             && !exists(&literal_folder(datadir))
         {
             let below = rest.split_once('/').map_or("", |(_, below)| below);
-            return trimmed(below.to_owned());
+            let root = root.map(|root| format!("{root}/")).unwrap_or_default();
+            return trimmed(format!("{root}{below}"));
         }
         datadir.to_owned()
     }
@@ -84,7 +85,7 @@ mod tests {
     fn map(pairs: &[(&str, &str)], datadir: &str) -> String {
         let mut mappings = PathMappings::default();
         pairs.iter().for_each(|(deployed, here)| mappings.add(deployed, here).unwrap());
-        mappings.map(datadir, &|_| false)
+        mappings.map(datadir, None, &|_| false)
     }
 
     #[test]
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(map(&[], "/etc/puppetlabs/code/environments/production"), ".");
         assert_eq!(map(&[], "/etc/puppetlabs/code/hieradata"), "/etc/puppetlabs/code/hieradata");
         let exists = |_: &FilePath| true;
-        let kept = PathMappings::default().map("/etc/puppetlabs/code/environments/production/data", &exists);
+        let kept = PathMappings::default().map("/etc/puppetlabs/code/environments/production/data", None, &exists);
         assert_eq!(kept, "/etc/puppetlabs/code/environments/production/data", "a folder that is there is meant");
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! A change is applied to the [`Workspace`]; everything else looks at a [`Snapshot`].
 
+pub mod eyaml;
 pub mod file;
 pub mod fs;
 pub mod index;
 pub mod layers;
+mod layout;
 pub mod mapping;
 pub mod nodes;
 pub mod scan;
@@ -14,14 +16,16 @@ pub mod snapshot;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use eyaml::{EyamlConfig, Keys};
 use file::{Content, File};
-use fs::{Entry, Stamp};
+use fs::{Entry, OsFs, Stamp};
 use layers::Layout;
 use mapping::PathMappings;
 use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
+use crate::hiera::data::Edited;
 use crate::hiera::lookup::Profile;
 use crate::text::{FileId, FilePath, Text, TextRange};
 
@@ -42,6 +46,8 @@ pub struct WorkspaceConfig {
     pub path_mappings: PathMappings,
     /// Where nodes come from.
     pub nodes: NodesConfig,
+    /// What the user says about encrypted values.
+    pub eyaml: EyamlConfig,
     /// The longest file that is read, in bytes.
     pub max_file_size: u64,
 }
@@ -56,6 +62,7 @@ impl Default for WorkspaceConfig {
             module_path: None,
             path_mappings: PathMappings::default(),
             nodes: NodesConfig::default(),
+            eyaml: EyamlConfig::default(),
             max_file_size: 64 << 20,
         }
     }
@@ -118,6 +125,7 @@ impl Workspace {
             selected: None,
             open: Arc::default(),
             key_index: Arc::new(OnceLock::new()),
+            eyaml: keys(&config, &folders),
         };
         Workspace {
             config,
@@ -162,9 +170,15 @@ impl Workspace {
         match change {
             Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, text)),
             Change::Edit(path, edits) => {
-                let Some(text) = self.open_text(&path) else { return };
-                let edited = edits.iter().fold(text.clone(), |text, (range, insert)| text.edit(*range, insert));
-                touched = Some(self.put(path, edited));
+                let Some(mut file) = self.overlay.get(&path).cloned() else { return };
+                for (range, insert) in &edits {
+                    let Some(text) = file.text() else { return };
+                    let range = text.clamped(*range);
+                    let edited = text.edit(range, insert);
+                    file = Arc::new(file.edited(Edited::new(range, insert.len() as u32), edited));
+                }
+                self.overlay.insert(path.clone(), file);
+                touched = Some(path);
             }
             Change::Close(path) => {
                 self.overlay.remove(&path);
@@ -180,12 +194,14 @@ impl Workspace {
             Change::SelectNode(name) => self.selected = name.map(Into::into),
             Change::Configure(config) => {
                 self.config = config;
+                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 // Rules for nodes may be others now.
                 self.sources = Arc::default();
                 self.reconfigured = true;
             }
             Change::Folders(folders) => {
                 self.folders = Arc::new(without_repeats(folders));
+                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 self.reconfigured = true;
             }
         }
@@ -194,8 +210,16 @@ impl Workspace {
 
     fn put(&mut self, path: FilePath, text: Text) -> FilePath {
         let id = self.number(&path);
-        self.overlay.insert(path.clone(), Arc::new(File::new(id, path.clone(), Content::Text(text), None)));
+        self.overlay.insert(path.clone(), Arc::new(self.opened(id, &path, text)));
         path
+    }
+
+    /// A file as an editor holds it. What shapes the layout is small, and read as a whole.
+    fn opened(&self, id: FileId, path: &FilePath, text: Text) -> File {
+        if scan::shapes_layout(&self.config, path) {
+            return File::new(id, path.clone(), Content::Text(text), None);
+        }
+        File::opened(id, path.clone(), text)
     }
 
     fn number(&mut self, path: &FilePath) -> FileId {
@@ -274,8 +298,13 @@ impl Workspace {
         }
         snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
-        snapshot.layout = Arc::new(scan::layout(snapshot));
+        snapshot.layout = Arc::new(layout::layout(snapshot));
     }
+}
+
+/// The keys for encrypted values, if the user wants them used. They are read from the disk when the first value is decrypted.
+fn keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
+    Keys::new(&config.eyaml, folders, Arc::new(OsFs)).map(Arc::new)
 }
 
 /// The same folders, each once: clients list one twice, and what is in it would be there twice, too.

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use super::file::{Content, File};
 use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
-use super::layers::{Environment, Layout, Module};
+use super::layout::MODULE_FOLDERS;
 use super::nodes::{self, Node};
-use super::snapshot::{EnvironmentView, Names, Snapshot};
+use super::snapshot::{EnvironmentView, Snapshot};
 use super::{Workspace, WorkspaceConfig};
-use crate::hiera::config::{ConfigSource, HieraConfig, Layer};
-use crate::hiera::data::Format;
 use crate::hiera::glob::glob;
 use crate::text::FilePath;
 
@@ -90,25 +88,20 @@ pub struct Progress {
 /// Folders that hold no data and many files.
 const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
 const MAX_ENTRIES: usize = 500_000;
-/// The modules' folders of an environment that does not name any.
-const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
-
 /// Tells a module's name.
-const METADATA: &str = "metadata.json";
-/// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing.
-const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
+pub(super) const METADATA: &str = "metadata.json";
 
 /// Whether a change of this file may change the layers.
 pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
     is_config(config, path) || matches!(path.name(), "environment.conf" | METADATA)
 }
 
-fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
+pub(super) fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
     path.name() == "hiera.yaml" || is_named(config, path) || config.global_hiera_config.as_ref() == Some(path)
 }
 
 /// Whether it is the file that the setting names: whole parts of the path, `my-hiera.yaml` is another.
-fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
+pub(super) fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
     let named = FilePath::new(&config.hiera_config);
     let rest = path.as_str().strip_suffix(named.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
@@ -127,12 +120,7 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
     }
     let mut reading = Reading { request, fs, scan };
     let entries = &reading.scan.entries;
-    // Most modules have no config, so that their names are not asked for.
-    let matters = |path: &FilePath| {
-        path.name() != METADATA || path.parent().is_some_and(|root| entries.contains_key(&root.join("hiera.yaml")))
-    };
-    let mut configs: Vec<FilePath> =
-        entries.keys().filter(|path| shapes_layout(&request.config, path) && matters(path)).cloned().collect();
+    let mut configs: Vec<FilePath> = entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
     configs.extend(governing_above(request, fs));
     configs.extend(request.config.global_hiera_config.clone());
     configs.iter().for_each(|path| reading.read(path));
@@ -290,143 +278,6 @@ fn outside_folders(snapshot: &Snapshot, entries: &BTreeMap<FilePath, Entry>) -> 
         }
     }
     folders
-}
-
-/// The layers that the configs of a snapshot make.
-pub fn layout(snapshot: &Snapshot) -> Layout {
-    let config = snapshot.config();
-    let is_here =
-        |path: &FilePath| matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
-    let roots: BTreeSet<FilePath> = snapshot
-        .files
-        .keys()
-        .filter(|path| is_config(config, path) && config.global_hiera_config.as_ref() != Some(path))
-        .filter_map(|path| root_of(config, path))
-        .collect();
-    // A hiera.yaml in a folder of another's module path is that module's.
-    let module_folders: BTreeMap<&FilePath, Vec<FilePath>> =
-        roots.iter().map(|root| (root, module_path(snapshot, root))).collect();
-    let is_module = |root: &FilePath| {
-        root.parent()
-            .is_some_and(|parent| module_folders.iter().any(|(other, folders)| *other != root && folders.contains(&parent)))
-            || roots.iter().any(|other| other != root && is_sample(root, other))
-    };
-    let global = config
-        .global_hiera_config
-        .as_ref()
-        .filter(|path| is_here(path))
-        .and_then(|path| read_config(snapshot, path, &Layer::Global));
-    let mut environments = Vec::new();
-    for root in roots.iter().filter(|root| !is_module(root)) {
-        let lone = if root.ancestors().any(|above| roots.contains(&above)) { None } else { lone_module(snapshot, root) };
-        let read = || {
-            let config = read_config(snapshot, &config_path(snapshot, root), &Layer::Environment)?;
-            Some((config, modules(snapshot, &module_folders[root])))
-        };
-        let Some((environment_config, modules)) = lone.or_else(read) else { continue };
-        let parent = root.parent();
-        let name = match parent.as_ref().map(FilePath::name) {
-            Some("environments") => root.name().to_owned(),
-            _ => config.environment.clone(),
-        };
-        let environment = Environment {
-            root: root.clone(),
-            name,
-            config: environment_config,
-            global: global.clone(),
-            modules,
-            reach: Vec::new(),
-            datadirs: Vec::new(),
-        };
-        let view = EnvironmentView { snapshot, environment: None };
-        environments.push(Arc::new(environment.with_reach(&view)));
-    }
-    environments.sort_by_key(|environment| std::cmp::Reverse(environment.root.as_str().len()));
-    Layout { environments }
-}
-
-/// What there is of the environment of a module that is opened without one: no levels, and this module.
-fn lone_module(snapshot: &Snapshot, root: &FilePath) -> Option<(Arc<HieraConfig>, BTreeMap<String, Module>)> {
-    let has = |name: &str| snapshot.names.entries.contains_key(&root.join(name));
-    if !has(METADATA) || ["environment.conf", "Puppetfile"].into_iter().any(has) {
-        return None;
-    }
-    let name = module_name(snapshot, root);
-    let config = read_config(snapshot, &root.join("hiera.yaml"), &Layer::Module(name.as_str().into()))?;
-    // Nothing is there, so that it is not taken for the module's.
-    let nowhere = root.join(".environment/hiera.yaml");
-    let environment_config = HieraConfig::without_levels(config.file, &nowhere);
-    let module = Module { root: root.clone(), config: Some(config) };
-    Some((Arc::new(environment_config), BTreeMap::from([(name, module)])))
-}
-
-/// A module's name: metadata.json has the author's before it, and so has the folder often.
-fn module_name(snapshot: &Snapshot, root: &FilePath) -> String {
-    let metadata = snapshot.file(&root.join(METADATA)).and_then(|file| file.text()).map(|text| text.to_str().into_owned());
-    let metadata = metadata.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-    let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str()).unwrap_or(root.name());
-    full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
-}
-
-fn root_of(config: &WorkspaceConfig, path: &FilePath) -> Option<FilePath> {
-    let depth = FilePath::new(&config.hiera_config).as_str().matches('/').count();
-    if is_named(config, path) { path.ancestors().nth(depth) } else { path.parent() }
-}
-
-fn config_path(snapshot: &Snapshot, root: &FilePath) -> FilePath {
-    let named = root.join(&snapshot.config().hiera_config);
-    if snapshot.files.contains_key(&named) { named } else { root.join("hiera.yaml") }
-}
-
-/// Whether a `hiera.yaml` at `root` is what tests, templates or examples of the environment at `other` are made of.
-fn is_sample(root: &FilePath, other: &FilePath) -> bool {
-    root.relative_to(other).is_some_and(|below| below.split('/').any(|folder| SAMPLE_FOLDERS.contains(&folder)))
-}
-
-fn module_path(snapshot: &Snapshot, root: &FilePath) -> Vec<FilePath> {
-    let named = snapshot.config().module_path.clone().or_else(|| environment_conf_module_path(snapshot, root));
-    match named {
-        Some(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
-        None => MODULE_FOLDERS.iter().map(|folder| root.join(folder)).collect(),
-    }
-}
-
-/// `modulepath` of environment.conf; `$basemodulepath` and absolute folders are not the repository's.
-fn environment_conf_module_path(snapshot: &Snapshot, root: &FilePath) -> Option<Vec<String>> {
-    let file = snapshot.file(&root.join("environment.conf"))?;
-    let text = file.text()?.to_str().into_owned();
-    let value = text.lines().find_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        (name.trim() == "modulepath").then(|| value.trim().to_owned())
-    })?;
-    let folders = value.split(':').map(str::trim).filter(|folder| !folder.is_empty() && !folder.starts_with(['$', '/']));
-    Some(folders.map(str::to_owned).collect())
-}
-
-/// The modules in these folders; of two with one name the first counts.
-fn modules(snapshot: &Snapshot, folders: &[FilePath]) -> BTreeMap<String, Module> {
-    let mut modules = BTreeMap::new();
-    let Names { children, .. } = &*snapshot.names;
-    for folder in folders {
-        for (name, kind) in children.get(folder).map_or(&[][..], Vec::as_slice) {
-            if *kind == crate::hiera::glob::EntryKind::File || modules.contains_key(name) {
-                continue;
-            }
-            let root = folder.join(name);
-            let layer = Layer::Module(name.as_str().into());
-            let config = read_config(snapshot, &root.join("hiera.yaml"), &layer);
-            modules.insert(name.clone(), Module { root, config });
-        }
-    }
-    modules
-}
-
-fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<Arc<HieraConfig>> {
-    let file = snapshot.file(path)?;
-    let data = file.data(Format::Yaml);
-    let source = ConfigSource { file: file.id, path, layer };
-    let config = HieraConfig::from_value(source, data.root.as_ref());
-    Some(Arc::new(HieraConfig { refused: data.refused.clone(), ..config }))
 }
 
 /// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.

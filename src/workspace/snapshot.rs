@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use super::WorkspaceConfig;
+use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::File;
 use super::fs::Entry;
 use super::index::KeyIndex;
@@ -17,7 +18,7 @@ use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
 use crate::hiera::value::{Member, Value};
-use crate::text::{FileId, FilePath};
+use crate::text::{FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
 #[derive(Clone, Debug)]
@@ -37,6 +38,7 @@ pub struct Snapshot {
     pub(super) selected: Option<Arc<str>>,
     pub(super) open: Arc<Vec<FilePath>>,
     pub(super) key_index: Arc<OnceLock<KeyIndex>>,
+    pub(super) eyaml: Option<Arc<Keys>>,
 }
 
 impl Snapshot {
@@ -48,6 +50,12 @@ impl Snapshot {
     /// The file with this number.
     pub fn file_by_id(&self, id: FileId) -> Option<&Arc<File>> {
         self.file(self.path(id)?)
+    }
+
+    /// The bytes of a place, counted from the start of its file. Empty at the start for a place in a part that is no more.
+    pub fn place(&self, span: Span) -> TextRange {
+        let moved = || self.file_by_id(span.file)?.data(Format::Yaml).place(span);
+        if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
     /// The path of the file with this number, whether it still exists or not.
@@ -149,11 +157,18 @@ impl Snapshot {
         Context {
             sources: view,
             global: environment.global.clone(),
-            environment: Some(environment.config.clone()),
+            environment: environment.config.clone(),
             scope,
             profile: self.config.profile,
+            decryptor: None,
             tolerant: true,
         }
+    }
+
+    /// What decrypts values of an environment; `None` unless the user has switched it on. [`Snapshot::context`] leaves it out: rules
+    /// decrypt nothing, only answers to the user's own questions do.
+    pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
+        self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
 
     /// Which files define which keys.
@@ -207,7 +222,7 @@ fn sees(environment: &Environment, view: &EnvironmentView<'_>, scope: &Scope, pa
     environment_matches
         && environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str())).any(|reach| {
             let Some((_, config)) = environment.configs().find(|(layer, _)| *layer == reach.layer) else { return false };
-            let located = locate(config, std::slice::from_ref(&reach.level), scope, view).unwrap_or_default();
+            let located = locate(config, std::slice::from_ref(&reach.level), scope, view, None).unwrap_or_default();
             let is_it = |place: &Place| matches!(place, Place::File { path: found, .. } if found == path);
             located.iter().flat_map(|level| &level.locations).any(|location| is_it(&location.place))
         })
@@ -261,7 +276,8 @@ impl Sources for EnvironmentView<'_> {
 
     fn map_datadir(&self, datadir: &str) -> String {
         let exists = |path: &FilePath| self.snapshot.names.entries.contains_key(path);
-        self.snapshot.config.path_mappings.map(datadir, &exists)
+        let root = self.environment.map(|environment| &environment.root);
+        self.snapshot.config.path_mappings.map(datadir, root, &exists)
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`parse`] and [`parse_json`] make a [`Tree`] of any text; [`psych`] says what its scalars and tags mean, [`scalar`]
 //! where a part of a scalar's text is written, and [`Tree::node_at`] what is under a cursor.
 
+mod cut;
 mod json;
 mod navigate;
 mod parse;
@@ -12,9 +13,9 @@ pub mod scalar;
 mod scan;
 pub mod tree;
 
+pub use cut::{Entry, cut, cut_piece};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
 pub use parse::{parse, parse_for_editing, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
-pub use recover::entries;
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, Tree};

@@ -13,23 +13,6 @@ use crate::text::TextRange;
 /// At most this many times the length of the text is read before entries are no longer tried beyond their cut.
 const EFFORT: usize = 8;
 
-/// The top-level entries of a text: each from the start of its key's line to the start of the next entry's.
-///
-/// What is before the first entry, and a document that is no block mapping, belongs to none of them.
-pub fn entries(text: &str) -> Vec<TextRange> {
-    let tree = parse::parse(text);
-    let Some(root) = tree.root else { return Vec::new() };
-    if !matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) {
-        return Vec::new();
-    }
-    let (end, _) = document_end(text, body_start(text));
-    let mut starts: Vec<usize> =
-        tree.entries(root).iter().map(|(key, _)| line_start(text, first_byte(&tree.nodes, *key))).collect();
-    starts.dedup();
-    let ends = starts.iter().skip(1).copied().chain([end.max(starts.last().copied().unwrap_or(0))]);
-    starts.iter().zip(ends).map(|(start, end)| TextRange::from_usize(*start..end)).collect()
-}
-
 /// The tree of a text whose first attempt `run` ended with `error`.
 pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let mut recovery = Recovery::new(text, run.tags.clone());

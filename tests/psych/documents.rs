@@ -62,8 +62,19 @@ fn sound(text: &str, tree: &Tree) {
     for (offset, _) in text.char_indices().filter(|_| text.len() < 200) {
         let _ = tree.node_at(text, offset as u32);
     }
-    let entries = yaml::entries(text);
-    assert!(entries.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text:?} {entries:?}");
+    if let Some(entries) = yaml::cut(text, tree) {
+        assert!(entries.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{text:?} {entries:?}");
+        let alone = entries.iter().flat_map(|entry| {
+            let root = entry.tree.root.expect("an entry has a key");
+            let span = |id| entry.tree.node(id).span.shifted(entry.range.start);
+            entry.tree.entries(root).iter().map(move |(key, value)| (span(*key), span(*value))).collect::<Vec<_>>()
+        });
+        let within = tree
+            .entries(tree.root.expect("it was cut"))
+            .iter()
+            .map(|(key, value)| (tree.node(*key).span, tree.node(*value).span));
+        assert!(alone.eq(within), "{text:?} {entries:?}");
+    }
     for problem in &tree.problems {
         assert!(whole.contains(problem.span) && text.get(problem.span.as_usize()).is_some(), "{text:?} {problem:?}");
         assert!(!problem.span.is_empty() || problem.span.start == whole.end, "{text:?} {problem:?}");

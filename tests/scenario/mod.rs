@@ -8,10 +8,12 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use hiera_ls::hiera::eyaml::Decryptor;
 use hiera_ls::hiera::lookup::{Context, Profile, Resolver};
 use hiera_ls::hiera::merge::parse_strategy;
 use hiera_ls::hiera::print::{PrintOptions, json};
 use hiera_ls::text::FilePath;
+use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::nodes::{from_json, literal_scope};
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
@@ -109,11 +111,17 @@ impl Written<'_> {
 
     /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch --reveal-sensitive` does.
     pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
+        self.ask_hiera_ls_as(Profile::of_version(version))
+    }
+
+    /// The same for any settings of Puppet's.
+    pub fn ask_hiera_ls_as(&self, profile: Profile) -> Vec<Value> {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        let profile = Profile::of_version(version);
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
             profile,
+            // Puppet always decrypts.
+            eyaml: EyamlConfig { decrypt: true, key_folders: vec![FilePath::new("/")], ..EyamlConfig::default() },
             ..WorkspaceConfig::default()
         };
         let mut workspace = Workspace::new(config, vec![root.clone()]);
@@ -125,7 +133,9 @@ impl Written<'_> {
         let view = snapshot.view(environment);
         let scope = from_json(&self.scope());
         let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production");
-        let resolver = Resolver::new(Context { tolerant: false, ..snapshot.context(environment, &view, &scope) });
+        let keys = snapshot.decryptor(environment);
+        let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
+        let resolver = Resolver::new(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) });
         self.scenario.questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
     }
 
@@ -155,10 +165,10 @@ fn answer(resolver: &Resolver<'_>, question: &Question) -> Value {
         None => Ok(None),
         Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),
     };
-    let found = merge.and_then(|merge| resolver.value(&question.key, merge.as_ref()).map_err(|error| error.to_string()));
+    let found = merge.and_then(|merge| resolver.value(&question.key, merge.as_ref()).map_err(|error| error.revealed()));
     match found {
         Ok(Some(value)) => {
-            let text = json(&value, &PrintOptions { reveal_sensitive: true, ..PrintOptions::default() });
+            let text = json(&value, &PrintOptions { reveal_sensitive: true, reveal_decrypted: true, ..PrintOptions::default() });
             let value: Value = serde_json::from_str(&text).expect("values are printed as JSON");
             json!({"found": true, "value": value})
         }
@@ -177,8 +187,14 @@ pub struct Puppet {
 impl Puppet {
     /// Starts it; call only after `require("puppet")`.
     pub fn start() -> Puppet {
+        Puppet::start_with(&[])
+    }
+
+    /// The same with settings of Puppet's.
+    pub fn start_with(arguments: &[&str]) -> Puppet {
         let mut process = Command::new(support::oracle())
             .args(["--serve", "--jobs", "2"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -69,8 +69,9 @@ impl Places<'_> {
         let path = self.snapshot.path(span.file);
         let shown = path.map_or_else(String::new, |path| path.relative_to(self.root).unwrap_or(path.as_str()).to_owned());
         let text = path.and_then(|path| self.snapshot.file(path)).and_then(|file| file.text().cloned()).unwrap_or_default();
-        let start = text.line_col(span.range.start, Encoding::Utf32);
-        let end = text.line_col(span.range.end, Encoding::Utf32);
+        let range = self.snapshot.place(span);
+        let start = text.line_col(range.start, Encoding::Utf32);
+        let end = text.line_col(range.end, Encoding::Utf32);
         let line_text = text.line(start.line).map(|line| line.into_owned()).unwrap_or_default();
         Place {
             path: shown,

@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
     for (key, member) in options {
         let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{")) else { continue };
         if let (Err(error), Some(span)) = (RubyRegex::new(pattern), member.key_origin) {

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig, Locations};
+use crate::hiera::hierarchy::datadir_start;
 use crate::hiera::sources::Sources;
 
 /// The rule.
@@ -14,15 +15,17 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let is_misplaced = config.problems.iter().any(|problem| problem.kind == ConfigProblemKind::Version);
     for problem in &config.problems {
-        let other_rule = matches!(
-            problem.kind,
-            ConfigProblemKind::FunctionInConfig | ConfigProblemKind::Version | ConfigProblemKind::Unreadable
-        );
-        if !other_rule {
-            findings
-                .push(Finding::new(&RULE, problem.span, problem.message.clone()).with_related(problem.related, "the first one"));
-        }
+        use ConfigProblemKind::{Deprecated, FunctionInConfig, Library, Unreadable, Version};
+        let message = match problem.kind {
+            Deprecated | FunctionInConfig | Unreadable | Version => continue, // Other rules find these.
+            // Its levels are those of another version.
+            ConfigProblemKind::Structure if is_misplaced => continue,
+            Library => format!("{}, unless the gem 'hiera' has been added to this Puppet", problem.message),
+            _ => problem.message.clone(),
+        };
+        findings.push(Finding::new(&RULE, problem.span, message).with_related(problem.related, "the first one"));
     }
     if context.snapshot.complete {
         folders_for_files(config, context, findings);
@@ -31,9 +34,9 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
 
 /// Paths that name a folder: Puppet tries to read it as a file. Only what no variable decides can be told.
 fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    for level in config.levels().filter(|level| !level.datadir.text.contains("%{")) {
+    for level in config.levels().filter(|level| level.extension.is_none() && !level.datadir.text.contains("%{")) {
         let Locations::Paths(paths) = &level.locations else { continue };
-        let datadir = config.base().join(&context.view.map_datadir(&level.datadir.text));
+        let datadir = datadir_start(config, level, context.view);
         for path in paths.iter().filter(|path| !path.text.contains("%{")) {
             let named = datadir.join(&path.text);
             if let (true, Some(span)) = (context.view.is_folder(&named), path.span) {

@@ -1,7 +1,7 @@
 //! `config-version`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::config::{ConfigProblemKind, HieraConfig};
+use crate::hiera::config::{ConfigProblemKind, HieraConfig, Version};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -15,10 +15,10 @@ pub static RULE: Rule = Rule {
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
         let message = match problem.kind {
-            ConfigProblemKind::Version if problem.message.ends_with("hiera-ls") => {
-                format!("{}; it reads version 5", problem.message)
+            ConfigProblemKind::Version if config.version == Version::V3 => {
+                format!("{}, where it must be `version: 5`", problem.message)
             }
-            ConfigProblemKind::Version => format!("{}; hiera-ls reads version 5", problem.message),
+            ConfigProblemKind::Version => problem.message.clone(),
             ConfigProblemKind::Unreadable => {
                 format!("the file is no hash, which Puppet takes for version 3: {}", problem.message)
             }

@@ -19,7 +19,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
         return; // Only data_hash functions are held to the rule.
     }
     let prefix = format!("{module}::");
-    for (key, member) in &context.data.roots {
+    for (key, member) in context.data.members() {
         let Some(text) = key.as_str() else { continue };
         if let (false, Some(span)) = (text == LOOKUP_OPTIONS || text.starts_with(&prefix), member.key_origin) {
             let message =

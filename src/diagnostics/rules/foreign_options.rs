@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Layer::Module(module) = context.layer else { return };
-    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
     for (key, entry) in options {
         let Some(text) = key.as_str().filter(|text| !text.contains("%{")) else { continue };
         let prefix = if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };

@@ -27,7 +27,7 @@ const MAX_STEPS_IN_FILE: usize = 10_000;
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.keys();
     let mut steps_left = MAX_STEPS_IN_FILE;
-    for token in &context.data.tokens {
+    for token in context.data.tokens() {
         let Reference::Key { key, .. } = &token.reference else { continue };
         if !index.in_one_circle(&token.root, &key.root_text()) {
             continue;
@@ -59,7 +59,7 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     let is_it = |token: &&TokenUse| {
         token.string_span == string && matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
     };
-    data.and_then(|data| data.tokens.iter().find(is_it).map(|token| token.span)).unwrap_or(string)
+    data.and_then(|data| data.tokens().find(is_it).map(|token| token.span)).unwrap_or(string)
 }
 
 /// A circle as the resolver met it.
@@ -114,7 +114,7 @@ impl Search<'_> {
             }
             let Some(data) = file.view.data_of(&place.path) else { continue };
             way.push(place.clone());
-            for next in data.tokens.iter().filter(|token| token.root == place.root) {
+            for next in data.tokens().filter(|token| token.root == place.root) {
                 let Reference::Key { key, .. } = &next.reference else { continue };
                 let next_root = key.root_text();
                 if file.snapshot.keys().in_one_circle(&place.root, &next_root)
@@ -134,7 +134,7 @@ impl Search<'_> {
         let scope = file.snapshot.scope_seeing(file.environment, &files)?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(&self.token.root), None);
-        match resolution.value.err()?.kind {
+        match *resolution.value.err()?.kind {
             LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
             _ => None,
         }

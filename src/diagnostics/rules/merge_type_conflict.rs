@@ -27,7 +27,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     }
     let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
     let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
-    for key in context.data.roots.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
+    for key in context.data.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
         let others: Vec<&FilePath> = file
             .snapshot
             .keys()
@@ -57,7 +57,7 @@ fn conflict(context: &DataContext<'_>, key: &str, others: &[&FilePath]) -> Optio
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         let error = resolution.value.as_ref().err()?;
-        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &error.kind else { return None };
+        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &*error.kind else { return None };
         let span = error.span.filter(|span| span.file == file.file.id)?;
         let message = format!("'{key}' is merged with strategy '{}', which fails here: {error}", resolution.merge);
         let mut finding = Finding::new(&RULE, span, message);

@@ -3,6 +3,7 @@
 pub mod alias_not_whole_value;
 pub mod bad_argument;
 pub mod bad_options_regex;
+pub mod config_deprecated;
 pub mod config_error;
 pub mod config_version;
 pub mod duplicate_key;

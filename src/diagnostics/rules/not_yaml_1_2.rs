@@ -22,7 +22,7 @@ pub static RULE: Rule = Rule {
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };
-    if file.data(Format::Yaml).refused.is_some() {
+    if file.data(Format::Yaml).refused().is_some() {
         return; // Puppet cannot read it either, which another rule says.
     }
     let whole = text.to_str();
@@ -30,7 +30,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let Err(error) = parser.load(&mut Nobody, true) else { return };
     let range = place(file, error.marker());
     let message = format!("Puppet reads this, tools that follow YAML 1.2 do not: {}", error.info());
-    findings.push(Finding::new(&RULE, Span { file: file.id, range }, message));
+    findings.push(Finding::new(&RULE, Span::in_file(file.id, range), message));
 }
 
 /// The events are not wanted, only whether they come.

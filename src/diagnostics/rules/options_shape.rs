@@ -15,7 +15,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(member) = context.data.roots.get(LOOKUP_OPTIONS) else { return };
+    let Some(member) = context.data.get(LOOKUP_OPTIONS) else { return };
     let place = member.value.origin.or(member.key_origin);
     let Some(options) = member.value.as_hash() else {
         if let Some(span) = place.filter(|_| !member.value.is_live()) {

@@ -24,5 +24,5 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
 /// Whether the reader stumbled over a character that no value may start with, most often the `%` of a token.
 fn starts_like_a_token(context: &FileContext<'_>, problem: &Problem) -> bool {
     let text = context.file.text().map(|text| text.to_str().into_owned()).unwrap_or_default();
-    text.get(problem.span.range.start as usize..).is_some_and(|rest| rest.starts_with(['%', '@', '`']))
+    text.get(context.snapshot.place(problem.span).start as usize..).is_some_and(|rest| rest.starts_with(['%', '@', '`']))
 }

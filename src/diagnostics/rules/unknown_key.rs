@@ -20,7 +20,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
         return; // A backend that cannot be read may have any key.
     }
     let absent = std::cell::LazyCell::new(|| environment.levels_without_files(context.file.snapshot));
-    for token in &context.data.tokens {
+    for token in context.data.tokens() {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
         let defined: Vec<_> = definitions(context, &root).collect();
@@ -72,7 +72,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
 fn definitions<'a>(context: &DataContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
     let (snapshot, environment, view) = (context.file.snapshot, context.file.environment, context.file.view);
     let files = snapshot.keys().definitions(root).iter().filter(move |path| environment.reaches(path));
-    files.filter_map(move |path| Some(view.data_of(path)?.roots.get(root)?.clone()))
+    files.filter_map(move |path| Some(view.data_of(path)?.get(root)?.clone()))
 }
 
 /// Where a dotted key ends in every definition of its root key.

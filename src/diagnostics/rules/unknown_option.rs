@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
     for (name, entry) in options {
         for (option, member) in entry.value.as_hash().into_iter().flatten() {
             let option = option.to_text();

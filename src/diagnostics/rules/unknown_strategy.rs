@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.roots.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
     for (key, entry) in options {
         let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else { continue };
         if let Err(error) = parse_strategy(merge)

@@ -15,7 +15,8 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::UnreachableKey(key) = &problem.kind else { return };
-    let written = context.file.text().map(|text| text.to_str()[problem.span.range.as_usize()].to_owned()).unwrap_or_default();
+    let written =
+        context.file.text().map(|text| text.slice(context.snapshot.place(problem.span)).into_owned()).unwrap_or_default();
     let meaning = match &**key {
         "true" | "false" if written != *key => format!(" but {key}"),
         "nil" => " but null".to_owned(),

@@ -13,7 +13,7 @@ version: 3
 :backends: [yaml]
 ",
         expect![[r#"
-            hiera.yaml:1:10: error: hiera.yaml version 3 cannot be used in an environment; hiera-ls reads version 5 [config-version]
+            hiera.yaml:1:10: error: hiera.yaml version 3 cannot be used in an environment, where it must be `version: 5` [config-version]
               1 | version: 3
                 |          ^
         "#]],
@@ -28,7 +28,7 @@ fn no_version() {
 hierarchy: [{name: A, path: common.yaml}]
 ",
         expect![[r#"
-            hiera.yaml:1:1: error: hiera.yaml version 3 cannot be used in an environment; hiera-ls reads version 5 [config-version]
+            hiera.yaml:1:1: error: hiera.yaml version 3 cannot be used in an environment, where it must be `version: 5` [config-version]
               1 | hierarchy: [{name: A, path: common.yaml}]
                 | ^^^^^^^^^
         "#]],
@@ -45,7 +45,7 @@ version: "5"
 hierarchy: []
 "#,
         expect![[r#"
-            hiera.yaml:2:10: error: entry 'version' expects an Integer value, got String; hiera-ls reads version 5 [config-version]
+            hiera.yaml:2:10: error: entry 'version' expects an Integer value, got String [config-version]
               2 | version: "5"
                 |          ^^^
         "#]],
@@ -60,7 +60,7 @@ fn a_version_of_the_future() {
 version: 6
 ",
         expect![[r#"
-            hiera.yaml:1:10: error: This runtime does not support hiera.yaml version 6; hiera-ls reads version 5 [config-version]
+            hiera.yaml:1:10: error: This runtime does not support hiera.yaml version 6 [config-version]
               1 | version: 6
                 |          ^
         "#]],
@@ -75,7 +75,7 @@ fn version_4() {
 version: 4
 ",
         expect![[r#"
-            hiera.yaml:1:10: error: hiera.yaml version 4 is deprecated, and not read by hiera-ls; it reads version 5 [config-version]
+            hiera.yaml:1:10: warning: Use of 'hiera.yaml' version 4 is deprecated. It should be converted to version 5 [config-deprecated]
               1 | version: 4
                 |          ^
         "#]],
@@ -440,7 +440,7 @@ default_hierarchy: [{name: A, path: a.yaml}]
             modules/m/hiera.yaml:2:23: error: entry 'hierarchy' index 0 unrecognized key 'pathz' [config-error]
               2 | hierarchy: [{name: A, pathz: a.yaml}]
                 |                       ^^^^^
-            modules/old/hiera.yaml:1:10: error: hiera.yaml version 3 cannot be used in a module; hiera-ls reads version 5 [config-version]
+            modules/old/hiera.yaml:1:10: error: hiera.yaml version 3 cannot be used in a module, where it must be `version: 5` [config-version]
               1 | version: 3
                 |          ^
         "#]],

@@ -59,10 +59,17 @@ impl Reading<'_> {
     }
 
     pub(super) fn mismatch(&mut self, value: &Value, subject: &str, wanted: &str) {
-        self.report(
-            ConfigProblemKind::Structure,
-            value.origin,
-            format!("{subject} expects {wanted} value, got {}", value.type_name()),
-        );
+        self.mismatch_of(value, subject, &format!("{wanted} value"));
     }
+
+    /// The same where Puppet names more than one type.
+    pub(super) fn mismatch_of(&mut self, value: &Value, subject: &str, wanted: &str) {
+        let message = format!("{subject} expects {wanted}, got {}", value.type_name());
+        self.report(ConfigProblemKind::Structure, value.origin, message);
+    }
+}
+
+/// Ruby takes `null` and `false` for a member that is not there.
+pub(super) fn is_absent(value: &Value) -> bool {
+    matches!(value.data, Data::Null | Data::Bool(false))
 }

@@ -21,8 +21,12 @@ pub struct ConfigProblem {
 /// The kinds of problem in a `hiera.yaml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConfigProblemKind {
-    /// The file is no YAML, or no hash: Puppet falls back to version 3 defaults or fails.
+    /// The file is no hash, where a config of version 3, for which Puppet takes it, may not stand.
     Unreadable,
+    /// A version that Puppet reads and warns of.
+    Deprecated,
+    /// An older setting, which chooses where data comes from, names what is no choice.
+    Provider,
     /// A version that cannot be used here.
     Version,
     /// Unknown keys, missing keys, wrong types. Puppet reports all of these together.
@@ -37,16 +41,30 @@ pub enum ConfigProblemKind {
     FunctionInConfig,
     /// A token that cannot be read.
     Token,
+    /// A backend that the version does not know, or that cannot be used as it is configured.
+    Backend,
+    /// What needs a library that this Puppet does not come with.
+    Library,
 }
 
 impl HieraConfig {
     /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by Puppet, which checks the structure,
-    /// then what excludes each other, and looks at tokens when it needs the levels.
+    /// then the version and what excludes each other, and looks at tokens when it needs the levels.
     pub fn fatal(&self) -> Option<&ConfigProblem> {
+        use ConfigProblemKind::{
+            Backend, Conflict, Duplicate, FunctionInConfig, Library, Provider, Structure, Token, Unreadable, Version,
+        };
         let of_kind = |kind| self.problems.iter().find(move |problem| problem.kind == kind);
-        use ConfigProblemKind::{Conflict, Duplicate, FunctionInConfig, Structure, Token, Unreadable, Version};
-        let at_load = [Unreadable, Version, Structure, Conflict].into_iter().find_map(of_kind);
-        at_load.or_else(|| self.problems.iter().find(|problem| matches!(problem.kind, Duplicate | FunctionInConfig | Token)))
+        let when_used = [Duplicate, FunctionInConfig, Token, Backend, Library];
+        let at_load = [Provider, Unreadable, Structure, Version, Conflict].into_iter().find_map(of_kind);
+        at_load.or_else(|| self.problems.iter().find(|problem| when_used.contains(&problem.kind)))
+    }
+
+    /// Whether this is a config of version 3 where none may stand, and nothing else is wrong with it: unless Puppet is strict, it passes
+    /// over it with a warning.
+    pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
+        let kind = self.fatal().map(|problem| problem.kind);
+        self.version == super::Version::V3 && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version))
     }
 
     /// The error of lookups that need this config, for its fatal problem.
@@ -65,6 +83,9 @@ impl HieraConfig {
             ConfigProblemKind::Token => {
                 let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
                 LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)
+            }
+            ConfigProblemKind::Library | ConfigProblemKind::Provider => {
+                LookupError::new(LookupErrorKind::Missing(problem.message.clone()), None)
             }
             _ => LookupError::config(format!("{} (file: {})", problem.message, self.path)),
         };

@@ -1,9 +1,13 @@
 //! Reading a `hiera.yaml`: which version it is, and what is wrong with it so far.
 
-use super::{ConfigProblem, ConfigProblemKind, ConfigSource, Layer};
+use std::sync::Arc;
+
+use super::templates::{METHOD_SYNTAX, template_error};
+use super::{BackendKind, ConfigProblem, ConfigProblemKind, ConfigSource, Layer, Level, Version};
 use crate::hiera::value::{Data, Hash, Value};
 use crate::text::{Span, TextRange};
 
+/// The reader of one `hiera.yaml`; each version has a room of its own for its half of it.
 pub(super) struct Reading<'a> {
     pub(super) source: ConfigSource<'a>,
     /// What Puppet finds when it reads the file.
@@ -14,45 +18,92 @@ pub(super) struct Reading<'a> {
     pub(super) when_called: Vec<ConfigProblem>,
 }
 
+/// The levels of a config, before its problems are put in order.
+#[derive(Default)]
+pub(super) struct Levels {
+    pub(super) hierarchy: Vec<Level>,
+    pub(super) default_hierarchy: Vec<Level>,
+}
+
 impl Reading<'_> {
-    /// Whether the file can be read as version 5.
-    pub(super) fn version(&mut self, root: &Value, hash: &Hash) -> bool {
+    /// Reads whatever version it is. What is no hash counts as one of version 3 that says nothing; Puppet warns of it and goes on.
+    pub(super) fn config(&mut self, root: Option<&Value>) -> (Version, Levels) {
+        let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
+            let span = root.and_then(|root| root.origin);
+            if *self.source.layer == Layer::Global {
+                let message =
+                    "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
+                self.report(ConfigProblemKind::Deprecated, span, message.into());
+                return (Version::V3, self.version_3(&Hash::new()));
+            }
+            self.report(ConfigProblemKind::Unreadable, span, self.misplaced(Version::V3));
+            return (Version::V3, Levels::default());
+        };
+        let (version, span) = match self.version(root, hash) {
+            Ok(version) => version,
+            Err((span, message)) => {
+                self.report(ConfigProblemKind::Version, span, message);
+                return (Version::V5, Levels::default());
+            }
+        };
+        let levels = match version {
+            Version::V3 => self.version_3(hash),
+            Version::V4 => self.version_4(hash),
+            Version::V5 => self.version_5(hash),
+        };
+        let has_its_place = match version {
+            Version::V3 => *self.source.layer == Layer::Global,
+            Version::V4 => *self.source.layer != Layer::Global,
+            Version::V5 => return (version, levels),
+        };
+        if has_its_place {
+            let message = format!("Use of 'hiera.yaml' version {version} is deprecated. It should be converted to version 5");
+            self.report(ConfigProblemKind::Deprecated, span, message);
+            return (version, levels);
+        }
+        // Puppet checks its structure first, and uses nothing of it.
+        self.when_used.clear();
+        self.report(ConfigProblemKind::Version, span, self.misplaced(version));
+        (version, Levels::default())
+    }
+
+    /// The version and where it is written; what Puppet says of one that it does not know.
+    fn version(&self, root: &Value, hash: &Hash) -> Result<(Version, Option<Span>), (Option<Span>, String)> {
         let member = hash.get("version");
         let span =
             member.and_then(|member| member.value.origin.or(member.key_origin)).or_else(|| first_key(hash)).or(root.origin);
         let given = member.map(|member| &member.value.data).unwrap_or(&Data::Null);
-        let version = match given {
+        let number = match given {
             Data::Null => 3,
             Data::Integer(version) => *version,
             Data::Float(version) => *version as i64,
             Data::String(text) => leading_integer(text),
             other => {
                 let value = Value::new(other.clone(), None);
-                let message = format!("undefined method `to_i' for {}:{}", value.to_text(), value.class_name());
-                self.report(ConfigProblemKind::Version, span, message);
-                return false;
+                return Err((span, format!("undefined method `to_i' for {}:{}", value.to_text(), value.class_name())));
             }
         };
-        let message = match version {
-            5 if matches!(given, Data::Integer(_)) => return true,
-            3..=5 if !matches!(given, Data::Integer(_) | Data::Null) => {
-                format!("entry 'version' expects an Integer value, got {}", Value::new(given.clone(), None).type_name())
-            }
-            3 | 4 => self.old_version(version),
-            other => format!("This runtime does not support hiera.yaml version {other}"),
+        let version = match number {
+            3 => Version::V3,
+            4 => Version::V4,
+            5 => Version::V5,
+            other => return Err((span, format!("This runtime does not support hiera.yaml version {other}"))),
         };
-        self.report(ConfigProblemKind::Version, span, message);
-        false
+        if !matches!(given, Data::Integer(_) | Data::Null) {
+            let found = Value::new(given.clone(), None).type_name();
+            return Err((span, format!("entry 'version' expects an Integer value, got {found}")));
+        }
+        Ok((version, span))
     }
 
-    /// What is said of version 3 or 4: where Puppet still reads it, that hiera-ls does not.
-    pub(super) fn old_version(&self, version: i64) -> String {
-        match (version, self.source.layer) {
-            (4, Layer::Global) => "hiera.yaml version 4 cannot be used in the global layer".into(),
-            (3, Layer::Environment) => "hiera.yaml version 3 cannot be used in an environment".into(),
-            (3, Layer::Module(_)) => "hiera.yaml version 3 cannot be used in a module".into(),
-            _ => format!("hiera.yaml version {version} is deprecated, and not read by hiera-ls"),
-        }
+    /// What Puppet says of a version that may not stand here.
+    fn misplaced(&self, version: Version) -> String {
+        let place = match self.source.layer {
+            Layer::Global => "the global layer",
+            Layer::Environment => "an environment",
+            Layer::Module(_) => "a module",
+        };
+        format!("hiera.yaml version {version} cannot be used in {place}")
     }
 
     pub(super) fn report(&mut self, kind: ConfigProblemKind, span: Option<Span>, message: String) {
@@ -61,8 +112,37 @@ impl Reading<'_> {
     }
 
     pub(super) fn problem(&self, kind: ConfigProblemKind, span: Option<Span>, message: String) -> ConfigProblem {
-        let span = span.unwrap_or(Span { file: self.source.file, range: TextRange::empty(0) });
+        let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::empty(0)));
         ConfigProblem { kind, message, span, related: None }
+    }
+
+    /// Levels have names of their own; said of the level whose name another one has.
+    pub(super) fn name_is_new(&mut self, level: &Level, place: Option<Span>, others: &[Level]) {
+        if let Some(first) = others.iter().find(|other| other.name == level.name) {
+            let message = format!("Hierarchy name '{}' defined more than once", level.name);
+            self.when_used
+                .push(ConfigProblem { related: first.span, ..self.problem(ConfigProblemKind::Duplicate, place, message) });
+        }
+    }
+
+    /// Tokens in hiera.yaml may name variables and nothing else.
+    pub(super) fn tokens_of(&mut self, texts: impl IntoIterator<Item = (Arc<str>, Option<Span>)>) {
+        for (text, span) in texts {
+            let Some(problem) = template_error(&text) else { continue };
+            let kind = if problem == METHOD_SYNTAX { ConfigProblemKind::FunctionInConfig } else { ConfigProblemKind::Token };
+            if !self.when_used.iter().any(|known| Some(known.span) == span && known.kind == kind) {
+                self.when_used.push(self.problem(kind, span, problem));
+            }
+        }
+    }
+
+    /// Puppet 7 comes with the library of Hiera 3, later ones do not.
+    pub(super) fn library(&mut self, level: &Level) {
+        let is_refused = self.problems.iter().any(|known| Some(known.span) == level.backend.span);
+        if level.backend.kind == BackendKind::Hiera3 && self.source.profile.version >= 8 && !is_refused {
+            let problem = self.problem(ConfigProblemKind::Library, level.backend.span, "Hiera 3 is not installed".into());
+            self.when_used.push(problem);
+        }
     }
 
     /// The same, unless something was reported before: from here on Puppet stops at the first.

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use super::reading::{Reading, first_key};
-use super::templates::{METHOD_SYNTAX, Template, strings_of, template, template_error};
-use super::{
-    Backend, BackendKind, ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Locations, default_backend,
-    default_template,
-};
+use super::checks::is_absent;
+use super::reading::{Levels, Reading, first_key};
+use super::templates::{Template, strings_of, template};
+use super::{Backend, BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Locations, default_backend, default_template};
 use crate::hiera::key::LookupKey;
 use crate::hiera::value::{Data, Hash, Value};
 use crate::text::Span;
 
-const FUNCTION_KINDS: [BackendKind; 4] =
-    [BackendKind::DataHash, BackendKind::LookupKey, BackendKind::DataDig, BackendKind::Hiera3];
+const FUNCTION_KINDS: [BackendKind; 5] =
+    [BackendKind::DataHash, BackendKind::LookupKey, BackendKind::DataDig, BackendKind::Hiera3, BackendKind::LegacyFunction];
 const LOCATION_KEYS: [&str; 7] = ["path", "paths", "glob", "globs", "uri", "uris", "mapped_paths"];
 
 /// `defaults`, as far as levels need it.
@@ -24,16 +22,7 @@ struct Defaults {
 }
 
 impl Reading<'_> {
-    pub(super) fn config(&mut self, root: Option<&Value>) -> (Vec<Level>, Vec<Level>) {
-        let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
-            let span = root.and_then(|root| root.origin);
-            // Puppet warns of it and goes on with the defaults of version 3.
-            self.report(ConfigProblemKind::Unreadable, span, self.old_version(3));
-            return Default::default();
-        };
-        if !self.version(root, hash) {
-            return Default::default();
-        }
+    pub(super) fn version_5(&mut self, hash: &Hash) -> Levels {
         self.unknown_keys(hash, "", &["version", "defaults", "hierarchy", "default_hierarchy", "plan_hierarchy"]);
         let defaults_hash = match hash.get("defaults").map(|member| &member.value) {
             None => None,
@@ -75,7 +64,7 @@ impl Reading<'_> {
         // No lookup goes through the levels of plans.
         self.when_used.truncate(found_so_far.0);
         self.when_called.truncate(found_so_far.1);
-        (levels, default_levels)
+        Levels { hierarchy: levels, default_hierarchy: default_levels }
     }
 
     /// The levels of a list as hashes, after a check of their structure; `None` when there is no such list.
@@ -172,7 +161,8 @@ impl Reading<'_> {
         let Some(options) = hash.get("options").and_then(|member| member.value.as_hash()) else { return };
         for key in ["path", "uri"] {
             if let Some(member) = options.get(key) {
-                self.report_first(member.key_origin, format!("Option key '{key}' used in {place} is reserved by Puppet"));
+                let vendor = self.source.profile.vendor();
+                self.report_first(member.key_origin, format!("Option key '{key}' used in {place} is reserved by {vendor}"));
             }
         }
     }
@@ -184,12 +174,11 @@ impl Reading<'_> {
             let Some(level) = self.level(item, hash, defaults) else { continue };
             let name = hash.get("name").and_then(|member| member.value.origin);
             let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
-            if let Some(first) = levels.iter().find(|other| is_named && other.name == level.name) {
-                let message = format!("Hierarchy name '{}' defined more than once", level.name);
-                let related = first.span;
-                self.when_used.push(ConfigProblem { related, ..self.problem(ConfigProblemKind::Duplicate, name, message) });
+            if is_named {
+                self.name_is_new(&level, name, &levels);
             }
             self.tokens(&level);
+            self.library(&level);
             self.backend_needs(&level, name.or_else(|| first_key(hash)).or(item.origin));
             levels.push(level);
         }
@@ -236,6 +225,7 @@ impl Reading<'_> {
             backend: backend?,
             locations: locations(hash, given.first().copied()),
             datadir: hash.get("datadir").and_then(|member| template(&member.value)).unwrap_or_else(|| defaults.datadir.clone()),
+            extension: None,
             options: own_options.or_else(|| defaults.options.clone()),
         };
         Some(level)
@@ -269,18 +259,11 @@ impl Reading<'_> {
         if let Some(options) = &level.options {
             strings_of(options, &mut texts);
         }
-        for (text, span) in texts {
-            if let Some(problem) = template_error(&text) {
-                let kind = if problem == METHOD_SYNTAX { ConfigProblemKind::FunctionInConfig } else { ConfigProblemKind::Token };
-                if !self.when_used.iter().any(|known| Some(known.span) == span && known.kind == kind) {
-                    self.when_used.push(self.problem(kind, span, problem));
-                }
-            }
-        }
+        self.tokens_of(texts);
     }
 
     fn common_level(&mut self, defaults: &Defaults) -> Level {
-        let mut level = HieraConfig::global_default(self.source.file, self.source.path).hierarchy.remove(0);
+        let mut level = HieraConfig::default_at(self.source.path).hierarchy.remove(0);
         match &defaults.backend {
             Some(backend) => level.backend = backend.clone(),
             None => {
@@ -293,11 +276,6 @@ impl Reading<'_> {
         self.backend_needs(&level, None);
         level
     }
-}
-
-/// Ruby takes `null` and `false` for a member that is not there.
-pub(super) fn is_absent(value: &Value) -> bool {
-    matches!(value.data, Data::Null | Data::Bool(false))
 }
 
 /// Characters that make a text no URI, whatever else is in it.

@@ -1,6 +1,7 @@
 //! `Binary.new`.
 
 use super::{Made, Parameters, call, error, local, member, rich, within};
+use crate::hiera::base64;
 use crate::hiera::rich::Rich;
 use crate::hiera::types::DataType;
 use crate::hiera::value::{Data, Value};
@@ -32,10 +33,10 @@ pub(super) fn binary(arguments: &[Value]) -> Made {
         let text = value.to_text();
         let format = format.and_then(|format| format.as_str().map(str::to_owned));
         let bytes = match format.as_deref().unwrap_or("%B") {
-            "%b" => Some(lenient(&text)),
+            "%b" => Some(base64::decode(&text)),
             "%u" => {
                 let mut standard = text.replace('-', "+").replace('_', "/");
-                if !standard.ends_with('=') && standard.len() % 4 != 0 {
+                if !standard.ends_with('=') && !standard.len().is_multiple_of(4) {
                     standard.push_str(&"=".repeat(4 - standard.len() % 4));
                 }
                 strict(&standard)
@@ -50,64 +51,7 @@ pub(super) fn binary(arguments: &[Value]) -> Made {
     })
 }
 
-fn digit(byte: u8) -> Option<u32> {
-    Some(match byte {
-        b'A'..=b'Z' => u32::from(byte - b'A'),
-        b'a'..=b'z' => u32::from(byte - b'a') + 26,
-        b'0'..=b'9' => u32::from(byte - b'0') + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    })
-}
-
-fn joined(digits: &[u32], out: &mut Vec<u8>) {
-    let bits = digits.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - digits.len()));
-    let bytes = bits.to_be_bytes();
-    out.extend_from_slice(&bytes[1..digits.len()]);
-}
-
-/// Whole groups of four, and nothing in the bits that are left over.
+/// Only what is written just as Ruby writes it.
 fn strict(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    if text.len() % 4 != 0 {
-        return None;
-    }
-    let groups = text.as_bytes().chunks(4);
-    let last = groups.len();
-    for (n, group) in groups.enumerate() {
-        let padding = group.iter().rev().take_while(|byte| **byte == b'=').count();
-        let digits: Vec<u32> = group[..4 - padding].iter().map(|byte| digit(*byte)).collect::<Option<_>>()?;
-        let left_over = match padding {
-            0 => 0,
-            1 => digits[2] & 0b11,
-            2 => digits[1] & 0b1111,
-            _ => return None,
-        };
-        if padding > 0 && n + 1 < last || left_over != 0 {
-            return None;
-        }
-        joined(&digits, &mut out);
-    }
-    Some(out)
-}
-
-/// Whatever is no digit is passed over, up to the first padding.
-fn lenient(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut group = Vec::new();
-    for byte in text.bytes() {
-        if byte == b'=' && group.len() > 1 {
-            break;
-        }
-        group.extend(digit(byte));
-        if group.len() == 4 {
-            joined(&group, &mut out);
-            group.clear();
-        }
-    }
-    if group.len() > 1 {
-        joined(&group, &mut out);
-    }
-    out
+    Some(base64::decode(text)).filter(|bytes| base64::encode(bytes) == text)
 }

@@ -1,6 +1,7 @@
 //! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
 
-use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use super::decryption::Found;
+use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
 use crate::hiera::config::{BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -24,6 +25,11 @@ impl Resolver<'_> {
             && let Some(message) = level.call_error()
         {
             return Err(LookupError::crash(message));
+        }
+        // A backend of Hiera 3 is asked for each location, whether or not there is a file.
+        if level.backend.kind == BackendKind::Hiera3 {
+            inv.reads.opaque.insert(level.backend.name.to_string());
+            return Ok(Outcome::Opaque(level.backend.clone()));
         }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
@@ -73,7 +79,11 @@ impl Resolver<'_> {
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal();
         }
-        let value = self.interpolate(inv, &member.value)?;
+        let value = match reader {
+            Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
+            Reader::Yaml | Reader::Json => member.value.clone(),
+        };
+        let value = self.interpolate(inv, &value)?;
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
             return illegal();
         }
@@ -85,7 +95,7 @@ impl Resolver<'_> {
             return None;
         }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
-        let member = data.roots.get(root)?;
+        let member = data.get(root)?;
         Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
     }
 
@@ -95,20 +105,20 @@ impl Resolver<'_> {
             return Ok(());
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
-        if let Some(message) = &data.refused {
+        if let Some(message) = data.refused() {
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };
             return error(format!("Unable to parse {place}{message}"));
         }
-        for problem in &data.problems {
+        for problem in data.problems() {
             let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
             if reader == Reader::Json {
                 return error(format!(
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
             }
-            if !empty && self.ctx.profile.version >= 8 {
+            if !empty && self.ctx.profile.strict == Strict::Error {
                 return error(format!("{path}: file does not contain a valid yaml hash"));
             }
         }
@@ -125,7 +135,7 @@ impl Resolver<'_> {
     ) -> Result<Option<&'d Member>, LookupError> {
         if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
-                && let Some(key) = data.roots.keys().find(|key| key.as_str().is_none())
+                && let Some(key) = data.keys().find(|key| key.as_str().is_none())
             {
                 let class = Value::new(key.0.clone(), None).class_name();
                 return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
@@ -135,6 +145,6 @@ impl Resolver<'_> {
                 return Ok(None);
             }
         }
-        Ok(data.roots.get(root))
+        Ok(data.get(root))
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, Resolver, is_reserved};
+use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::key::{LookupKey, Segment};
@@ -41,27 +41,33 @@ impl Resolver<'_> {
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
     pub(super) fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Options, LookupError> {
         let module: Option<Arc<str>> = module.map(Into::into);
-        if let Some(known) = self.options.borrow().get(&module) {
+        // Those of the key that was asked for, and those for keys of no module, are known before any layer is read.
+        let global_only = inv.reading.is_confined && module.is_some() && module != inv.module;
+        let wanted = OptionsOf { module, global_only };
+        if let Some(known) = self.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
         if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
             let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
             return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
         }
-        let mut meta = Invocation { stack: inv.stack.clone(), ..Invocation::default() };
-        let assembled = self.assemble_options(&mut meta, module.as_ref()).and_then(|value| Ok(LookupOptions::new(value)?));
+        let mut meta = Invocation { stack: inv.stack.clone(), module: inv.module.clone(), ..Invocation::default() };
+        let assembled = self.assemble_options(&mut meta, &wanted).and_then(|value| Ok(LookupOptions::new(value)?));
         let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.
         if assembled.is_ok() || inv.stack.is_empty() {
-            self.options.borrow_mut().insert(module, assembled.clone());
+            self.options.borrow_mut().insert(wanted, assembled.clone());
         }
         Ok(assembled)
     }
 
-    fn assemble_options(&self, inv: &mut Invocation, module: Option<&Arc<str>>) -> Result<Option<Value>, LookupError> {
+    fn assemble_options(&self, inv: &mut Invocation, wanted: &OptionsOf) -> Result<Option<Value>, LookupError> {
         let frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-        let mut layers = vec![Layer::Global, Layer::Environment];
-        layers.extend(module.map(|module| Layer::Module(module.clone())));
+        let mut layers = vec![Layer::Global];
+        if !wanted.global_only {
+            layers.push(Layer::Environment);
+            layers.extend(wanted.module.clone().map(Layer::Module));
+        }
         let mut values = Vec::new();
         for layer in &layers {
             let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;

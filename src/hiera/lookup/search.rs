@@ -1,9 +1,10 @@
 //! The three loops of the lookup: layers, levels and locations, and which levels a layer has.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::{Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Resolver, Strict, enter};
-use crate::hiera::config::{ConfigProblemKind, Layer, Level};
+use super::{Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter};
+use crate::hiera::config::{HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};
 use crate::hiera::key::LookupKey;
@@ -22,16 +23,27 @@ impl Resolver<'_> {
         frame: &Frame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
+        let reading_before = inv.reading;
+        inv.reading = self.reading(layer);
         let found = enter(inv, frame.clone(), |inv| {
             let located = self.located(layer);
             let levels = Result::as_ref(&located).map_err(Clone::clone)?;
             self.search_levels(inv, layer, &levels.hierarchy, root, merge)
         });
+        inv.reading = reading_before;
         match layer {
             // Without a config the layer has nothing to say, and still checks for recursion.
             Layer::Global => found.map_err(|error| error.passed_on_for(&frame.text)),
             _ => found,
         }
+    }
+
+    /// How tokens in the data of a layer are read. A nested lookup that is confined stays in the global layer, so that nothing is inherited.
+    fn reading(&self, layer: &Layer) -> Reading {
+        let has_version =
+            |config: &Option<Arc<HieraConfig>>, version| config.as_ref().is_some_and(|config| config.version == version);
+        let is_classic = *layer == Layer::Global && has_version(&self.ctx.global, Version::V3);
+        Reading { is_classic, is_confined: is_classic && !has_version(&self.ctx.environment, Version::V5) }
     }
 
     fn search_levels(
@@ -138,18 +150,13 @@ impl Resolver<'_> {
         if let Some(problem) = config.fatal()
             && !self.ctx.tolerant
         {
-            // What is no hash counts as version 3. Puppet 7 passes over an old config where it may not stand.
-            let is_old = match problem.kind {
-                ConfigProblemKind::Unreadable => *layer != Layer::Global && config.refused.is_none(),
-                ConfigProblemKind::Version => problem.message.contains("version 3 cannot"),
-                _ => false,
-            };
-            if is_old && self.ctx.profile.strict != Strict::Error {
+            if config.may_be_passed_over() && self.ctx.profile.strict != Strict::Error {
                 return Ok(LayerLevels::default());
             }
             return Err(config.refusal(problem));
         }
-        let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources);
+        let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
+        let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
         Ok(LayerLevels { hierarchy: located(&config.hierarchy)?, default_hierarchy: located(&config.default_hierarchy)? })
     }
 }

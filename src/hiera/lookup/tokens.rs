@@ -2,7 +2,7 @@
 
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
-use crate::hiera::hierarchy::dig_variable;
+use crate::hiera::hierarchy::{classic, dig_variable};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
@@ -20,6 +20,13 @@ impl Resolver<'_> {
             return Ok(value.clone());
         }
         match &value.data {
+            Data::String(text) if value.is_secret() => {
+                // Neither errors nor the names of variables may tell what is in the text.
+                let unknown = inv.reads.unknown.clone();
+                let result = self.interpolate_string(inv, text, value.origin);
+                inv.reads.unknown = unknown;
+                result.map(Value::into_secret).map_err(LookupError::into_secret)
+            }
             Data::String(text) => self.interpolate_string(inv, text, value.origin),
             Data::Array(items) => {
                 let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
@@ -27,17 +34,21 @@ impl Resolver<'_> {
             }
             Data::Hash(hash) => {
                 let mut out = Hash::with_capacity(hash.len());
+                let mut secret_key = false;
                 for (key, member) in hash.iter() {
                     let key = match &key.0 {
                         Data::String(text) if text.contains("%{") => {
-                            Key(self.interpolate_string(inv, text, member.key_origin)?.data)
+                            let key = self.interpolate_string(inv, text, member.key_origin)?;
+                            secret_key |= key.holds_secret();
+                            Key(key.data)
                         }
                         _ => key.clone(),
                     };
                     let value = self.interpolate(inv, &member.value)?;
                     out.insert(key, Member { key_origin: member.key_origin, value });
                 }
-                Ok(Value::hash(out, value.origin))
+                let hash = Value::hash(out, value.origin);
+                Ok(if secret_key { hash.into_secret() } else { hash })
             }
             _ => Ok(value.clone()),
         }
@@ -46,6 +57,7 @@ impl Resolver<'_> {
     fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
+        let mut secret = false;
         for token in tokens(text) {
             let range = token.range.as_usize();
             out.push_str(&text[from..range.start]);
@@ -86,12 +98,14 @@ impl Resolver<'_> {
                     }
                 }
             };
+            secret |= value.as_ref().is_some_and(Value::holds_secret);
             match value {
                 // What is known of a token without a value is its text.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
                     let frame = Frame { text: name, asked_by: origin };
                     let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
+                    secret |= again.holds_secret();
                     out.push_str(&again.to_text());
                 }
                 Some(value) => {
@@ -106,7 +120,8 @@ impl Resolver<'_> {
             }
         }
         out.push_str(&text[from..]);
-        Ok(Value::string(&out, origin))
+        let value = Value::string(&out, origin);
+        Ok(if secret { value.into_secret() } else { value })
     }
 
     /// The value of a variable; `None` when it is unknown.
@@ -114,7 +129,11 @@ impl Resolver<'_> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
-        let found = dig_variable(self.ctx.scope.get_in_data(&root), key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        let mut found = self.ctx.scope.get_in_data(&root);
+        if inv.reading.is_classic {
+            found = classic(&root, found, self.ctx.scope);
+        }
+        let found = dig_variable(found, key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {

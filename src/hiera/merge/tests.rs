@@ -347,7 +347,7 @@ fn options_of_the_unconstrained_strategies() {
 }
 
 fn at(file: u32, start: u32) -> Option<Span> {
-    Some(Span { file: FileId(file), range: TextRange::empty(start) })
+    Some(Span::in_file(FileId(file), TextRange::empty(start)))
 }
 
 /// The value with the number of a file and of the part as the origin of each part; the parts are counted from outside in.

@@ -253,18 +253,13 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Vec<Mismatch> 
             break;
         }
     }
-    let mut unique: Vec<Mismatch> = Vec::new();
-    for one in all {
-        if !unique.iter().any(|known| known.repeats(&one)) {
-            unique.push(one);
-        }
-    }
-    if let [only] = unique.as_mut_slice()
+    // Puppet means to drop repetitions here, and compares in a way that finds none.
+    if let [only] = all.as_mut_slice()
         && position < only.path.len()
     {
         only.path.remove(position);
     }
-    unique
+    all
 }
 
 impl Mismatch {
@@ -291,18 +286,6 @@ impl Mismatch {
             (what, _) => what,
         };
         Mismatch { path, what }
-    }
-
-    // Missing and unknown keys are never taken for repetitions: a slip of Puppet's.
-    fn repeats(&self, other: &Mismatch) -> bool {
-        self.canonical_path() == other.canonical_path()
-            && match (&self.what, &other.what) {
-                (What::Type { expected, actual }, What::Type { expected: e, actual: a })
-                | (What::Pattern { expected, actual }, What::Pattern { expected: e, actual: a }) => expected == e && actual == a,
-                (What::Size { expected, actual }, What::Size { expected: e, actual: a })
-                | (What::Count { expected, actual }, What::Count { expected: e, actual: a }) => expected == e && actual == a,
-                _ => false,
-            }
     }
 
     /// The message with the blank that Puppet begins it with. `name` goes before the path; it may be empty.

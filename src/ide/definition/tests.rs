@@ -14,11 +14,11 @@ fn check(text: &str, expected: Expect) {
         expected.assert_eq("-");
         return;
     };
-    let mut lines = format!("<{}>\n", fixture.text_at(Span { file: position.file, range: found.origin }));
+    let mut lines = format!("<{}>\n", fixture.text_at(Span::in_file(position.file, found.origin)));
     for target in &found.targets {
         let file = fixture.snapshot.file(&target.path).expect("targets are files of the workspace");
         let at = file.text().expect("a text").line_col(target.range.start, Encoding::Utf32);
-        let text = fixture.text_at(Span { file: file.id, range: target.range });
+        let text = fixture.text_at(Span::in_file(file.id, target.range));
         lines.push_str(&format!("{}:{}:{} {text}\n", target.path, at.line + 1, at.column + 1));
     }
     expected.assert_eq(&lines);

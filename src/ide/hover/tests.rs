@@ -22,7 +22,7 @@ fn hovered(text: &str, markdown: bool) -> String {
     let position = fixture.position();
     match hover(&fixture.snapshot, position, &config) {
         Some(hover) => {
-            let about = fixture.text_at(Span { file: position.file, range: hover.range });
+            let about = fixture.text_at(Span::in_file(position.file, hover.range));
             format!("<{about}>\n{}", hover.text)
         }
         None => "-".to_owned(),

@@ -78,12 +78,3 @@ fn problems_are_visible_and_in_order() {
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(tree.problems.iter().all(|problem| !problem.span.is_empty()));
 }
-
-#[test]
-fn entries_cut_a_text_into_its_top_level() {
-    let text = "---\n# c\na: 1\nb:\n- x\n\n'c':\n  d: e\n...\nx";
-    let cut: Vec<_> = entries(text).iter().map(|range| &text[range.as_usize()]).collect();
-    assert_eq!(cut, ["a: 1\n", "b:\n- x\n\n", "'c':\n  d: e\n"]);
-    assert_eq!(entries("- a\n"), []);
-    assert_eq!(entries(""), []);
-}

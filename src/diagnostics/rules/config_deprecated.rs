@@ -1,0 +1,19 @@
+//! `config-deprecated`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::{ConfigProblemKind, HieraConfig};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "config-deprecated",
+    severity: Severity::Warning,
+    summary: "a hiera.yaml of version 3 or 4, which Puppet still reads and warns of",
+    docs: include_str!("config_deprecated.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    for problem in config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Deprecated) {
+        findings.push(Finding::new(&RULE, problem.span, problem.message.clone()));
+    }
+}

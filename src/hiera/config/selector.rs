@@ -1,0 +1,52 @@
+//! The settings that chose where data comes from before Hiera 5: `environment_data_provider` of environment.conf and `data_provider` of a
+//! module's metadata.json. Source: semantics 1.12.
+
+use std::sync::Arc;
+
+use super::default_template;
+use super::{Backend, BackendKind, ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Locations, Version};
+use crate::text::{FileId, FilePath, Span, TextRange};
+
+/// The config that a layer has: what its `hiera.yaml` at `path` says (`None` when there is none), unless `selector`, the older setting, says
+/// otherwise. A `hiera.yaml` of version 5 always wins.
+///
+/// What is no such choice gives a config with a problem, as Puppet fails every lookup for it.
+pub fn select(
+    written: Option<HieraConfig>,
+    selector: Option<&str>,
+    layer: &Layer,
+    environment: &str,
+    path: &FilePath,
+) -> Option<HieraConfig> {
+    // One of version 3 is passed over, or an error, whatever the selector says.
+    let is_older = written.as_ref().is_none_or(|config| config.version == Version::V4);
+    let Some(selector) = selector.filter(|_| is_older) else { return written };
+    let (setting, scope): (_, Arc<str>) = match layer {
+        Layer::Module(name) => ("module_data_provider", name.clone()),
+        Layer::Global | Layer::Environment => ("environment_data_provider", "environment".into()),
+    };
+    match selector {
+        "none" => None,
+        "hiera" => Some(written.unwrap_or_else(|| HieraConfig::default_at(path))),
+        "function" => {
+            let function: Arc<str> = format!("{scope}::data").into();
+            let level = Level {
+                name: format!("Legacy function '{function}'").into(),
+                span: None,
+                backend: Backend { kind: BackendKind::LegacyFunction, name: function, span: None },
+                locations: Locations::None,
+                datadir: default_template("data"),
+                extension: None,
+                options: None,
+            };
+            Some(HieraConfig { hierarchy: vec![level], ..HieraConfig::unwritten(path) })
+        }
+        other => {
+            let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
+            let file = written.and_then(|config| config.file).unwrap_or(FileId(0));
+            let span = Span::in_file(file, TextRange::empty(0));
+            let problem = ConfigProblem { kind: ConfigProblemKind::Provider, message, span, related: None };
+            Some(HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) })
+        }
+    }
+}

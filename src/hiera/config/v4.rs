@@ -1,0 +1,102 @@
+//! Version 4 of `hiera.yaml`, in environments and modules: a backend for each level, paths without extensions. Source: semantics 1.11.
+
+use std::sync::Arc;
+
+use super::checks::is_absent;
+use super::reading::{Levels, Reading, first_key};
+use super::templates::{Template, template};
+use super::{Backend, BackendKind, ConfigProblemKind, Level, Locations, default_template};
+use crate::hiera::value::{Data, Hash, Value};
+
+impl Reading<'_> {
+    pub(super) fn version_4(&mut self, hash: &Hash) -> Levels {
+        let given = |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
+        self.unknown_keys(hash, "", &["version", "datadir", "hierarchy"]);
+        if let Some(datadir) = given("datadir") {
+            self.string(datadir, "entry 'datadir'");
+        }
+        let datadir = given("datadir").and_then(template).unwrap_or_else(|| default_template("data"));
+        let Some(list) = given("hierarchy") else {
+            let name = default_template("common");
+            return Levels { hierarchy: vec![common_level(name, datadir)], ..Levels::default() };
+        };
+        let items = self.expect_array(list, "entry 'hierarchy'").unwrap_or_default();
+        for (index, item) in items.iter().enumerate() {
+            self.structure_of_level_4(item, &format!("entry 'hierarchy' index {index}"));
+        }
+        let mut levels: Vec<Level> = Vec::new();
+        for item in items {
+            let Some(level) = item.as_hash().and_then(|hash| self.level_4(item, hash, &datadir, &levels)) else { continue };
+            levels.push(level);
+        }
+        Levels { hierarchy: levels, ..Levels::default() }
+    }
+
+    fn structure_of_level_4(&mut self, item: &Value, subject: &str) {
+        let Some(level) = self.expect_struct(item, subject) else { return };
+        if level.is_empty() {
+            let message = format!("{subject} expects size to be between 2 and 5, got 0");
+            return self.report(ConfigProblemKind::Structure, item.origin, message);
+        }
+        let place = first_key(level).or(item.origin);
+        for key in ["backend", "name"].into_iter().filter(|key| !level.contains_key(*key)) {
+            self.report(ConfigProblemKind::Structure, place, format!("{subject} expects a value for key '{key}'"));
+        }
+        let subject = format!("{subject} ");
+        self.strings(level, &subject, &["backend", "name", "datadir", "path"]);
+        if let Some(paths) = level.get("paths") {
+            let subject = format!("{subject}entry 'paths'");
+            for (index, path) in self.expect_array(&paths.value, &subject).unwrap_or_default().iter().enumerate() {
+                self.string(path, &format!("{subject} index {index}"));
+            }
+        }
+        self.unknown_keys(level, &subject, &["backend", "name", "datadir", "path", "paths"]);
+    }
+
+    fn level_4(&mut self, item: &Value, hash: &Hash, datadir: &Template, others: &[Level]) -> Option<Level> {
+        let given = |key: &str| hash.get(key).and_then(|member| template(&member.value));
+        let (name, backend) = (given("name")?, given("backend")?);
+        let (function, extension) = match &*backend.text {
+            "yaml" => ("yaml_data", ".yaml"),
+            "json" => ("json_data", ".json"),
+            "hocon" => ("hocon_data", ".conf"),
+            _ => ("", ""),
+        };
+        // `paths` wins over `path`, and the name is the path where neither is given.
+        let paths = match hash.get("paths").map(|member| &member.value.data) {
+            Some(Data::Array(paths)) => paths.iter().filter_map(template).collect(),
+            _ => vec![given("path").unwrap_or_else(|| name.clone())],
+        };
+        let level = Level {
+            name: name.text.clone(),
+            span: item.origin,
+            backend: Backend { kind: BackendKind::DataHash, name: function.into(), span: backend.span },
+            locations: Locations::Paths(paths),
+            datadir: given("datadir").unwrap_or_else(|| datadir.clone()),
+            extension: Some(extension.into()),
+            options: None,
+        };
+        self.name_is_new(&level, name.span, others);
+        if function.is_empty() {
+            let message = format!("No data provider is registered for backend '{}'", backend.text);
+            let problem = self.problem(ConfigProblemKind::Backend, backend.span, message);
+            self.when_used.push(problem);
+            return None;
+        }
+        self.tokens_of(level.locations.templates().iter().map(|path| (path.text.clone(), path.span)));
+        Some(level)
+    }
+}
+
+/// The level of a config that names none.
+fn common_level(name: Template, datadir: Template) -> Level {
+    Level {
+        name: Arc::clone(&name.text),
+        span: None,
+        backend: super::default_backend(),
+        locations: Locations::Paths(vec![name]),
+        datadir,
+        extension: Some(".yaml".into()),
+        options: None,
+    }
+}

@@ -1,0 +1,393 @@
+//! The one walk over a tree: from what is written to values, tokens and problems.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Facts, Format, Problem, ProblemKind, Reference, TokenUse};
+use crate::hiera::base64;
+use crate::hiera::interpolation::{Method, TokenKind, tokens, unclosed};
+use crate::hiera::key::LookupKey;
+use crate::hiera::value::{Data, Hash, Key, Member, Value};
+use crate::text::{FileId, PartId, Span, TextRange};
+use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
+use crate::yaml::resolve_json;
+use crate::yaml::scalar::source_offset;
+use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
+
+/// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
+const MAX_ALIASED_NODES: u64 = 5_000_000;
+/// The deepest value that an alias may stand for: each alias could add as much again, and every walk needs a stack for all of it.
+const MAX_ALIASED_DEPTH: u16 = 1_000;
+
+/// Reads the tree of a part. `text` is the text that the tree was made from; places are counted from its start.
+pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), format: Format) -> Facts {
+    let mut load = Loading {
+        tree,
+        text,
+        file,
+        part,
+        format,
+        out: Facts::default(),
+        done: HashMap::new(),
+        open: Vec::new(),
+        sizes: HashMap::new(),
+        root_key: "".into(),
+    };
+    for problem in &tree.problems {
+        let kind = ProblemKind::Syntax {
+            message: problem.message.clone(),
+            context: problem.context.as_ref().map(|(text, _)| text.clone()),
+        };
+        let related =
+            problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range.start != problem.span.start);
+        load.problem(kind, problem.span, related);
+        if load.out.refused.is_none() && tree.lone_scalar.is_none() {
+            load.out.refused = Some(refusal(text, problem));
+        }
+    }
+    load.file();
+    load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
+    load.out.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
+    load.out
+}
+
+/// Psych's message for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
+/// the reader of characters knows no place.
+fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
+    let start = match &problem.context {
+        Some((_, range)) => range.start,
+        None if problem.message.starts_with("control characters") => 0,
+        None => problem.span.start,
+    };
+    let before = &text[..(start as usize).min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
+    format!("{}{context} at line {line} column {column}", problem.message)
+}
+
+struct Loading<'a> {
+    tree: &'a Tree,
+    text: &'a str,
+    file: FileId,
+    part: PartId,
+    format: Format,
+    out: Facts,
+    /// Values of anchored nodes, which aliases share.
+    done: HashMap<NodeId, Value>,
+    /// Anchored nodes being read: an alias to one of them contains itself.
+    open: Vec<NodeId>,
+    /// How many nodes a value has, aliases counted at full length.
+    sizes: HashMap<NodeId, u64>,
+    /// The root key whose value is being read.
+    root_key: Arc<str>,
+}
+
+impl Loading<'_> {
+    fn file(&mut self) {
+        let root = self.tree.root;
+        let found = root.map(|id| self.value(id, true));
+        if let Some(range) = self.tree.lone_scalar {
+            self.problem(ProblemKind::NotAHash { found: "String", empty: false }, range, None);
+        }
+        if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
+            self.out.has_hash = true;
+            // Unless they were pushed one by one.
+            self.out.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
+            return;
+        }
+        self.out.other_root.clone_from(&found);
+        if self.tree.lone_scalar.is_some() || !self.tree.problems.is_empty() && found.is_none() {
+            return;
+        }
+        let empty = found.as_ref().is_none_or(|value| matches!(value.data, Data::Null | Data::Bool(false)));
+        let type_name = found.as_ref().map_or("Undef", Value::type_name);
+        let range = root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
+        if self.tree.problems.is_empty() {
+            self.problem(ProblemKind::NotAHash { found: type_name, empty }, range, None);
+        }
+    }
+
+    fn span(&self, range: TextRange) -> Span {
+        Span { file: self.file, part: self.part, range }
+    }
+
+    fn problem(&mut self, kind: ProblemKind, range: TextRange, related: Option<Span>) {
+        let span = self.span(range);
+        self.out.problems.push(Problem { kind, span, related });
+    }
+
+    fn refuse(&mut self, message: String, range: TextRange) {
+        self.out.refused.get_or_insert_with(|| message.clone());
+        self.problem(ProblemKind::Unloadable(message), range, None);
+    }
+
+    fn value(&mut self, id: NodeId, is_root: bool) -> Value {
+        let node = self.tree.node(id);
+        let origin = Some(self.span(node.span));
+        match &node.kind {
+            NodeKind::Alias { name, target } => self.alias(id, name, *target),
+            _ if node.anchor.is_some() => {
+                self.open.push(id);
+                let value = self.plain_value(id, origin, is_root);
+                self.open.pop();
+                self.done.insert(id, value.clone());
+                value
+            }
+            _ => self.plain_value(id, origin, is_root),
+        }
+    }
+
+    fn alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
+        let range = self.tree.node(id).span;
+        let Some(target) = target else {
+            self.refuse(format!("Unknown alias: {name}"), range);
+            return Value::null(Some(self.span(range)));
+        };
+        if self.open.contains(&target) {
+            self.refuse("stack level too deep".to_owned(), range);
+            return Value::null(Some(self.span(range)));
+        }
+        let size = self.sizes.get(&target).copied().unwrap_or(1);
+        self.sizes.insert(id, size);
+        if size > MAX_ALIASED_NODES {
+            self.refuse(format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values"), range);
+            return Value::null(Some(self.span(range)));
+        }
+        if self.done.get(&target).is_some_and(|value| value.depth() > MAX_ALIASED_DEPTH) {
+            self.refuse(format!("the alias {name} is nested too deeply"), range);
+            return Value::null(Some(self.span(range)));
+        }
+        self.done.get(&target).cloned().unwrap_or_else(|| Value::null(Some(self.span(range))))
+    }
+
+    fn plain_value(&mut self, id: NodeId, origin: Option<Span>, is_root: bool) -> Value {
+        let node = self.tree.node(id);
+        let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
+        let refused = match (&tag, &node.kind) {
+            (Some(TagMeaning::Refused { class }), _) => Some(class.as_str()),
+            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => Some(&**text),
+            _ => None,
+        };
+        if let Some(class) = refused {
+            let tag = node.tag.as_ref().map_or(node.span, |tag| tag.span);
+            self.refuse(format!("Tried to load unspecified class: {class}"), tag);
+        }
+        match &node.kind {
+            NodeKind::Scalar { style, text } => self.scalar(id, *style, text, tag, origin),
+            NodeKind::Sequence { items, .. } => {
+                let values: Vec<Value> = items.iter().map(|item| self.value(*item, false)).collect();
+                let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
+                self.sizes.insert(id, size);
+                if matches!(tag, Some(TagMeaning::OrderedHash)) {
+                    let hashes = values.iter().filter_map(Value::as_hash);
+                    return Value::hash(hashes.flat_map(|hash| hash.clone()).collect(), origin);
+                }
+                Value::array(values, origin)
+            }
+            NodeKind::Mapping { entries, .. } => {
+                let hash = self.mapping(entries, is_root);
+                let size = entries
+                    .iter()
+                    .map(|(key, value)| self.size(*key).saturating_add(self.size(*value)))
+                    .fold(1, u64::saturating_add);
+                self.sizes.insert(id, size);
+                Value::hash(hash, origin)
+            }
+            NodeKind::Alias { .. } => Value::null(origin),
+        }
+    }
+
+    fn size(&self, id: NodeId) -> u64 {
+        self.sizes.get(&id).copied().unwrap_or(1)
+    }
+
+    fn scalar(&mut self, id: NodeId, style: ScalarStyle, text: &str, tag: Option<TagMeaning>, origin: Option<Span>) -> Value {
+        let resolved = match (tag, style) {
+            (Some(TagMeaning::Text), _) => Resolved::String,
+            (Some(TagMeaning::Binary), _) => {
+                return Value::new(binary(text), origin);
+            }
+            (Some(TagMeaning::Symbol), _) => Resolved::Symbol(text.to_owned()),
+            (Some(TagMeaning::Float), _) => match resolve_plain(text) {
+                Resolved::Integer(value) => Resolved::Float(value as f64),
+                other => other,
+            },
+            (Some(TagMeaning::NormalRules), _) | (None, ScalarStyle::Plain) => resolve_plain(text),
+            (_, ScalarStyle::JsonLiteral) => resolve_json(text),
+            _ => Resolved::String,
+        };
+        let data = match resolved {
+            Resolved::Null => Data::Null,
+            Resolved::Bool(value) => Data::Bool(value),
+            Resolved::Integer(value) => Data::Integer(value),
+            Resolved::BigInteger(digits) => Data::BigInteger(digits.into()),
+            Resolved::Float(value) => Data::Float(value),
+            Resolved::Symbol(name) => Data::Symbol(name.into()),
+            Resolved::String => {
+                if text.contains("%{") {
+                    self.tokens_of(id, text);
+                }
+                Data::String(text.into())
+            }
+            Resolved::Date => {
+                self.refuse("Tried to load unspecified class: Date".into(), self.tree.node(id).span);
+                Data::String(text.into())
+            }
+            Resolved::Time => {
+                self.refuse("Tried to load unspecified class: Time".into(), self.tree.node(id).span);
+                Data::String(text.into())
+            }
+            Resolved::BadNumber(message) => {
+                self.refuse(message, self.tree.node(id).span);
+                Data::String(text.into())
+            }
+        };
+        Value::new(data, origin)
+    }
+
+    /// A mapping's hash. The members of the root are kept as they are written, each by itself, unless a merge key mixes them with others.
+    fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
+        let as_written = is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
+        let mut hash = Hash::with_capacity(entries.len());
+        let mut written: HashMap<Key, TextRange> = HashMap::with_capacity(entries.len());
+        for (key_id, value_id) in entries {
+            let key_node = self.tree.node(*key_id);
+            let key_span = self.span(key_node.span);
+            let key_value = if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
+            let is_text_tag =
+                key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
+            if is_root {
+                self.root_key = Key(key_value.data.clone()).to_text().as_ref().into();
+            }
+            let value = self.value(*value_id, false);
+            if self.format == Format::Yaml
+                && !is_text_tag
+                && key_value.as_str() == Some("<<")
+                && self.merge(*value_id, &value, &mut hash)
+            {
+                continue;
+            }
+            let key = Key(match (key_value.data, self.format) {
+                (Data::Symbol(name), Format::Yaml) => Data::String(name),
+                (data, _) => data,
+            });
+            if is_root && key.as_str().is_none() {
+                self.problem(ProblemKind::UnreachableKey(key.to_text().into_owned()), key_span.range, None);
+            }
+            if as_written {
+                self.out.members.push((key, Member { key_origin: Some(key_span), value }));
+                continue;
+            }
+            if let Some(first) = written.insert(key.clone(), key_span.range) {
+                let related = Some(self.span(first));
+                self.problem(ProblemKind::DuplicateKey(key.to_text().into_owned()), key_span.range, related);
+            }
+            hash.insert(key, Member { key_origin: Some(key_span), value });
+        }
+        hash
+    }
+
+    /// A root key's tokens are never replaced, so they are none.
+    fn root_key_value(&mut self, id: NodeId) -> Value {
+        let before = (self.out.tokens.len(), self.out.problems.len());
+        let value = self.value(id, false);
+        let is_token_problem = |kind: &ProblemKind| {
+            matches!(
+                kind,
+                ProblemKind::UnclosedToken
+                    | ProblemKind::MalformedToken
+                    | ProblemKind::UnknownFunction(_)
+                    | ProblemKind::BadArgument { .. }
+                    | ProblemKind::AliasNotWhole
+            )
+        };
+        self.out.tokens.truncate(before.0);
+        let added = self.out.problems.split_off(before.1);
+        self.out.problems.extend(added.into_iter().filter(|problem| !is_token_problem(&problem.kind)));
+        value
+    }
+
+    /// Applies a merge key; whether it was one. Entries keep the places where they were written.
+    ///
+    /// Source: semantics 4.2: entries before it are overwritten, those after it overwrite; of a list, earlier maps win.
+    fn merge(&mut self, node: NodeId, value: &Value, into: &mut Hash) -> bool {
+        match (&self.tree.node(node).kind, &value.data) {
+            (NodeKind::Sequence { .. }, Data::Array(items)) => {
+                if !items.iter().all(|item| item.as_hash().is_some()) {
+                    return false;
+                }
+                let mut merged = Hash::new();
+                items.iter().rev().filter_map(Value::as_hash).for_each(|hash| merged.extend(hash.clone()));
+                into.extend(merged);
+                true
+            }
+            (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
+                into.extend((**hash).clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn tokens_of(&mut self, id: NodeId, text: &str) {
+        let node = self.tree.node(id);
+        let string_span = self.span(node.span);
+        let source = |range: TextRange| {
+            let start = source_offset(self.text, node, range.start as usize);
+            // The end is that of the last byte: behind it a line may be folded.
+            let end = source_offset(self.text, node, (range.end as usize).saturating_sub(1)) + 1;
+            TextRange::new(start, end.max(start))
+        };
+        let mut problems: Vec<(ProblemKind, TextRange)> = Vec::new();
+        for token in tokens(text) {
+            let range = source(token.range);
+            let (name_range, reference) = match token.kind {
+                TokenKind::Empty => continue,
+                TokenKind::Malformed => {
+                    problems.push((ProblemKind::MalformedToken, range));
+                    continue;
+                }
+                TokenKind::Variable { key, range } => (source(range), Reference::Variable(key)),
+                TokenKind::Call { method, method_range, argument, argument_range } => {
+                    let Some(function) = Method::from_name(&method) else {
+                        problems.push((ProblemKind::UnknownFunction(method), source(method_range)));
+                        continue;
+                    };
+                    if function == Method::Alias && token.range.as_usize() != (0..text.len()) {
+                        problems.push((ProblemKind::AliasNotWhole, range));
+                    }
+                    let key = match (function, LookupKey::parse(&argument)) {
+                        (Method::Literal, _) => continue,
+                        (_, Ok(key)) => key,
+                        (_, Err(_)) => {
+                            problems.push((ProblemKind::BadArgument { function: method, argument }, source(argument_range)));
+                            continue;
+                        }
+                    };
+                    let reference = match function {
+                        Method::Scope => Reference::Variable(key),
+                        _ => Reference::Key { key, alias: function == Method::Alias },
+                    };
+                    (source(argument_range), reference)
+                }
+            };
+            let (span, name_span) = (self.span(range), self.span(name_range));
+            self.out.tokens.push(TokenUse { root: self.root_key.clone(), span, name_span, reference, string_span });
+        }
+        if let Some(range) = unclosed(text) {
+            problems.push((ProblemKind::UnclosedToken, source(range)));
+        }
+        for (kind, range) in problems {
+            self.problem(kind, range, None);
+        }
+    }
+}
+
+/// What a `!!binary` scalar is: text when its bytes are UTF-8.
+fn binary(text: &str) -> Data {
+    match String::from_utf8(base64::decode(text)) {
+        Ok(text) => Data::String(text.into()),
+        Err(error) => Data::Binary(error.into_bytes().into()),
+    }
+}

@@ -1,0 +1,157 @@
+//! PKCS#7 enveloped data, as hiera-eyaml writes it: the key of the content encrypted with RSA, the content with AES or triple DES in
+//! CBC mode. Knows no files: bytes and PEM texts in, plain bytes out.
+//!
+//! Errors are OpenSSL's words, which hiera-eyaml passes on, wherever OpenSSL would fail, too.
+
+use aes::cipher::{BlockDecryptMut, KeyIvInit, block_padding::Pkcs7};
+use cms::content_info::ContentInfo;
+use cms::enveloped_data::{EncryptedContentInfo, EnvelopedData, RecipientIdentifier, RecipientInfo};
+use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey};
+use rsa::pkcs8::DecodePrivateKey;
+use rsa::traits::PublicKeyParts;
+use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey};
+use x509_cert::der::asn1::OctetString;
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::der::{Decode, SliceReader};
+
+use crate::hiera::base64;
+
+const ENVELOPED_DATA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.3");
+const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const AES_128: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2");
+const AES_192: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.22");
+const AES_256: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
+const TRIPLE_DES: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.3.7");
+
+/// Longer keys take seconds for each value; nobody has them.
+const MAX_KEY_BITS: usize = 8192;
+
+/// What OpenSSL says of a wrong key and of damaged content alike.
+const BAD_DECRYPT: &str = "bad decrypt";
+
+/// A private key.
+pub(super) struct PrivateKey(RsaPrivateKey);
+
+impl PrivateKey {
+    /// Reads a key in PEM, as `eyaml createkeys` writes it or in PKCS#8. Keys with a passphrase are not read.
+    pub(super) fn from_pem(text: &str) -> Result<PrivateKey, String> {
+        let unsupported = || "Neither PUB key nor PRIV key: unsupported".to_owned();
+        let key = match pem_block(text, &["RSA PRIVATE KEY", "PRIVATE KEY"]) {
+            Some(("RSA PRIVATE KEY", der)) => RsaPrivateKey::from_pkcs1_der(&der).ok(),
+            Some((_, der)) => RsaPrivateKey::from_pkcs8_der(&der).ok(),
+            None => None,
+        };
+        let key = key.ok_or_else(unsupported)?;
+        if key.n().bits() > MAX_KEY_BITS {
+            return Err(format!("hiera-ls reads no RSA key of more than {MAX_KEY_BITS} bits"));
+        }
+        Ok(PrivateKey(key))
+    }
+}
+
+/// A certificate: what of it tells which ciphertexts are meant for its owner.
+pub(super) struct Certificate {
+    certificate: x509_cert::Certificate,
+    key: RsaPublicKey,
+}
+
+impl Certificate {
+    /// Reads a certificate in PEM.
+    pub(super) fn from_pem(text: &str) -> Result<Certificate, String> {
+        let Some((_, der)) = pem_block(text, &["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]) else {
+            return Err("PEM_read_bio_X509: no start line".into());
+        };
+        // A trusted certificate has more behind it.
+        let read = SliceReader::new(&der).and_then(|mut reader| x509_cert::Certificate::decode(&mut reader));
+        let certificate = read.map_err(|error| format!("PEM_read_bio_X509: {error}"))?;
+        let key = certificate.tbs_certificate.subject_public_key_info.subject_public_key.raw_bytes();
+        let key = RsaPublicKey::from_pkcs1_der(key).map_err(|_| "the certificate has no RSA key".to_owned())?;
+        Ok(Certificate { certificate, key })
+    }
+
+    fn is_meant_by(&self, recipient: &RecipientIdentifier) -> bool {
+        let own = &self.certificate.tbs_certificate;
+        match recipient {
+            RecipientIdentifier::IssuerAndSerialNumber(named) => {
+                named.issuer == own.issuer && named.serial_number == own.serial_number
+            }
+            RecipientIdentifier::SubjectKeyIdentifier(_) => false,
+        }
+    }
+}
+
+/// The plain bytes of `message`, which is DER; what stands behind it is not read.
+///
+/// Without a certificate the first recipient counts whose key this private key can decrypt.
+pub(super) fn decrypt(message: &[u8], key: &PrivateKey, certificate: Option<&Certificate>) -> Result<Vec<u8>, String> {
+    let envelope = envelope(message)?;
+    if let Some(certificate) = certificate
+        && (key.0.n(), key.0.e()) != (certificate.key.n(), certificate.key.e())
+    {
+        return Err("private key does not match certificate".into());
+    }
+    let recipients = envelope.recip_infos.0.iter().filter_map(|recipient| match recipient {
+        RecipientInfo::Ktri(recipient) if recipient.key_enc_alg.oid == RSA => Some(recipient),
+        _ => None,
+    });
+    let meant = recipients.filter(|recipient| certificate.is_none_or(|own| own.is_meant_by(&recipient.rid)));
+    let mut result = Err("no recipient matches certificate".to_owned());
+    for recipient in meant {
+        result = match key.0.decrypt(Pkcs1v15Encrypt, recipient.enc_key.as_bytes()) {
+            Ok(content_key) => content(&envelope.encrypted_content, &content_key),
+            Err(_) => Err(BAD_DECRYPT.into()),
+        };
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
+    // OpenSSL takes what it cannot read as DER for PEM, and then misses PEM's first line.
+    let unreadable = || "Could not parse the PKCS7: no start line".to_owned();
+    let info = SliceReader::new(message).and_then(|mut reader| ContentInfo::decode(&mut reader)).map_err(|_| unreadable())?;
+    if info.content_type != ENVELOPED_DATA {
+        return Err("wrong content type".into());
+    }
+    info.content.decode_as::<EnvelopedData>().map_err(|_| unreadable())
+}
+
+fn content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String> {
+    let algorithm = &content.content_enc_alg;
+    let iv = algorithm.parameters.as_ref().and_then(|parameters| parameters.decode_as::<OctetString>().ok());
+    let (Some(iv), Some(bytes)) = (iv, &content.encrypted_content) else { return Err(BAD_DECRYPT.into()) };
+    let (iv, bytes) = (iv.as_bytes(), bytes.as_bytes());
+    match algorithm.oid {
+        AES_256 => cbc::<cbc::Decryptor<aes::Aes256>>(key, iv, bytes),
+        AES_192 => cbc::<cbc::Decryptor<aes::Aes192>>(key, iv, bytes),
+        AES_128 => cbc::<cbc::Decryptor<aes::Aes128>>(key, iv, bytes),
+        TRIPLE_DES => cbc::<cbc::Decryptor<des::TdesEde3>>(key, iv, bytes),
+        other => Err(format!("hiera-ls does not know the cipher {other}")),
+    }
+}
+
+fn cbc<C: KeyIvInit + BlockDecryptMut>(key: &[u8], iv: &[u8], bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let cipher = C::new_from_slices(key, iv).map_err(|_| BAD_DECRYPT.to_owned())?;
+    cipher.decrypt_padded_vec_mut::<Pkcs7>(bytes).map_err(|_| BAD_DECRYPT.to_owned())
+}
+
+/// The first block of PEM with one of these labels: its label and its bytes. Other text around it is passed over, as OpenSSL does.
+fn pem_block<'l>(text: &str, labels: &[&'l str]) -> Option<(&'l str, Vec<u8>)> {
+    let mut rest = text;
+    while let Some(start) = rest.find("-----BEGIN ") {
+        rest = &rest[start + "-----BEGIN ".len()..];
+        let label = &rest[..rest.find("-----")?];
+        let body = &rest[label.len() + 5..];
+        let end = body.find(&format!("-----END {label}-----"))?;
+        if let Some(label) = labels.iter().find(|known| **known == label) {
+            return Some((label, base64::decode(&body[..end])));
+        }
+        rest = &body[end..];
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

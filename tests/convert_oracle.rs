@@ -12,7 +12,7 @@ use hiera_ls::hiera::lookup_options::LookupOptions;
 use hiera_ls::hiera::print::{self, PrintOptions};
 use hiera_ls::workspace::nodes::from_json;
 use serde_json::{Value as Json, json};
-use support::random::Random;
+use support::random::{self, Random};
 use support::typed;
 
 fn file(name: &str) -> PathBuf {
@@ -86,13 +86,13 @@ fn the_recording_is_what_puppet_says() {
     assert_eq!(lines("recorded.jsonl"), current);
 }
 
-/// Random values, types and arguments. The seed is the time unless `HIERA_LS_SEED` gives it.
+/// Random values, types and arguments.
 #[test]
 fn random_conversions_are_puppets() {
     if !support::require("puppet") {
         return;
     }
-    let (seed, count) = support::seed_and_count(4_000);
+    let (seed, count) = (random::seed("random_conversions"), random::count(4_000));
     let mut random = Random::new(seed);
     let cases: Vec<Json> = (0..count).map(|_| json!([typed::convertible(&mut random), typed::convert_to(&mut random)])).collect();
     let (wrong, left) = compare(&cases, &puppet(&cases));

@@ -1,20 +1,35 @@
 //! Random control repositories, asked of hiera-ls and of the installed Puppet.
 //!
-//! `HIERA_LS_RANDOM` sets the number of repositories (30), `HIERA_LS_SEED` the first seed. A difference is shrunk to a small scenario
-//! and printed with its seed. Skipped without an oracle, unless `HIERA_LS_REQUIRE` contains `puppet`; see `tests/support`.
+//! `HIERA_LS_RANDOM` sets the number of repositories (300). A difference is shrunk to a small scenario and printed with its seed. Needs
+//! an oracle; see `tests/support`.
 
+#[path = "differential/config.rs"]
+mod config;
+#[path = "differential/data.rs"]
+mod data;
+#[path = "differential/flow.rs"]
+mod flow;
 #[path = "differential/generator.rs"]
 mod generator;
+#[path = "differential/options.rs"]
+mod options;
 mod scenario;
 #[path = "differential/shrink.rs"]
 mod shrink;
 mod support;
+#[path = "differential/values.rs"]
+mod values;
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
 
 use scenario::{Agreement, Puppet, Scenario, Written, compare};
-use support::{require, variable};
+use serde_json::Value;
+use support::{random, require};
 
+/// How many repositories are written and asked at a time.
+const AT_ONCE: usize = 20;
 /// How many differences are shrunk; the others are only counted.
 const SHOWN: usize = 12;
 
@@ -23,44 +38,78 @@ fn random_repositories_give_puppets_answers() {
     if !require("puppet") {
         return;
     }
-    let number = |name: &str| variable(name).map(|text| text.parse::<u64>().unwrap_or_else(|_| panic!("{name} is no number")));
-    let count = number("HIERA_LS_RANDOM").unwrap_or(30);
-    let seed = number("HIERA_LS_SEED")
-        .unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() * 1000));
-    println!("seed {seed}");
+    let count = random::count(300) as u64;
+    let seed = random::seed("random_repositories_give_puppets_answers");
     let dir = support::scratch("differential");
     let mut puppet = Puppet::start();
     let mut tally = Tally::default();
     let start = Instant::now();
-    let seeds: Vec<u64> = (seed..seed + count).collect();
-    for chunk in seeds.chunks(20) {
+    let seeds: Vec<u64> = (0..count).map(|n| seed.wrapping_add(n)).collect();
+    for chunk in seeds.chunks(AT_ONCE) {
         let scenarios: Vec<Scenario> = chunk.iter().map(|seed| generator::scenario(*seed)).collect();
         let trees: Vec<Written<'_>> =
             scenarios.iter().map(|scenario| scenario.write(&dir.join(scenario.name.replace(' ', "-")))).collect();
         let expected = puppet.ask_all(&trees);
         for ((scenario, tree), expected) in scenarios.iter().zip(&trees).zip(&expected) {
-            let answers = tree.ask_hiera_ls(7);
-            for ((question, expected), answer) in scenario.questions.iter().zip(expected).zip(&answers) {
-                tally.count(expected, compare(expected, answer));
-                match compare(expected, answer) {
-                    Agreement::Same => {}
-                    Agreement::OtherWords => tally.words(expected, answer, &scenario.name),
-                    Agreement::Different => {
-                        tally.differences += 1;
-                        if tally.differences <= SHOWN {
-                            let one = Scenario { questions: vec![question.clone()], ..scenario.clone() };
-                            let small = shrink::shrink(one, &dir.join("shrink"), &mut puppet);
-                            println!("{}", shrink::shown(&small, &dir.join("shrink"), &mut puppet));
-                        }
-                        break;
-                    }
+            let mut differs = None;
+            for ((question, expected), answer) in scenario.questions.iter().zip(expected).zip(&tree.ask_hiera_ls(7)) {
+                let agreement = compare(expected, answer);
+                tally.count(expected, answer, agreement, &scenario.name);
+                if agreement == Agreement::Different {
+                    differs.get_or_insert(question);
+                }
+            }
+            if let Some(question) = differs {
+                tally.repositories += 1;
+                if tally.repositories <= SHOWN {
+                    let one = Scenario { questions: vec![question.clone()], ..scenario.clone() };
+                    let mut ask = |scenario: &Scenario| both(scenario, &dir.join("shrink"), &mut puppet);
+                    let small = shrink::shrink(one, &mut |scenario| {
+                        let (expected, answer) = ask(scenario);
+                        compare(&expected, &answer) == Agreement::Different
+                    });
+                    let (expected, answer) = ask(&small);
+                    println!("{}  # Puppet   {expected}\n  # hiera-ls {answer}", small.shown());
                 }
             }
         }
         chunk.iter().for_each(|seed| drop(std::fs::remove_dir_all(dir.join(format!("seed-{seed}")))));
     }
     tally.show(start.elapsed().as_secs_f64());
-    assert_eq!(tally.differences, 0, "seed {seed}");
+    assert_eq!(tally.differences, 0, "HIERA_LS_SEED={seed}");
+    assert!(tally.values * 5 > tally.all() * 2, "the questions are too often about nothing, or in vain");
+}
+
+/// Puppet's answer and ours to the scenario's only question.
+fn both(scenario: &Scenario, dir: &Path, puppet: &mut Puppet) -> (Value, Value) {
+    drop(std::fs::remove_dir_all(dir));
+    let tree = scenario.write(dir);
+    (puppet.ask(&tree).remove(0), tree.ask_hiera_ls(7).remove(0))
+}
+
+/// The shrinker at work on something that it can be judged by: the same answer from as little as possible.
+#[test]
+fn scenarios_are_shrunk() {
+    let dir = support::scratch("shrinking");
+    let ask = |scenario: &Scenario| {
+        drop(std::fs::remove_dir_all(&dir));
+        scenario.write(&dir).ask_hiera_ls(7).remove(0)
+    };
+    for seed in 1..=8 {
+        let scenario = generator::scenario(seed);
+        drop(std::fs::remove_dir_all(&dir));
+        let all = scenario.write(&dir).ask_hiera_ls(7);
+        // A long text may show all that there is.
+        let short = |answer: &Value| answer["value"].as_str().is_some_and(|text| text.len() < 12);
+        let mut answered = all.iter().zip(&scenario.questions).filter(|(answer, _)| short(answer));
+        let Some((expected, question)) = answered.next_back() else { continue };
+        let one = Scenario { questions: vec![question.clone()], ..scenario.clone() };
+        let small = shrink::shrink(one.clone(), &mut |scenario| ask(scenario) == *expected);
+        assert_eq!(ask(&small), *expected, "seed {seed}");
+        let lines = |scenario: &Scenario| scenario.files.iter().map(|(_, content)| content.lines().count()).sum::<usize>();
+        assert!(lines(&small) <= 10 && lines(&small) < lines(&one), "seed {seed} is still {}", small.shown());
+        assert!(small.scope.len() <= 1, "seed {seed} is still {}", small.shown());
+    }
 }
 
 #[derive(Default)]
@@ -70,20 +119,24 @@ struct Tally {
     errors: usize,
     other_words: usize,
     differences: usize,
-    wordings: std::collections::BTreeMap<String, (usize, String)>,
+    repositories: usize,
+    wordings: BTreeMap<String, (usize, String)>,
 }
 
 impl Tally {
-    fn count(&mut self, expected: &serde_json::Value, agreement: Agreement) {
+    fn count(&mut self, expected: &Value, answer: &Value, agreement: Agreement, name: &str) {
         match agreement {
-            Agreement::Different => {}
+            Agreement::Different => self.differences += 1,
             _ if expected.get("error").is_some() => self.errors += 1,
             _ if expected["found"] == true => self.values += 1,
             _ => self.absent += 1,
         }
+        if agreement == Agreement::OtherWords {
+            self.words(expected, answer, name);
+        }
     }
 
-    fn words(&mut self, expected: &serde_json::Value, answer: &serde_json::Value, name: &str) {
+    fn words(&mut self, expected: &Value, answer: &Value, name: &str) {
         self.other_words += 1;
         // Alike messages are counted together: names in quotes and numbers do not tell them apart.
         let kind: String =
@@ -92,11 +145,20 @@ impl Tally {
         self.wordings.entry(kind).or_insert((0, shown)).0 += 1;
     }
 
+    fn all(&self) -> usize {
+        self.values + self.absent + self.errors + self.differences
+    }
+
     fn show(&self, seconds: f64) {
-        let all = self.values + self.absent + self.errors + self.differences;
         println!(
-            "{all} questions in {seconds:.1} s: {} values, {} not found, {} errors ({} in other words), {} repositories differ",
-            self.values, self.absent, self.errors, self.other_words, self.differences
+            "{} questions in {seconds:.1} s: {} values, {} not found, {} errors ({} in other words), {} differ in {} repositories",
+            self.all(),
+            self.values,
+            self.absent,
+            self.errors,
+            self.other_words,
+            self.differences,
+            self.repositories
         );
         let mut wordings: Vec<_> = self.wordings.values().collect();
         wordings.sort_by_key(|(count, _)| std::cmp::Reverse(*count));

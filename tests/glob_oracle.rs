@@ -1,37 +1,35 @@
 //! Globs over random trees, compared with Ruby's `Dir.glob`.
 //!
-//! Runs about 2,000 patterns; `HIERA_LS_RANDOM` sets another number, `HIERA_LS_SEED` repeats a run. Skipped without Ruby, unless
-//! `HIERA_LS_REQUIRE` contains `ruby` or `puppet`.
+//! Runs about 2,000 patterns; `HIERA_LS_RANDOM` sets another number. Needs Ruby; see `tests/support`.
 #![cfg(unix)]
+
+mod support;
 
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use hiera_ls::hiera::glob::{EntryKind, Listing, glob, matches};
 use hiera_ls::text::FilePath;
+use support::random::{self, Random};
+use support::require;
 
-const PATTERNS_PER_TREE: u64 = 50;
+const PATTERNS_PER_TREE: usize = 50;
 
 #[test]
 fn random_globs_are_rubys() {
-    let count = env_number("HIERA_LS_RANDOM").unwrap_or(2_000);
-    let seed = env_number("HIERA_LS_SEED").unwrap_or_else(clock);
-    println!("seed {seed}");
-    if !has_ruby() {
-        let required = std::env::var("HIERA_LS_REQUIRE").is_ok_and(|list| list.contains("ruby") || list.contains("puppet"));
-        assert!(!required, "HIERA_LS_REQUIRE asks for ruby, and there is none");
-        eprintln!("skipped random_globs_are_rubys: there is no Ruby");
+    if !require("ruby") {
         return;
     }
-    let mut random = Random(seed);
-    let root = Scratch::new(seed);
+    let count = random::count(2_000);
+    let seed = random::seed("random_globs_are_rubys");
+    let mut random = Random::new(seed);
+    let root = support::scratch("glob");
     let mut patterns = Vec::new();
     for n in 0..count.div_ceil(PATTERNS_PER_TREE) {
-        let tree = root.0.join(n.to_string());
+        let tree = root.join(n.to_string());
         fs::create_dir(&tree).expect("the scratch folder is new");
         grow(&mut random, &tree, &tree, 0);
         patterns.extend((0..PATTERNS_PER_TREE).map(|_| format!("{}/{}", tree.display(), random_pattern(&mut random))));
@@ -59,10 +57,6 @@ fn random_globs_are_rubys() {
 /// Whether some folder on the way is a link: `matches` cannot know.
 fn is_below_link(path: &str) -> bool {
     Path::new(path).ancestors().skip(1).any(Path::is_symlink)
-}
-
-fn has_ruby() -> bool {
-    Command::new("ruby").args(["-e", "exit RUBY_VERSION.to_i >= 3"]).status().is_ok_and(|status| status.success())
 }
 
 fn ruby(patterns: &[String]) -> Vec<Vec<String>> {
@@ -105,7 +99,7 @@ impl Listing for Disk {
     }
 }
 
-fn grow(random: &mut Random, root: &Path, folder: &Path, depth: u32) {
+fn grow(random: &mut Random, root: &Path, folder: &Path, depth: usize) {
     for _ in 0..3 + random.below(8) {
         let path = folder.join(random_name(random));
         if path.symlink_metadata().is_ok() {
@@ -124,8 +118,8 @@ fn grow(random: &mut Random, root: &Path, folder: &Path, depth: u32) {
 }
 
 fn random_name(random: &mut Random) -> String {
-    let start = *random.pick(&["a", "a", "b", "b", "ab", "a-b", "B", ".a", ".", "é", "[a]", "{a,b}", "1", "a\\", "*"]);
-    let end = *random.pick(&["", "", ".yaml", ".yaml", "b", ".b", "x"]);
+    let start = random.pick(&["a", "a", "b", "b", "ab", "a-b", "B", ".a", ".", "é", "[a]", "{a,b}", "1", "a\\", "*"]);
+    let end = random.pick(&["", "", ".yaml", ".yaml", "b", ".b", "x"]);
     let name = format!("{start}{end}");
     if matches!(name.as_str(), "." | "..") { "dot".into() } else { name }
 }
@@ -149,7 +143,7 @@ fn random_pattern(random: &mut Random) -> String {
     pattern
 }
 
-fn random_piece(random: &mut Random, depth: u32) -> String {
+fn random_piece(random: &mut Random, depth: usize) -> String {
     // No lone dot: two of them would be `..`, which callers fold and this test does not.
     let fixed = [
         "*", "*", "*", "**", "?", "a", "b", ".yaml", ".*", "[ab]", "[^a]", "[!b]", "[a-z]", "[z-a]", "[]", "[!]", "[a", "]",
@@ -160,56 +154,5 @@ fn random_piece(random: &mut Random, depth: u32) -> String {
         let inner: Vec<String> = (0..1 + random.below(3)).map(|_| random_piece(random, depth + 1)).collect();
         return format!("{{{}}}", inner.join(","));
     }
-    (*random.pick(&fixed)).to_owned()
-}
-
-/// A folder for one test, removed in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(seed: u64) -> Scratch {
-        let path = std::env::temp_dir().join(format!("hiera-ls-glob-{}-{seed}", std::process::id()));
-        fs::create_dir_all(&path).expect("the folder for temporary files is writable");
-        Scratch(path.canonicalize().expect("it has just been made"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A folder that is left over does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Numbers that look random and are the same for the same seed (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn one_in(&mut self, limit: u64) -> bool {
-        self.below(limit) == 0
-    }
-
-    fn pick<'t, T>(&mut self, choices: &'t [T]) -> &'t T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-}
-
-fn env_number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-fn clock() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    random.pick(&fixed).to_owned()
 }

@@ -1,23 +1,23 @@
 //! Merges of random values, compared with what the installed Puppet makes of them.
 //!
-//! Runs about 2,000 merges; `HIERA_LS_RANDOM` sets another number, `HIERA_LS_SEED` repeats a run. Skipped where Ruby has no Puppet,
-//! unless `HIERA_LS_REQUIRE` contains `puppet`.
+//! Runs about 2,000 merges; `HIERA_LS_RANDOM` sets another number. Needs a Ruby with Puppet; see `tests/support`.
+
+mod support;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use hiera_ls::hiera::merge::{MergeError, Strategy, fold, parse_strategy};
 use hiera_ls::hiera::value::{Data, Hash, Key, Member, Value, float_text};
 use serde_json::{Value as Json, json};
+use support::random::{self, Random};
 
 #[test]
 fn random_merges_are_puppets() {
-    let count = env_number("HIERA_LS_RANDOM").unwrap_or(2_000);
-    let seed = env_number("HIERA_LS_SEED").unwrap_or_else(clock);
-    println!("seed {seed}");
-    let mut random = Random(seed);
+    let count = random::count(2_000);
+    let seed = random::seed("random_merges_are_puppets");
+    let mut random = Random::new(seed);
     let jobs: Vec<Job> = (0..count).map(|_| Job::random(&mut random)).collect();
     let Some(answers) = puppet(&jobs) else { return };
     assert_eq!(answers.len(), jobs.len());
@@ -35,7 +35,7 @@ fn random_merges_are_puppets() {
     let errors = answers.iter().filter(|answer| answer.get("error").is_some()).count();
     println!("{count} jobs, {merged} with a value, {errors} with an error, {differences} different");
     assert_eq!(differences, 0, "seed {seed}");
-    assert!(count < 1_000 || (merged > count as usize / 3 && errors > count as usize / 50), "the jobs test too little");
+    assert!(count < 1_000 || (merged > count / 3 && errors > count / 50), "the jobs test too little");
 }
 
 /// The answers of Puppet, or `None` where there is none and none is required.
@@ -44,9 +44,7 @@ fn puppet(jobs: &[Job]) -> Option<Vec<Json>> {
     let has_puppet =
         Command::new("ruby").args(["-e", "require 'puppet'"]).stderr(Stdio::null()).status().is_ok_and(|s| s.success());
     if !has_puppet {
-        let required = std::env::var("HIERA_LS_REQUIRE").is_ok_and(|list| list.contains("puppet"));
-        assert!(!required, "HIERA_LS_REQUIRE asks for puppet, and Ruby has none");
-        eprintln!("skipped random_merges_are_puppets: Ruby has no Puppet");
+        support::missing("puppet", "Ruby has no Puppet");
         return None;
     }
     let mut child =
@@ -74,7 +72,7 @@ enum Place {
 
 impl Job {
     fn random(random: &mut Random) -> Job {
-        let mut kind = Kind { prefixes: random.pick::<&[&str]>(ALL_PREFIXES), random_size: 3, sensitive: false };
+        let mut kind = Kind { prefixes: random.pick(ALL_PREFIXES), random_size: 3, sensitive: false };
         let merge = random_merge(random, &kind);
         kind.sensitive = merge.get("unpack_arrays").is_none();
         Job { merge, places: random_place(random, &kind, 0) }
@@ -118,7 +116,7 @@ impl Place {
 /// What the values of one job are made of.
 struct Kind {
     prefixes: &'static [&'static str],
-    random_size: u64,
+    random_size: usize,
     /// Whether there are Sensitive values, which no text shows as Ruby does.
     sensitive: bool,
 }
@@ -140,7 +138,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
     if random.one_in(40) {
         return odd_merge(random);
     }
-    let name = *random.pick(&[
+    let name = random.pick(&[
         "deep",
         "deep",
         "deep",
@@ -156,7 +154,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
     let mut options = Hash::new();
     put(&mut options, "strategy", name.into());
     if name.ends_with("deep") {
-        let prefix = *random.pick(kind.prefixes);
+        let prefix = random.pick(kind.prefixes);
         if random.one_in(2) {
             put(&mut options, "knockout_prefix", prefix.into());
         }
@@ -172,7 +170,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
                 }
             }
             if random.one_in(12) {
-                put(&mut options, "unpack_arrays", (*random.pick(&[",", "-", " ", "a"])).into());
+                put(&mut options, "unpack_arrays", random.pick(&[",", "-", " ", "a"]).into());
             }
         }
     }
@@ -185,12 +183,12 @@ fn odd_merge(random: &mut Random) -> Value {
         return random_value(random, &Kind { prefixes: &["--"], random_size: 3, sensitive: false }, 1);
     }
     let mut options = Hash::new();
-    let name = *random.pick(&["deep", "hash", "unique", "first", "reverse_deep", "Deep", ""]);
+    let name = random.pick(&["deep", "hash", "unique", "first", "reverse_deep", "Deep", ""]);
     if !random.one_in(8) {
         put(&mut options, "strategy", name.into());
     }
     for _ in 0..random.below(4) {
-        let option = *random.pick(&[
+        let option = random.pick(&[
             "knockout_prefix",
             "merge_debug",
             "merge_hash_arrays",
@@ -212,7 +210,7 @@ fn odd_merge(random: &mut Random) -> Value {
     Value::hash(options, None)
 }
 
-fn random_place(random: &mut Random, kind: &Kind, depth: u32) -> Place {
+fn random_place(random: &mut Random, kind: &Kind, depth: usize) -> Place {
     if depth == 0 || (depth < 3 && random.one_in(4)) {
         let count = if depth == 0 { 1 + random.below(4) } else { random.below(4) };
         return Place::Several((0..count).map(|_| random_place(random, kind, depth + 1)).collect());
@@ -220,8 +218,8 @@ fn random_place(random: &mut Random, kind: &Kind, depth: u32) -> Place {
     if random.one_in(8) { Place::Absent } else { Place::Value(random_value(random, kind, 0)) }
 }
 
-fn random_value(random: &mut Random, kind: &Kind, depth: u32) -> Value {
-    let collections = [8, 7, 5, 3, 1].get(depth as usize).copied().unwrap_or(0);
+fn random_value(random: &mut Random, kind: &Kind, depth: usize) -> Value {
+    let collections = [8, 7, 5, 3, 1].get(depth).copied().unwrap_or(0);
     if random.below(10) < collections {
         let size = random.below(kind.random_size + 3);
         if random.one_in(2) {
@@ -234,21 +232,21 @@ fn random_value(random: &mut Random, kind: &Kind, depth: u32) -> Value {
             None,
         );
     }
-    let prefix = *random.pick(kind.prefixes);
+    let prefix = random.pick(kind.prefixes);
     let data = match random.below(24) {
         0 | 1 => Data::Null,
         2 => Data::Bool(random.one_in(2)),
         3 | 4 => Data::Integer(random.below(4) as i64),
-        5 => Data::Float(*random.pick(&[0.0, -0.0, 1.0, 2.5, 2.0, 1e20, f64::INFINITY])),
+        5 => Data::Float(random.pick(&[0.0, -0.0, 1.0, 2.5, 2.0, 1e20, f64::INFINITY])),
         6 if random.one_in(3) => {
-            Data::BigInteger((*random.pick(&["36893488147419103232", "-36893488147419103232", "100000000000000000000"])).into())
+            Data::BigInteger(random.pick(&["36893488147419103232", "-36893488147419103232", "100000000000000000000"]).into())
         }
-        7 if random.one_in(4) => Data::Integer(*random.pick(&[i64::MAX, i64::MIN, 1 << 62, (1 << 62) - 1])),
-        8 if random.one_in(8) => Data::Symbol((*random.pick(&["default", "a"])).into()),
+        7 if random.one_in(4) => Data::Integer(random.pick(&[i64::MAX, i64::MIN, 1 << 62, (1 << 62) - 1])),
+        8 if random.one_in(8) => Data::Symbol(random.pick(&["default", "a"]).into()),
         9 if kind.sensitive && random.one_in(8) => Data::Sensitive(Arc::new("a".into())),
         10 => Data::String(prefix.into()),
         11..=15 => Data::String(format!("{prefix}{}", random.pick(&["a", "b", "c", "1", "--a", "a\n--b"])).into()),
-        _ => Data::String((*random.pick(&["a", "b", "c", "d", "1", "", "x\n--a", "a\n", "é", "A", "a,b", "b a"])).into()),
+        _ => Data::String(random.pick(&["a", "b", "c", "d", "1", "", "x\n--a", "a\n", "é", "A", "a,b", "b a"]).into()),
     };
     Value::new(data, None)
 }
@@ -264,7 +262,7 @@ fn random_key(random: &mut Random, odd: bool) -> Key {
             _ => Data::Symbol("a".into()),
         });
     }
-    Key::string(random.pick::<&str>(&["a", "b", "c", "d", "--a"]))
+    Key::string(random.pick(&["a", "b", "c", "d", "--a"]))
 }
 
 fn put(hash: &mut Hash, key: &str, value: Value) {
@@ -299,37 +297,4 @@ fn encode_data(data: &Data) -> Json {
         Data::Rich(_) => unreachable!("only convert_to makes such values"),
         Data::Sensitive(inner) => json!({"p": encode(inner)}),
     }
-}
-
-/// Numbers that look random and are the same for the same seed (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn one_in(&mut self, limit: u64) -> bool {
-        self.below(limit) == 0
-    }
-
-    fn pick<'t, T>(&mut self, choices: &'t [T]) -> &'t T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-}
-
-fn env_number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-fn clock() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use hiera_ls::hiera::types::{assert_type, parse};
 use hiera_ls::workspace::nodes::from_json;
 use serde_json::Value as Json;
-use support::random::Random;
+use support::random::{self, Random};
 use support::typed;
 
 fn file(name: &str) -> PathBuf {
@@ -65,13 +65,13 @@ fn the_recording_is_what_puppet_says() {
     assert_eq!(lines("recorded.jsonl"), current);
 }
 
-/// Random values against random types. The seed is the time unless `HIERA_LS_SEED` gives it.
+/// Random values against random types.
 #[test]
 fn random_types_and_values_as_puppet_judges_them() {
     if !support::require("puppet") {
         return;
     }
-    let (seed, count) = support::seed_and_count(4_000);
+    let (seed, count) = (random::seed("random_types"), random::count(4_000));
     let mut random = Random::new(seed);
     let cases: Vec<Json> =
         (0..count).map(|_| serde_json::json!([typed::data_type(&mut random, 3), typed::value(&mut random, 3)])).collect();

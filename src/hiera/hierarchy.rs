@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::config::{HieraConfig, Level, Locations, Template, Version};
 use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::fold::normalised;
 use super::interpolation::{Token, TokenKind, tokens};
 use super::key::LookupKey;
 use super::lookup::{Profile, Strict};
@@ -415,29 +416,6 @@ fn unknown(pieces: &[Piece]) -> Vec<String> {
         }
     }
     names
-}
-
-/// Joins neighbouring literals, and folds `.` and `..` in the literal start, as paths of files have none.
-fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::new();
-    for piece in pieces {
-        match (out.last_mut(), piece) {
-            (Some(Piece::Literal(text)), Piece::Literal(more)) => text.push_str(&more),
-            (_, piece) => out.push(piece),
-        }
-    }
-    if let Some(Piece::Literal(text)) = out.first_mut() {
-        let folder_end = text.rfind('/').map_or(0, |at| at + 1);
-        let folder = FilePath::new(&text[..folder_end]);
-        let slash = if folder_end > 0 && folder.as_str() != "/" { "/" } else { "" };
-        *text = format!("{folder}{slash}{}", &text[folder_end..]);
-        if let Some(Piece::Literal(text)) = out.get(1).cloned()
-            && text.is_empty()
-        {
-            out.remove(1);
-        }
-    }
-    out
 }
 
 /// What tokens in a `hiera.yaml` see.

@@ -7,6 +7,7 @@ pub mod data;
 pub mod dig;
 pub mod error;
 pub mod eyaml;
+mod fold;
 pub mod glob;
 pub mod hierarchy;
 pub mod interpolation;

@@ -334,6 +334,7 @@ impl Key {
     pub fn to_text(&self) -> Cow<'_, str> {
         match &self.0 {
             Data::String(text) | Data::Symbol(text) => Cow::Borrowed(text),
+            Data::Sensitive(_) => Cow::Borrowed("Sensitive [value redacted]"),
             other => {
                 let mut out = String::new();
                 inspect(other, &mut out);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use super::explain::{Names, conditions, layer_name, options};
+use super::whom::Whom;
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::hierarchy::{Place, locate};
@@ -130,21 +131,7 @@ impl Writer<'_> {
 
     /// For whom the value holds: a node, or whoever sees this file.
     fn whose(&self) -> String {
-        if !self.scope.open {
-            let (environment, path) = (&self.subject.environment, &self.subject.path);
-            let is_config = environment.configs().any(|(_, config)| config.path == *path);
-            let reads_it = is_config || self.snapshot.sees(environment, self.scope, path);
-            let node = self.code(&self.scope.name);
-            return if reads_it { format!("node {node}") } else { format!("node {node}, which does not read this file") };
-        }
-        let known: Vec<String> = self
-            .scope
-            .variables()
-            .filter(|(name, _)| *name != "environment")
-            .flat_map(|(name, value)| flattened(name, value))
-            .map(|(name, value)| self.code(&format!("{name} = {value}")))
-            .collect();
-        if known.is_empty() { "for any node".to_owned() } else { format!("for nodes with {}", known.join(", ")) }
+        Whom::of(self.snapshot, &self.subject.environment, self.scope, &self.subject.path).phrase(|text| self.code(text))
     }
 
     fn print_options(&self) -> PrintOptions {
@@ -385,16 +372,6 @@ impl Writer<'_> {
         let text = print::json(value, &self.print_options());
         let cut: String = text.chars().take(WIDTH).collect();
         self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
-    }
-}
-
-/// The leaves of a partial variable with their dotted names.
-fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
-    match value.as_hash() {
-        Some(hash) => {
-            hash.iter().flat_map(|(key, member)| flattened(&format!("{name}.{}", key.to_text()), &member.value)).collect()
-        }
-        None => vec![(name.to_owned(), value.to_text().into_owned())],
     }
 }
 

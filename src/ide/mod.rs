@@ -2,5 +2,9 @@
 
 pub mod cursor;
 pub mod definition;
+pub mod effective;
 pub mod explain;
+pub mod hierarchy;
 pub mod hover;
+pub mod story;
+pub mod whom;

@@ -45,6 +45,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|workspace| workspace.did_change_watched_files.as_ref())
             .and_then(|watched| watched.dynamic_registration)
             .unwrap_or(false),
+        status: capabilities.experimental.as_ref().is_some_and(|own| own["hiera"]["status"] == true),
         tells_configuration: workspace
             .and_then(|workspace| workspace.did_change_configuration.as_ref())
             .and_then(|configuration| configuration.dynamic_registration)

@@ -11,7 +11,9 @@ mod publish;
 mod scanner;
 mod shutdown;
 mod state;
+mod status;
 mod to_lsp;
+mod views;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +50,9 @@ pub fn run() -> ExitCode {
         let (service, socket) = LspService::build(Backend::new)
             .custom_method("hiera/nodes", Backend::nodes)
             .custom_method("hiera/selectNode", Backend::select_node)
+            .custom_method("hiera/hierarchy", Backend::hierarchy)
+            .custom_method("hiera/explain", Backend::explain)
+            .custom_method("hiera/effectiveData", Backend::effective_data)
             .finish();
         let (service, ended) = shutdown::watched(service);
         let serving =

@@ -1,4 +1,4 @@
-//! The two requests of our own: which nodes see a file, and whose values are to be shown.
+//! Requests of our own about nodes: which nodes see a file, and whose values are to be shown.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, Result};

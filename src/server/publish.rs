@@ -1,7 +1,7 @@
 //! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
 //!
 //! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. A file whose
-//! text has moved on meanwhile is left to that round, and what has not changed is not sent again.
+//! text has moved on meanwhile is left to that round, and what has not changed is not sent again. The same goes for the status.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::state::{Document, Features, Shared};
+use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{RulesConfig, check_file};
 use crate::text::FilePath;
@@ -23,11 +24,19 @@ struct Round {
     documents: HashMap<FilePath, Document>,
 }
 
+impl Round {
+    /// The status, if the client wants to be told.
+    fn status(&self) -> Option<Status> {
+        self.features.status.then(|| Status::of(&self.snapshot))
+    }
+}
+
 type Published = HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>;
 
 /// Publishes after each change, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut published = Published::new();
+    let mut told = None;
     loop {
         shared.changed.notified().await;
         let round = shared.with(|state| Round {
@@ -37,11 +46,15 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
-        let Ok(found) = tokio::task::spawn_blocking(move || check(&round)).await else {
+        let Ok((found, status)) = tokio::task::spawn_blocking(move || (check(&round), round.status())).await else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
             continue;
         };
         send(&client, &shared, &documents, found, &mut published).await;
+        if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
+            client.send_notification::<StatusNotification>(news.clone()).await;
+            told = Some(news);
+        }
     }
 }
 

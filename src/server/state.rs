@@ -81,6 +81,8 @@ pub(super) struct Features {
     pub(super) configuration: bool,
     /// It can be asked to watch files.
     pub(super) watches_files: bool,
+    /// It wants to be told what the server knows.
+    pub(super) status: bool,
     /// It can be asked to tell of changed settings.
     pub(super) tells_configuration: bool,
 }

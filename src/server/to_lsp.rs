@@ -11,6 +11,9 @@ use crate::ide::hover::Hover;
 use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
+/// The messages of our own, without `hiera/`: see `editors/PROTOCOL.md`.
+const OWN_MESSAGES: [&str; 6] = ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+
 /// What the server can do; each of these does something.
 pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     let sync = lsp::TextDocumentSyncOptions {
@@ -21,6 +24,7 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     };
     let folders =
         lsp::WorkspaceFoldersServerCapabilities { supported: Some(true), change_notifications: Some(lsp::OneOf::Left(true)) };
+    let own_messages: serde_json::Map<_, _> = OWN_MESSAGES.map(|name| (name.to_owned(), true.into())).into_iter().collect();
     lsp::ServerCapabilities {
         position_encoding: Some(match encoding {
             Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
@@ -31,7 +35,7 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         definition_provider: Some(lsp::OneOf::Left(true)),
         workspace: Some(lsp::WorkspaceServerCapabilities { workspace_folders: Some(folders), file_operations: None }),
-        experimental: Some(serde_json::json!({"hiera": {"nodes": true, "selectNode": true}})),
+        experimental: Some(serde_json::json!({"hiera": own_messages})),
         ..lsp::ServerCapabilities::default()
     }
 }
@@ -132,7 +136,7 @@ fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
     }
 }
 
-fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
+pub(super) fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp::Range {
     let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
     text.map_or_else(lsp::Range::default, |text| range_in(text, snapshot.place(span), encoding))
 }

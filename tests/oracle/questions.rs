@@ -54,7 +54,7 @@ pub fn thorough(root: &Path) -> Vec<Question> {
     }
     let mut questions = Vec::new();
     for (key, values) in &values {
-        questions.extend(with_every_merge(key));
+        questions.extend(with_merges(key, EVERY_MERGE));
         if values.iter().any(|value| value.is_mapping() || value.is_sequence()) {
             questions.extend(deep_options().map(|merge| Question::new(key, Some(merge))));
         }
@@ -75,8 +75,11 @@ pub fn thorough(root: &Path) -> Vec<Question> {
     questions
 }
 
-/// All root keys of a repository's data files, each with every merge; and the files that could not be read for their keys.
-pub fn root_keys_with_every_merge(root: &Path) -> (Vec<Question>, Vec<PathBuf>) {
+/// What is configured for a key, and what a caller may ask for in its place.
+pub const EVERY_MERGE: &[Option<&str>] = &[None, Some("first"), Some("unique"), Some("hash"), Some("deep")];
+
+/// All root keys of a repository's data files with each of `merges`; and the files that could not be read for their keys.
+pub fn of_root_keys(root: &Path, merges: &[Option<&str>]) -> (Vec<Question>, Vec<PathBuf>) {
     let (mut keys, mut unread) = (Vec::new(), Vec::new());
     for file in data_files(root) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -89,12 +92,11 @@ pub fn root_keys_with_every_merge(root: &Path) -> (Vec<Question>, Vec<PathBuf>) 
     }
     keys.sort();
     keys.dedup();
-    (keys.iter().flat_map(|key| with_every_merge(key)).collect(), unread)
+    (keys.iter().flat_map(|key| with_merges(key, merges)).collect(), unread)
 }
 
-fn with_every_merge(key: &str) -> impl Iterator<Item = Question> {
-    let merges = [None, Some("first"), Some("unique"), Some("hash"), Some("deep")];
-    merges.into_iter().map(move |merge| Question::new(key, merge.map(Value::from)))
+fn with_merges(key: &str, merges: &[Option<&str>]) -> impl Iterator<Item = Question> {
+    merges.iter().map(move |merge| Question::new(key, merge.map(Value::from)))
 }
 
 fn deep_options() -> impl Iterator<Item = Value> {

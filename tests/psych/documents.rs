@@ -4,8 +4,9 @@ use hiera_ls::text::TextRange;
 use hiera_ls::yaml::{self, Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree, scalar};
 use serde_json::{Value, json};
 
-use crate::random::{self, Random};
 use crate::ruby;
+use crate::support::random::{self, Random};
+use crate::support::require;
 
 /// Compares our reading of the texts with Psych's; panics with the first differences.
 fn check(texts: &[String]) {
@@ -327,10 +328,10 @@ fn block_text(random: &mut Random) -> String {
 
 #[test]
 fn random_texts() {
-    if !ruby::available("random_texts") {
+    if !require("ruby") {
         return;
     }
-    let mut random = Random::new("random_texts");
+    let mut random = Random::new(random::seed("random_texts"));
     let texts: Vec<String> = (0..random::count(3000)).map(|_| random_text(&mut random)).collect();
     check(&texts);
 }
@@ -517,7 +518,7 @@ const CASES: &[&str] = &[
 
 #[test]
 fn named_cases() {
-    if !ruby::available("named_cases") {
+    if !require("ruby") {
         return;
     }
     let mut texts: Vec<String> = CASES.iter().map(|text| (*text).to_owned()).collect();
@@ -545,7 +546,7 @@ fn named_cases() {
 
 #[test]
 fn every_prefix() {
-    if !ruby::available("every_prefix") {
+    if !require("ruby") {
         return;
     }
     let sample = include_str!("sample.yaml");
@@ -558,7 +559,7 @@ fn every_prefix() {
 #[test]
 fn corpus() {
     let Ok(folder) = std::env::var("HIERA_LS_CORPUS") else { return };
-    if !ruby::available("corpus") {
+    if !require("ruby") {
         return;
     }
     let mut texts = Vec::new();

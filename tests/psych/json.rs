@@ -3,8 +3,9 @@
 use hiera_ls::yaml::{NodeId, NodeKind, Resolved, ScalarStyle, Tree, parse_json, resolve_json};
 use serde_json::{Value, json};
 
-use crate::random::{self, Random};
 use crate::ruby;
+use crate::support::random::{self, Random};
+use crate::support::require;
 
 const PIECES: &[&str] = &[
     "{",
@@ -127,10 +128,10 @@ fn random_value(random: &mut Random, depth: usize) -> String {
 
 #[test]
 fn random_json() {
-    if !ruby::available("random_json") {
+    if !require("ruby") {
         return;
     }
-    let mut random = Random::new("random_json");
+    let mut random = Random::new(random::seed("random_json"));
     let texts: Vec<String> = (0..random::count(5000))
         .map(|_| {
             if random.below(2) == 0 {

@@ -5,17 +5,6 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// Whether Ruby is there. Says so when it isn't, and panics when it has to be.
-pub fn available(test: &str) -> bool {
-    let there = Command::new("ruby").args(["-ryaml", "-rjson", "-e", "exit"]).status().is_ok_and(|status| status.success());
-    if !there {
-        let required = std::env::var("HIERA_LS_REQUIRE").unwrap_or_default();
-        assert!(!required.contains("ruby") && !required.contains("puppet"), "ruby is required and not there");
-        eprintln!("{test}: skipped, there is no ruby");
-    }
-    there
-}
-
 /// The script's answers to the texts, in order.
 pub fn ask(script: &str, texts: &[String]) -> Vec<Value> {
     let path = format!("{}/tests/psych/{script}", env!("CARGO_MANIFEST_DIR"));

@@ -3,8 +3,9 @@
 use hiera_ls::yaml::{Resolved, resolve_plain};
 use serde_json::{Value, json};
 
-use crate::random::{self, Random};
 use crate::ruby;
+use crate::support::random::{self, Random};
+use crate::support::require;
 
 const PIECES: &[&str] = &[
     "0",
@@ -114,10 +115,10 @@ fn ours(text: &str) -> Value {
 
 #[test]
 fn random_scalars() {
-    if !ruby::available("random_scalars") {
+    if !require("ruby") {
         return;
     }
-    let mut random = Random::new("random_scalars");
+    let mut random = Random::new(random::seed("random_scalars"));
     let texts: Vec<String> =
         (0..random::count(5000)).map(|_| (0..1 + random.below(7)).map(|_| random.pick(PIECES)).collect()).collect();
     let mut differences: Vec<_> =

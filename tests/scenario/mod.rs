@@ -71,6 +71,17 @@ impl Scenario {
         written
     }
 
+    /// The scenario in the format of `tests/conformance`.
+    pub fn shown(&self) -> String {
+        let mut out = format!("- name: {}\n  scope: {}\n  files:\n", self.name, Value::Object(self.scope.clone()));
+        for (path, content) in &self.files {
+            let indented: String = content.lines().map(|line| format!("      {line}\n")).collect();
+            out.push_str(&format!("    {path}: |\n{indented}"));
+        }
+        let questions: Vec<String> = self.questions.iter().map(|question| question.to_json().to_string()).collect();
+        format!("{out}  ask: [{}]\n", questions.join(", "))
+    }
+
     fn has_global_layer(&self) -> bool {
         self.files.iter().any(|(path, _)| path == "<global>/hiera.yaml")
     }

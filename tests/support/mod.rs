@@ -15,9 +15,8 @@
 //! | `HIERA_LS_ORACLE` | path of `puppet-oracle`, which answers lookups with the installed Puppet |
 //! | `HIERA_LS_RECORD=1` | write the recorded answers anew |
 //! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
-//! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20) |
+//! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20), each with every merge; `all`: the whole fleet, with the configured merges |
 //! | `HIERA_LS_NVIM_011`, `HIERA_LS_NVIM_07` | Neovim 0.11 or newer, and one of 0.7 to 0.10 |
-//! | `HIERA_LS_SEED`, `HIERA_LS_CASES` | the seed of random cases about types and conversions, and how many |
 //! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
@@ -140,14 +139,6 @@ pub fn run(command: &mut Command, stdin: &str) -> Run {
         stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
-}
-
-/// The seed of a random suite, which is printed where it fails, and how many cases to make: `HIERA_LS_SEED` and `HIERA_LS_CASES`, or
-/// the time and `usual`.
-pub fn seed_and_count(usual: usize) -> (u64, usize) {
-    let number = |name: &str| variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")));
-    let now = || std::time::UNIX_EPOCH.elapsed().expect("it is after 1970").as_secs();
-    (number("HIERA_LS_SEED").unwrap_or_else(now), number("HIERA_LS_CASES").map_or(usual, |count| count as usize))
 }
 
 /// The values of a text of JSON lines; `what` names it in the panic when a line is not JSON. Blank lines are skipped.

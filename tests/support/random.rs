@@ -1,36 +1,56 @@
-//! A small seeded generator: the same seed makes the same cases on every machine.
+//! Numbers that look random and are the same for the same seed.
+//!
+//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. Every suite prints the seed that it runs with.
 
-/// SplitMix64.
-#[derive(Clone, Debug)]
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::variable;
+
+/// A generator of numbers (splitmix64): neighbouring seeds have nothing in common.
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which is at least 1.
+    /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit as u64).expect("a number below a limit")
+        (self.next() % limit as u64) as usize
     }
 
-    /// One of these.
-    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
+    /// True once in `limit` times.
+    pub fn one_in(&mut self, limit: usize) -> bool {
+        self.below(limit) == 0
     }
 
-    /// True once in so many times.
-    pub fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
+    /// One of `choices`.
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
     }
+}
+
+/// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
+pub fn seed(test: &str) -> u64 {
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 >> 10);
+    let seed = number("HIERA_LS_SEED").unwrap_or_else(clock);
+    println!("{test}: HIERA_LS_SEED={seed}");
+    seed
+}
+
+/// How many random cases to try: `HIERA_LS_RANDOM`, else `default`.
+pub fn count(default: usize) -> usize {
+    number("HIERA_LS_RANDOM").map_or(default, |count| count as usize)
+}
+
+fn number(name: &str) -> Option<u64> {
+    variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }

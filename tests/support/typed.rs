@@ -13,12 +13,12 @@ pub fn value(random: &mut Random, depth: usize) -> Json {
             random.pick(&[json!(0), json!(1), json!(2), json!(3), json!(5), json!(7), json!(-1), json!(255), json!(1000)]).clone()
         }
         4 => random.pick(&[json!(0.0), json!(1.5), json!(-2.25), json!(3.0), json!(1e20), json!(0.0001)]).clone(),
-        5..=7 => json!(*random.pick(&["", "a", "b", "abc", "foo::bar", "x y", "7", "yes", "1.2.3", "A", "it's", "10"])),
+        5..=7 => json!(random.pick(&["", "a", "b", "abc", "foo::bar", "x y", "7", "yes", "1.2.3", "A", "it's", "10"])),
         8 | 9 => Json::Array((0..random.below(4)).map(|_| value(random, depth - 1)).collect()),
         _ => {
             let mut hash = serde_json::Map::new();
             for _ in 0..random.below(4) {
-                let key = *random.pick(&["a", "b", "c", "ab", "", "7"]);
+                let key = random.pick(&["a", "b", "c", "ab", "", "7"]);
                 if !(key.is_empty() && random.one_in(2)) {
                     hash.insert(key.into(), value(random, depth - 1));
                 }
@@ -89,8 +89,8 @@ pub fn data_type(random: &mut Random, depth: usize) -> String {
     ];
     if depth == 0 || random.one_in(4) {
         return match random.below(6) {
-            0..=2 => (*random.pick(&PLAIN)).to_owned(),
-            3 => (*random.pick(&[
+            0..=2 => (random.pick(&PLAIN)).to_owned(),
+            3 => (random.pick(&[
                 "Enum[a, b]",
                 "Enum[abc]",
                 "Enum['A', true]",
@@ -207,7 +207,7 @@ pub fn convertible(random: &mut Random) -> Json {
         "æøå",
     ];
     match random.below(6) {
-        0..=2 => json!(*random.pick(&TEXTS)),
+        0..=2 => json!(random.pick(&TEXTS)),
         3 => random
             .pick(&[
                 json!(-17),
@@ -271,8 +271,8 @@ pub fn convert_to(random: &mut Random) -> Json {
         "%08b", "%.4x", "%#.0f",
     ];
     match random.below(10) {
-        0..=2 => json!(*random.pick(&BARE)),
-        3 | 4 => json!(["String", *random.pick(&FORMATS)]),
+        0..=2 => json!(random.pick(&BARE)),
+        3 | 4 => json!(["String", random.pick(&FORMATS)]),
         5 => match random.below(10) {
             0 | 1 => json!(["Integer", random.pick(&[json!(2), json!(8), json!(10), json!(16), json!(7), json!("x")])]),
             2 => json!(["Integer", 16, random.one_in(2)]),

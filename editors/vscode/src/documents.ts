@@ -1,0 +1,95 @@
+/**
+ * Documents that are answers of the server: the story of a lookup, all data of a node. They follow the node and the files.
+ */
+import { EventEmitter, Uri, ViewColumn, window, workspace } from "vscode";
+import type { Disposable, TextDocumentContentProvider } from "vscode";
+import { effectiveDataRequest, explainRequest } from "./protocol";
+import type { Server } from "./server";
+
+const SCHEME = "hiera-ls";
+
+/** What a document is about; its address holds it. */
+interface About {
+  /** The file in whose scope the values are. */
+  readonly file: string;
+  /** The key whose lookup is explained; all data without one. */
+  readonly key?: string;
+}
+
+export class Documents implements TextDocumentContentProvider, Disposable {
+  private readonly changes = new EventEmitter<Uri>();
+  readonly onDidChange = this.changes.event;
+  private readonly registered: Disposable[];
+
+  constructor(private readonly server: Server) {
+    this.registered = [
+      workspace.registerTextDocumentContentProvider(SCHEME, this),
+      // The files on disk are not all that counts: so is what is typed, and the node.
+      server.onDidChange(() => {
+        this.renew();
+      }),
+      workspace.onDidSaveTextDocument(() => {
+        this.renew();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const registered of this.registered) registered.dispose();
+    this.changes.dispose();
+  }
+
+  async provideTextDocumentContent(uri: Uri): Promise<string> {
+    const client = this.server.client;
+    if (!client) return "# The server is not running.\n";
+    const { file, key } = JSON.parse(uri.query) as About;
+    const textDocument = { uri: file };
+    if (key === undefined) {
+      const answer = await client.sendRequest(effectiveDataRequest, { textDocument });
+      return answer?.text ?? "# No level can read this file, so that no node is meant.\n";
+    }
+    const answer = await client.sendRequest(explainRequest, { textDocument, key });
+    return answer ? `${answer.scope}\n\n${answer.text}` : "No level can read this file, so that no node is meant.\n";
+  }
+
+  /** The command: the story of the key at the cursor. */
+  async explain(): Promise<void> {
+    const client = this.server.client;
+    const editor = window.activeTextEditor;
+    if (!client || editor?.document.uri.scheme !== "file") {
+      void window.showInformationMessage("Hiera: open a data file, and set the cursor on a key.");
+      return;
+    }
+    const converter = client.code2ProtocolConverter;
+    const file = converter.asUri(editor.document.uri);
+    const answer = await client.sendRequest(explainRequest, { textDocument: { uri: file }, position: converter.asPosition(editor.selection.active) });
+    if (!answer) {
+      void window.showInformationMessage("Hiera: there is no key at the cursor.");
+      return;
+    }
+    await this.open(`${answer.key} explained`, { file, key: answer.key });
+  }
+
+  /** The command: all keys with their values. */
+  async effectiveData(): Promise<void> {
+    const client = this.server.client;
+    const editor = window.activeTextEditor;
+    if (!client || editor?.document.uri.scheme !== "file") {
+      void window.showInformationMessage("Hiera: open a data file: the values are those of the nodes that read it, or of the node that is selected.");
+      return;
+    }
+    await this.open("effective data.yaml", { file: client.code2ProtocolConverter.asUri(editor.document.uri) });
+  }
+
+  private async open(name: string, about: About): Promise<void> {
+    // A slash would make folders of a key.
+    const uri = Uri.from({ scheme: SCHEME, path: `/${name.replaceAll("/", "∕")}`, query: JSON.stringify(about) });
+    this.changes.fire(uri);
+    const document = await workspace.openTextDocument(uri);
+    await window.showTextDocument(document, { viewColumn: ViewColumn.Beside, preserveFocus: true, preview: true });
+  }
+
+  private renew(): void {
+    for (const { uri } of workspace.textDocuments) if (uri.scheme === SCHEME) this.changes.fire(uri);
+  }
+}

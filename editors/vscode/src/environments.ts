@@ -1,0 +1,46 @@
+/**
+ * Where Hiera is: the folders with a `hiera.yaml`. The extension does nothing outside of them.
+ */
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { Uri, workspace } from "vscode";
+import type { DocumentSelector } from "vscode-languageclient/node";
+
+export const CONFIG = "hiera.yaml";
+
+/** What is surely no environment, and may be large. */
+const PASSED_OVER = "**/{.git,node_modules,.bundle,vendor,.vagrant}/**";
+
+/** More folders than this are no fleet's, but somebody's archive: the workspace folders as a whole will do. */
+const MANY = 500;
+
+/** The outermost folders with a `hiera.yaml`: in the workspace, or above it when a folder within an environment was opened. */
+export async function environments(): Promise<string[]> {
+  const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file").map((folder) => folder.uri.fsPath);
+  const above = folders.map(outermost).filter((root) => root !== undefined);
+  const found = await workspace.findFiles(`**/${CONFIG}`, PASSED_OVER, MANY);
+  const below = found.filter((uri) => uri.scheme === "file").map((uri) => path.dirname(uri.fsPath));
+  const roots = found.length < MANY ? [...above, ...below] : folders;
+  // Modules have a hiera.yaml of their own.
+  return [...new Set(roots)].filter((root) => !roots.some((other) => other !== root && isWithin(root, other))).sort();
+}
+
+/** The documents that the server is asked about: what data or configuration of these environments may be. It is silent about all others. */
+export function selector(roots: readonly string[]): DocumentSelector {
+  const pattern = "**/*.{yaml,yml,eyaml,json,conf}";
+  return roots.map((root) => ({ scheme: "file", pattern: { baseUri: Uri.file(root).toString(), pattern } }));
+}
+
+function outermost(folder: string): string | undefined {
+  let root: string | undefined;
+  for (let at = folder, up = path.dirname(at); at !== up; at = up, up = path.dirname(at)) {
+    if (fs.existsSync(path.join(at, CONFIG))) root = at;
+  }
+  return root;
+}
+
+/** Whether a path lies below a folder. */
+export function isWithin(folder: string, root: string): boolean {
+  const way = path.relative(root, folder);
+  return way !== "" && !way.startsWith("..") && !path.isAbsolute(way);
+}

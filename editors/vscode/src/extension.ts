@@ -1,0 +1,56 @@
+/**
+ * Hiera in VS Code. Everything that is known of Hiera is known by the server; here are its places in the workbench.
+ */
+import { commands, window, workspace } from "vscode";
+import type { ExtensionContext } from "vscode";
+import { Documents } from "./documents";
+import { HierarchyView, openPlace } from "./hierarchy";
+import { restoreNode, selectNode } from "./nodes";
+import { Server, watchConfigs } from "./server";
+import { StatusBar } from "./status";
+
+let server: Server | undefined;
+
+export async function activate(context: ExtensionContext): Promise<void> {
+  const own = (server = new Server(context));
+  const documents = new Documents(own);
+  const lookAgain = () => void own.lookAgain();
+  context.subscriptions.push(
+    own,
+    documents,
+    new StatusBar(own),
+    new HierarchyView(own),
+    watchConfigs(lookAgain),
+    workspace.onDidChangeWorkspaceFolders(lookAgain),
+    workspace.onDidGrantWorkspaceTrust(() => void own.restart()),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("hiera.server")) void own.restart();
+    }),
+    own.onDidStart((client) => void restoreNode(context, client, own.output)),
+    commands.registerCommand("hiera.restartServer", () => own.restart()),
+    commands.registerCommand("hiera.showOutput", () => {
+      own.output.show();
+    }),
+    commands.registerCommand("hiera.showVersion", () => {
+      showVersion(context, own);
+    }),
+    commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
+    commands.registerCommand("hiera.explainLookup", () => documents.explain()),
+    commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
+    // Not one of the palette: what a row of the view does.
+    commands.registerCommand("hiera.openPlace", openPlace),
+  );
+  await own.restart();
+}
+
+/** VS Code waits for it, so that no server outlives the window. */
+export function deactivate(): Promise<void> | undefined {
+  return server?.stop();
+}
+
+function showVersion(context: ExtensionContext, server: Server): void {
+  const { version } = context.extension.packageJSON as { version: string };
+  const { health } = server;
+  const program = health.state === "running" ? `hiera-ls ${health.program.version} at ${health.program.path}` : "no server is running";
+  void window.showInformationMessage(`Hiera ${version}, ${program}`);
+}

@@ -1,0 +1,176 @@
+/**
+ * The view *Hierarchy*: the levels that the file in the editor has, in order; which have a file, which have the key at the cursor. A click
+ * opens the place.
+ */
+import { commands, EventEmitter, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, Uri, window, workspace } from "vscode";
+import type { Disposable, TextEditor, TreeDataProvider, TreeView } from "vscode";
+import type { Range } from "vscode-languageclient/node";
+import { hierarchyRequest } from "./protocol";
+import type { Candidate, Hierarchy, HierarchyLevel, HierarchyLocation } from "./protocol";
+import type { Server } from "./server";
+
+/** While the cursor moves, nothing is asked. */
+const PAUSE = 150;
+
+type Row =
+  | { readonly kind: "level"; readonly level: HierarchyLevel }
+  | { readonly kind: "location"; readonly level: HierarchyLevel; readonly location: HierarchyLocation; readonly title: string }
+  | { readonly kind: "candidate"; readonly candidate: Candidate };
+
+export class HierarchyView implements TreeDataProvider<Row>, Disposable {
+  private readonly changes = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changes.event;
+  private readonly view: TreeView<Row>;
+  private readonly listening: Disposable[];
+  private shown: Hierarchy | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  /** Answers that come late, after another question, are dropped. */
+  private asked = 0;
+
+  constructor(private readonly server: Server) {
+    this.view = window.createTreeView("hiera.hierarchy", { treeDataProvider: this, showCollapseAll: true });
+    const soon = () => {
+      this.soon();
+    };
+    this.listening = [
+      window.onDidChangeActiveTextEditor(soon),
+      window.onDidChangeTextEditorSelection(soon),
+      workspace.onDidChangeTextDocument(soon),
+      this.view.onDidChangeVisibility(soon),
+      server.onDidChange(soon),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const listening of this.listening) listening.dispose();
+    this.view.dispose();
+    this.changes.dispose();
+  }
+
+  getChildren(row?: Row): Row[] {
+    if (row === undefined) {
+      return (this.shown?.levels ?? []).map((level) => {
+        const [only, ...more] = level.locations;
+        // What would be a level with one row below it is one row.
+        return only && more.length === 0 ? { kind: "location", level, location: only, title: level.name } : { kind: "level", level };
+      });
+    }
+    switch (row.kind) {
+      case "level":
+        return row.level.locations.map((location) => ({ kind: "location", level: row.level, location, title: "" }));
+      case "location":
+        return row.location.candidates.map((candidate) => ({ kind: "candidate", candidate }));
+      case "candidate":
+        return [];
+    }
+  }
+
+  getTreeItem(row: Row): TreeItem {
+    switch (row.kind) {
+      case "level":
+        return levelItem(row.level);
+      case "location":
+        return locationItem(row.level, row.location, row.title);
+      case "candidate":
+        return candidateItem(row.candidate);
+    }
+  }
+
+  private soon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.ask(), PAUSE);
+  }
+
+  private async ask(): Promise<void> {
+    const editor = window.activeTextEditor;
+    const client = this.server.client;
+    if (!client) {
+      this.show(null);
+      return;
+    }
+    // A click on the view, the output or a panel leaves the file that was looked at.
+    if (!editor || !this.isAttached(editor)) return;
+    if (!this.view.visible) return;
+    const question = (this.asked += 1);
+    const converter = client.code2ProtocolConverter;
+    const params = { textDocument: { uri: converter.asUri(editor.document.uri) }, position: converter.asPosition(editor.selection.active) };
+    try {
+      const answer = await client.sendRequest(hierarchyRequest, params);
+      if (question === this.asked) this.show(answer);
+    } catch {
+      // The text has changed meanwhile, or the server is going away: the next question is on its way.
+    }
+  }
+
+  /** Whether it is a file that the server may know; the menus ask for it, too. */
+  private isAttached(editor: TextEditor): boolean {
+    const { uri } = editor.document;
+    const attached = uri.scheme === "file" && this.server.isAbout(uri.fsPath);
+    void commands.executeCommand("setContext", "hiera.attached", attached);
+    return attached;
+  }
+
+  private show(hierarchy: Hierarchy | null): void {
+    this.shown = hierarchy;
+    this.view.description = hierarchy?.key ?? "";
+    this.view.message = hierarchy?.scope ?? "";
+    this.changes.fire(undefined);
+  }
+}
+
+function levelItem(level: HierarchyLevel): TreeItem {
+  const item = new TreeItem(level.name, level.locations.length > 0 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
+  item.description = layerOf(level);
+  if (level.locations.length === 0) item.tooltip = "The levels of this hiera.yaml cannot be located: see its findings.";
+  item.command = opening(level.config.uri, level.config.range);
+  return item;
+}
+
+function locationItem(level: HierarchyLevel, location: HierarchyLocation, title: string): TreeItem {
+  const below = location.candidates.length > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None;
+  const item = new TreeItem(title || location.path, below);
+  const { icon, color, words } = STATES[location.state];
+  item.iconPath = color === undefined ? new ThemeIcon(icon) : new ThemeIcon(icon, new ThemeColor(color));
+  item.description = [title ? layerOf(level) : "", title ? location.path : "", words].filter((part) => part !== "").join(" · ");
+  const template = location.template !== null && location.template !== location.path ? `\n\n\`${location.template}\` in ${level.config.uri.split("/").pop() ?? ""}` : "";
+  item.tooltip = new MarkdownString(`${STATES[location.state].told}${template}`);
+  // What does not exist is asked for in hiera.yaml.
+  item.command = location.uri === null ? opening(level.config.uri, level.config.range) : opening(location.uri, location.key);
+  item.accessibilityInformation = { label: `${title || level.name}, ${location.path}, ${STATES[location.state].told}` };
+  return item;
+}
+
+function candidateItem(candidate: Candidate): TreeItem {
+  const item = new TreeItem(candidate.path);
+  const when = Object.entries(candidate.when).map(([name, value]) => `${name} = ${value}`);
+  item.iconPath = new ThemeIcon(candidate.key === null ? "circle-large-outline" : "circle-large-filled");
+  item.description = when.length > 0 ? `where ${when.join(" and ")}` : "";
+  item.command = opening(candidate.uri, candidate.key);
+  return item;
+}
+
+/** How each state looks; `words` stand beside the path. */
+const STATES: Record<HierarchyLocation["state"], { icon: string; color?: string; words: string; told: string }> = {
+  value: { icon: "pass-filled", color: "charts.green", words: "has the key", told: "has the key; the value comes from it" },
+  overridden: { icon: "circle-large-filled", words: "has the key, overridden", told: "has the key, but a level above answers" },
+  file: { icon: "circle-large-outline", words: "", told: "exists, without the key" },
+  missing: { icon: "circle-slash", color: "disabledForeground", words: "no file", told: "there is no such file" },
+  undetermined: { icon: "question", words: "depends on the node", told: "variables that are unknown decide which file it is" },
+  opaque: { icon: "lock", words: "cannot be read here", told: "a backend that is not evaluated here" },
+};
+
+function layerOf(level: HierarchyLevel): string {
+  return level.layer === "environment" ? "" : level.layer;
+}
+
+function opening(uri: string, range: Range | null): NonNullable<TreeItem["command"]> {
+  return { title: "Open", command: "hiera.openPlace", arguments: [uri, range] };
+}
+
+/** The command of a row: opens a file at a place. */
+export async function openPlace(uri: string, place: Range | null): Promise<void> {
+  const at = place?.start ?? { line: 0, character: 0 };
+  const fragment = `L${at.line + 1},${at.character + 1}`;
+  await commands.executeCommand("vscode.open", Uri.parse(uri).with({ fragment }));
+}

@@ -1,0 +1,101 @@
+/**
+ * The server's own messages, beside those of the Language Server Protocol: `editors/PROTOCOL.md` of the repository.
+ */
+import { NotificationType, RequestType } from "vscode-languageclient/node";
+import type { Position, Range, TextDocumentIdentifier } from "vscode-languageclient/node";
+
+/** What the server knows of the workspace. */
+export interface Status {
+  readonly state: "reading" | "ready";
+  readonly environments: number;
+  readonly files: number;
+  readonly keys: number;
+  readonly nodes: number;
+  /** The node whose values are shown. */
+  readonly selected: string | null;
+}
+
+/** Sent when what it tells has changed, to clients that announce `experimental.hiera.status`. */
+export const statusNotification = new NotificationType<Status>("hiera/status");
+
+export interface NodeItem {
+  readonly name: string;
+  /** The file that its facts come from. */
+  readonly source: string;
+}
+
+export interface Nodes {
+  readonly selected: string | null;
+  readonly nodes: readonly NodeItem[];
+  readonly known: number;
+}
+
+/** The nodes that see a file, or all. */
+export const nodesRequest = new RequestType<{ textDocument?: TextDocumentIdentifier }, Nodes, void>("hiera/nodes");
+
+/** Chooses the node whose values are shown; `null`: whoever reads the file. */
+export const selectNodeRequest = new RequestType<{ name: string | null }, { selected: string | null }, void>("hiera/selectNode");
+
+/** A file that an undetermined location may turn out to be. */
+export interface Candidate {
+  readonly path: string;
+  readonly uri: string;
+  readonly key: Range | null;
+  /** What unknown variables must be for that. */
+  readonly when: Readonly<Record<string, string>>;
+}
+
+export interface HierarchyLocation {
+  /**
+   * `value`: it has the key, and the value comes from it or through it; `overridden`: it has the key, and a level above answers;
+   * `file`: a file without the key; `missing`: no file; `undetermined`: variables that are unknown decide; `opaque`: what cannot be read.
+   */
+  readonly state: "value" | "overridden" | "file" | "missing" | "undetermined" | "opaque";
+  /** The path below the environment, or what it is called in its place. */
+  readonly path: string;
+  /** The file, if it exists. */
+  readonly uri: string | null;
+  /** Where the file has the key. */
+  readonly key: Range | null;
+  /** The location as `hiera.yaml` has it. */
+  readonly template: string | null;
+  readonly candidates: readonly Candidate[];
+}
+
+export interface HierarchyLevel {
+  readonly layer: string;
+  readonly name: string;
+  /** The `hiera.yaml`, and where it names the first location of the level. */
+  readonly config: { readonly uri: string; readonly range: Range };
+  readonly locations: readonly HierarchyLocation[];
+}
+
+export interface Hierarchy {
+  /** For whom: a node's name, or the words for whoever reads the file. */
+  readonly scope: string;
+  readonly key: string | null;
+  readonly levels: readonly HierarchyLevel[];
+}
+
+/** The levels that a file's scope has, and which of them have the key at the position. */
+export const hierarchyRequest = new RequestType<{ textDocument: TextDocumentIdentifier; position?: Position }, Hierarchy | null, void>(
+  "hiera/hierarchy",
+);
+
+export interface Explanation {
+  readonly key: string;
+  readonly scope: string;
+  readonly text: string;
+}
+
+/** The story of a lookup: of the key at a position, or of a named key. */
+export const explainRequest = new RequestType<
+  { textDocument: TextDocumentIdentifier; position?: Position; key?: string },
+  Explanation | null,
+  void
+>("hiera/explain");
+
+/** All keys with their effective values, as a text in YAML, for the scope of a file. */
+export const effectiveDataRequest = new RequestType<{ textDocument: TextDocumentIdentifier }, { scope: string; text: string } | null, void>(
+  "hiera/effectiveData",
+);

@@ -1,0 +1,190 @@
+/**
+ * The client's life: started where there is a `hiera.yaml`, made anew when the program, the environments or the trust in the workspace change.
+ */
+import { commands, EventEmitter, window, workspace } from "vscode";
+import type { Disposable, ExtensionContext, LogOutputChannel } from "vscode";
+import { LanguageClient, State } from "vscode-languageclient/node";
+import type { ClientCapabilities, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
+import { Doubles } from "./doubles";
+import { environments, isWithin, selector } from "./environments";
+import { findProgram, NoProgram } from "./program";
+import type { Program } from "./program";
+import { statusNotification } from "./protocol";
+import type { Status } from "./protocol";
+import { SECTION, settingNames, settings } from "./settings";
+
+/** How the server is, for the status bar. */
+export type Health =
+  | { readonly state: "absent" }
+  | { readonly state: "starting" }
+  | { readonly state: "running"; readonly program: Program; readonly status: Status | undefined }
+  | { readonly state: "stopped"; readonly problem: string };
+
+export class Server implements Disposable {
+  /** Where the server and the extension say what they do. */
+  readonly output: LogOutputChannel;
+  private readonly changes = new EventEmitter<Health>();
+  private readonly starts = new EventEmitter<LanguageClient>();
+  /** Tells of every change of the server's health, also of what it knows. */
+  readonly onDidChange = this.changes.event;
+  /** Tells of a server that can be asked: a new one, or one that was started again after it died. */
+  readonly onDidStart = this.starts.event;
+  private current: LanguageClient | undefined;
+  private roots: readonly string[] = [];
+  private state: Health = { state: "absent" };
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(private readonly context: ExtensionContext) {
+    this.output = window.createOutputChannel("Hiera", { log: true });
+  }
+
+  get health(): Health {
+    return this.state;
+  }
+
+  /** The client, if it can be asked. */
+  get client(): LanguageClient | undefined {
+    return this.state.state === "running" ? this.current : undefined;
+  }
+
+  /** Whether documents of this address are the server's. */
+  isAbout(path: string): boolean {
+    return this.roots.some((root) => isWithin(path, root));
+  }
+
+  /** Starts the server if there is anything for it to do, or starts it anew. One after the other, however often it is asked for. */
+  restart(): Promise<void> {
+    this.queue = this.queue.then(async () => {
+      await this.end();
+      await this.begin();
+    });
+    return this.queue;
+  }
+
+  /** Starts it anew if it serves other environments than there are now. */
+  async lookAgain(): Promise<void> {
+    const roots = await environments();
+    if (roots.join("\0") !== this.roots.join("\0")) await this.restart();
+  }
+
+  stop(): Promise<void> {
+    this.queue = this.queue.then(() => this.end());
+    return this.queue;
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+    this.starts.dispose();
+    this.output.dispose();
+  }
+
+  private async begin(): Promise<void> {
+    this.roots = await environments();
+    if (this.roots.length === 0) {
+      this.output.info("no hiera.yaml in this workspace: nothing is started");
+      this.change({ state: "absent" });
+      return;
+    }
+    this.change({ state: "starting" });
+    try {
+      const program = await findProgram(this.context);
+      this.output.info(`hiera-ls ${program.version} (${program.origin}): ${program.path}`);
+      this.current = this.newClient(program);
+      await this.current.start();
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      this.output.error(problem);
+      this.change({ state: "stopped", problem });
+      if (error instanceof NoProgram) this.tell(problem);
+    }
+  }
+
+  private async end(): Promise<void> {
+    const client = this.current;
+    this.current = undefined;
+    this.change({ state: "absent" });
+    // One that never started, or died, has nothing to be stopped.
+    if (client?.state === State.Running) await client.stop();
+    await client?.dispose();
+  }
+
+  private newClient(program: Program): LanguageClient {
+    const names = settingNames(this.context.extension.packageJSON);
+    const doubles = new Doubles();
+    const options: LanguageClientOptions = {
+      documentSelector: selector(this.roots),
+      outputChannel: this.output,
+      initializationOptions: settings(names),
+      middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => {
+          doubles.handle(uri, diagnostics, next);
+        },
+        workspace: {
+          configuration: (params) => params.items.map((item) => (item.section === SECTION ? settings(names) : null)),
+        },
+      },
+    };
+    // Without `transport` it is standard input and output, and nothing is added to the arguments.
+    const client = new LanguageClient(SECTION, "Hiera", { command: program.path, args: ["server"] }, options);
+    client.registerFeature(new AnnouncesStatus());
+    client.onDidChangeState(({ newState }) => {
+      if (this.current !== client) return;
+      switch (newState) {
+        case State.Starting:
+          this.change({ state: "starting" });
+          break;
+        case State.Running:
+          this.change({ state: "running", program, status: undefined });
+          this.starts.fire(client);
+          break;
+        case State.Stopped:
+        case State.StartFailed:
+          this.change({ state: "stopped", problem: "the server has ended; the output tells more" });
+          break;
+      }
+    });
+    client.onNotification(statusNotification, (status) => {
+      if (this.current === client && this.state.state === "running") this.change({ state: "running", program, status });
+    });
+    this.context.subscriptions.push(doubles);
+    return client;
+  }
+
+  private change(health: Health): void {
+    this.state = health;
+    this.changes.fire(health);
+  }
+
+  private tell(problem: string): void {
+    void window.showErrorMessage(`Hiera: ${problem}`, "Open Settings", "Show Output").then(async (answer) => {
+      if (answer === "Open Settings") {
+        await commands.executeCommand("workbench.action.openSettings", "hiera.server.path");
+      } else if (answer === "Show Output") this.output.show();
+    });
+  }
+}
+
+/** Tells the server that its own notification of what it knows is wanted. */
+class AnnouncesStatus implements StaticFeature {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
+    capabilities.experimental = { ...experimental, hiera: { status: true } };
+  }
+  initialize(): void {
+    // There is nothing to be set up: the notification comes or it does not.
+  }
+  getState(): FeatureState {
+    return { kind: "static" };
+  }
+  clear(): void {
+    // Nor to be taken down.
+  }
+}
+
+/** Calls `then` when a `hiera.yaml` comes or goes. */
+export function watchConfigs(then: () => void): Disposable {
+  const watcher = workspace.createFileSystemWatcher("**/hiera.yaml", false, true, false);
+  watcher.onDidCreate(then);
+  watcher.onDidDelete(then);
+  return watcher;
+}

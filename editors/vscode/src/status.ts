@@ -1,0 +1,68 @@
+/**
+ * Two entries of the status bar: how the server is, and whose values are shown.
+ */
+import { commands, StatusBarAlignment, ThemeColor, window } from "vscode";
+import type { Disposable } from "vscode";
+import type { Health, Server } from "./server";
+
+export class StatusBar implements Disposable {
+  private readonly server = window.createStatusBarItem("server", StatusBarAlignment.Left, 1);
+  private readonly node = window.createStatusBarItem("node", StatusBarAlignment.Left, 0);
+
+  constructor(server: Server) {
+    this.server.name = "Hiera: server";
+    this.server.command = "hiera.showOutput";
+    this.node.name = "Hiera: node";
+    this.node.command = "hiera.selectNode";
+    server.onDidChange((health) => {
+      this.show(health);
+    });
+  }
+
+  dispose(): void {
+    this.server.dispose();
+    this.node.dispose();
+  }
+
+  private show(health: Health): void {
+    void commands.executeCommand("setContext", "hiera.active", health.state !== "absent");
+    if (health.state === "absent") {
+      this.server.hide();
+      this.node.hide();
+      return;
+    }
+    this.server.backgroundColor = health.state === "stopped" ? new ThemeColor("statusBarItem.errorBackground") : undefined;
+    switch (health.state) {
+      case "starting":
+        this.server.text = "$(sync~spin) Hiera";
+        this.server.tooltip = "hiera-ls is starting";
+        break;
+      case "stopped":
+        this.server.text = "$(error) Hiera";
+        this.server.tooltip = health.problem;
+        break;
+      case "running": {
+        const { status, program } = health;
+        const title = `hiera-ls ${program.version} (${program.origin})`;
+        if (status === undefined || status.state === "reading") {
+          this.server.text = "$(sync~spin) Hiera";
+          this.server.tooltip = `${title}: reading the hierarchy`;
+          break;
+        }
+        this.server.text = `$(list-tree) Hiera: ${counted(status.keys, "key")}`;
+        const parts = [counted(status.environments, "environment"), counted(status.files, "file"), counted(status.keys, "key"), counted(status.nodes, "node")];
+        this.server.tooltip = `${title}: ${parts.join(", ")}`;
+        this.node.text = `$(server) ${status.selected ?? "any node"}`;
+        this.node.tooltip =
+          status.selected === null ? "Values are shown for any node that reads the file. Select a node." : `Values are shown for ${status.selected}.`;
+        this.node.show();
+      }
+    }
+    this.server.show();
+  }
+}
+
+/** `1 key`, `2 keys`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,157 @@
+//! All keys with their effective values, as one text in YAML: what a node gets, on one page.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::explain::Names;
+use super::whom::Whom;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::hiera::value::{Hash, Key, Member, Value};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+
+/// The page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectiveData {
+    /// For whom, in words.
+    pub scope: String,
+    /// Each key with its value, and in a comment above it how it was merged and where it is written. Secrets are masked.
+    pub text: String,
+}
+
+/// All keys that the scope of the file at `path` finds; `None` for a file that no environment governs.
+pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
+    let environment = snapshot.layout().governing(path).next()?;
+    let scope = snapshot.scope_for(environment, path);
+    let view = snapshot.view(environment);
+    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let names = Names { snapshot, root: &environment.root };
+    let keys: BTreeSet<&str> = snapshot.keys().keys().map(|key| &**key).collect();
+    let whom = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let mut text = format!("---\n# {}\n", one_line(&whom));
+    for key in keys {
+        let resolution = resolver.lookup(&LookupKey::of_root(key), None);
+        write_key(&mut text, key, &resolution, &names);
+    }
+    Some(EffectiveData { scope: whom, text })
+}
+
+fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names<'_>) {
+    let mut comment = |text: &str| writeln!(out, "\n# {}", one_line(text)).expect("writing to a string");
+    match &resolution.value {
+        Ok(Some(value)) => {
+            let merge = (!resolution.merge.stops_at_first()).then(|| format!("merged {}: ", resolution.merge.name()));
+            let may_differ = if resolution.unsettled.is_empty() { "" } else { "; variables that are unknown may change it" };
+            comment(&format!("{}{}{may_differ}", merge.unwrap_or_default(), places(resolution, names)));
+            let entry = Hash::from_iter([(Key::string(key), Member { key_origin: None, value: value.clone() })]);
+            out.push_str(&print::yaml(
+                &Value::hash(entry, None),
+                &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
+            ));
+        }
+        Ok(None) if resolution.unsettled.is_empty() => {}
+        Ok(None) => comment(&format!("{key}: variables that are unknown decide whether there is a value")),
+        Err(error) => comment(&format!("{key}: the lookup fails: {error}")),
+    }
+}
+
+/// The places that a value comes from, in order of priority.
+fn places(resolution: &Resolution, names: &Names<'_>) -> String {
+    let place = |outcome: &Outcome| match outcome {
+        Outcome::Found { key: Some(span), .. } => Some(names.place(*span)),
+        Outcome::Found { path, key: None, .. } => Some(names.path(path).to_owned()),
+        _ => None,
+    };
+    let places: Vec<String> = resolution.steps.iter().filter_map(|step| place(&step.outcome)).collect();
+    places.join(", ")
+}
+
+/// A text as it can stand in a comment.
+fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const REPO: &str = r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Role, path: "roles/%{role}.yaml"}
+  - {name: Common, path: common.yaml}
+#- /data/roles/web.yaml
+users: {grace: {uid: 2}}
+port: 80
+bad: x
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}, pin: {convert_to: Sensitive}, bad: {merge: hash}}
+users: {ada: {uid: 1}}
+port: 8080
+"%{odd}: key": "%{lookup('port')}"
+pin: "4711"
+secret: ENC[PKCS7,MIIBeQYJ]
+bad: [1]
+"#;
+
+    #[test]
+    fn all_keys_of_a_node() {
+        let fixture = Fixture::new(REPO);
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        expect![[r#"
+            ---
+            # node web01
+
+            # data/common.yaml:4
+            '%{odd}: key': '80'
+
+            # bad: the lookup fails: The first element of the merge has wrong type, expects a Hash value, got String
+
+            # data/common.yaml:5
+            pin: Sensitive [value redacted]
+
+            # data/roles/web.yaml:2
+            port: 80
+
+            # data/common.yaml:6
+            secret: ENC[encrypted]
+
+            # merged deep: data/roles/web.yaml:1, data/common.yaml:2
+            users:
+              ada:
+                uid: 1
+              grace:
+                uid: 2
+        "#]]
+        .assert_eq(&data.text);
+        assert_eq!(data.scope, "node web01");
+    }
+
+    #[test]
+    fn without_a_node_it_says_what_may_differ() {
+        let fixture = Fixture::new(&REPO.replace("#- scope web01 role=web\n", ""));
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        assert!(
+            data.text.contains("# data/common.yaml:3; variables that are unknown may change it\nport: 8080"),
+            "{}",
+            data.text
+        );
+        assert_eq!(data.scope, "for any node");
+    }
+
+    #[test]
+    fn what_it_says_is_what_yaml_reads() {
+        let fixture = Fixture::new(REPO);
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        let again = Fixture::new(&format!("#- /data/common.yaml\n{}", data.text));
+        assert_eq!(again.rendered_findings(), "");
+    }
+}

@@ -1,0 +1,190 @@
+//! The hierarchy as the scope of a file has it: the levels in order, which files they name, which of these have a key.
+
+use super::explain::{Names, layer_name};
+use super::whom::Whom;
+use crate::hiera::config::{HieraConfig, Layer, Level};
+use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::pattern::Bindings;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::hiera::sources::Sources;
+use crate::text::{FilePath, Span};
+use crate::workspace::layers::Environment;
+use crate::workspace::{EnvironmentView, Snapshot};
+
+/// The hierarchy of a file.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    /// For whom, in words.
+    pub scope: String,
+    /// The levels, highest priority first: those of the global layer, of the environment, and of the module that the key or the file belongs to.
+    pub levels: Vec<LevelView>,
+}
+
+/// A level.
+#[derive(Clone, Debug)]
+pub struct LevelView {
+    /// The name of its layer.
+    pub layer: String,
+    /// Its name.
+    pub name: String,
+    /// The `hiera.yaml` that has it.
+    pub config: FilePath,
+    /// Where that names its first location, or the level.
+    pub span: Option<Span>,
+    /// Its locations; none when the layer cannot be read in this scope.
+    pub locations: Vec<LocationView>,
+}
+
+/// A location of a level.
+#[derive(Clone, Debug)]
+pub struct LocationView {
+    /// How it is.
+    pub state: LocationState,
+    /// What it is called: a path relative to the environment, or whatever stands for one.
+    pub name: String,
+    /// The file, if it exists.
+    pub file: Option<FilePath>,
+    /// Where the file has the key.
+    pub key: Option<Span>,
+    /// The location as written.
+    pub template: Option<String>,
+    /// The files that an undetermined location may turn out to be.
+    pub candidates: Vec<CandidateView>,
+}
+
+/// How a location is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocationState {
+    /// The file has the key, and the value comes from it, alone or merged.
+    Value,
+    /// The file has the key, and a higher location answers.
+    Overridden,
+    /// The file does not have the key, or there is none to look for.
+    File,
+    /// There is no file.
+    Missing,
+    /// Unknown variables decide.
+    Undetermined,
+    /// A backend or an address that hiera-ls does not read.
+    Opaque,
+}
+
+/// A file that a location may turn out to be.
+#[derive(Clone, Debug)]
+pub struct CandidateView {
+    /// Its name for people.
+    pub name: String,
+    /// The file.
+    pub file: FilePath,
+    /// Where it has the key.
+    pub key: Option<Span>,
+    /// What unknown variables must be for that.
+    pub when: Bindings,
+}
+
+/// The hierarchy that the scope of the file at `path` has, with regard to a root key if there is one to look for.
+///
+/// `None` for a file that no environment governs.
+pub fn hierarchy(snapshot: &Snapshot, path: &FilePath, key: Option<&LookupKey>) -> Option<Hierarchy> {
+    let environment = snapshot.layout().governing(path).next()?;
+    let scope = snapshot.scope_for(environment, path);
+    let view = snapshot.view(environment);
+    let resolution = key.map(|key| Resolver::new(snapshot.context(environment, &view, &scope)).lookup(key, None));
+    let viewer = Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
+    let mut levels = Vec::new();
+    for (layer, config) in environment.configs().filter(|(layer, config)| concerns(layer, config, environment, path, key)) {
+        let all: Vec<Level> = config.levels().cloned().collect();
+        match locate(config, &all, &scope, &viewer.view, None) {
+            Ok(located) => levels.extend(located.iter().map(|level| viewer.level(&layer, config, level))),
+            // One bad token fails the whole layer; its levels are there all the same.
+            Err(_) => levels.extend(all.iter().map(|level| bare(&layer, config, level))),
+        }
+    }
+    let scope = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    Some(Hierarchy { scope, levels })
+}
+
+/// Whether a layer is to be shown: a module's is, if the key or the file is the module's.
+fn concerns(layer: &Layer, config: &HieraConfig, environment: &Environment, path: &FilePath, key: Option<&LookupKey>) -> bool {
+    let Layer::Module(name) = layer else { return true };
+    key.and_then(LookupKey::module) == Some(name) || config.path == *path || environment.layer(path) == Some(layer)
+}
+
+struct Viewer<'a> {
+    view: EnvironmentView<'a>,
+    names: Names<'a>,
+    key: Option<&'a LookupKey>,
+    resolution: Option<Resolution>,
+}
+
+impl Viewer<'_> {
+    fn level(&self, layer: &Layer, config: &HieraConfig, located: &LocatedLevel) -> LevelView {
+        let locations = located.locations.iter().map(|location| self.location(&located.level, location)).collect();
+        LevelView { locations, ..bare(layer, config, &located.level) }
+    }
+
+    fn location(&self, level: &Level, location: &Location) -> LocationView {
+        let template = location.template.as_ref().map(|template| template.text.to_string());
+        let named = |state, name: &str| LocationView {
+            state,
+            name: name.to_owned(),
+            file: None,
+            key: None,
+            template: template.clone(),
+            candidates: Vec::new(),
+        };
+        match &location.place {
+            Place::File { path, exists: false } => named(LocationState::Missing, self.names.path(path)),
+            Place::File { path, .. } => {
+                let key = self.key_in(level, path);
+                let state = match key {
+                    _ if level.backend.reader().is_none() => LocationState::Opaque,
+                    None => LocationState::File,
+                    Some(_) if self.contributes(path) => LocationState::Value,
+                    Some(_) => LocationState::Overridden,
+                };
+                LocationView { file: Some(path.clone()), key, ..named(state, self.names.path(path)) }
+            }
+            Place::NoMatch { pattern } => named(LocationState::Missing, self.names.path(&FilePath::new(pattern))),
+            Place::Uri(uri) => named(LocationState::Opaque, uri),
+            Place::Nowhere => named(LocationState::Opaque, &level.backend.name),
+            Place::Undetermined(undetermined) => {
+                let candidate = |found: crate::hiera::hierarchy::CandidateFile| CandidateView {
+                    name: self.names.path(&found.path).to_owned(),
+                    key: self.key_in(level, &found.path),
+                    file: found.path,
+                    when: found.when,
+                };
+                let candidates = undetermined.candidates(&self.view).into_iter().map(candidate).collect();
+                LocationView { candidates, ..named(LocationState::Undetermined, template.as_deref().unwrap_or_default()) }
+            }
+        }
+    }
+
+    /// Where a file of this level has the key.
+    fn key_in(&self, level: &Level, path: &FilePath) -> Option<Span> {
+        let data = self.view.data(path, level.backend.reader()?)?;
+        data.definition(&self.key?.root_text())
+    }
+
+    fn contributes(&self, file: &FilePath) -> bool {
+        let steps = self.resolution.iter().flat_map(|resolution| &resolution.steps);
+        steps.into_iter().any(|step| matches!(&step.outcome, Outcome::Found { path, .. } if path == file))
+    }
+}
+
+/// A level without its locations.
+fn bare(layer: &Layer, config: &HieraConfig, level: &Level) -> LevelView {
+    LevelView {
+        layer: layer_name(layer),
+        name: level.name.to_string(),
+        config: config.path.clone(),
+        span: level.locations.templates().first().and_then(|template| template.span).or(level.span),
+        locations: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! `hiera/status`: what the server knows of the workspace, told to clients that announce `experimental.hiera.status`.
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::lsp_types::notification::Notification;
+
+use crate::workspace::Snapshot;
+
+/// The notification.
+pub(super) enum StatusNotification {}
+
+impl Notification for StatusNotification {
+    type Params = Status;
+    const METHOD: &'static str = "hiera/status";
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Status {
+    state: State,
+    environments: usize,
+    /// The files that are read: data of all levels, and every `hiera.yaml`.
+    files: usize,
+    /// The root keys in them, each once.
+    keys: usize,
+    /// The nodes that are known.
+    nodes: usize,
+    /// The node whose values are shown.
+    selected: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// The folders are being read for the first time: other files may be missing.
+    Reading,
+    Ready,
+}
+
+impl Status {
+    /// The status of a snapshot. Reads all data, as the findings do.
+    pub(super) fn of(snapshot: &Snapshot) -> Status {
+        Status {
+            state: if snapshot.complete { State::Ready } else { State::Reading },
+            environments: snapshot.layout().environments.len(),
+            files: snapshot.files().filter(|file| snapshot.layout().governing(&file.path).next().is_some()).count(),
+            keys: snapshot.keys().keys().count(),
+            nodes: snapshot.nodes().len(),
+            selected: snapshot.selected().map(|node| node.name.to_string()),
+        }
+    }
+}

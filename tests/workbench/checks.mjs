@@ -1,0 +1,198 @@
+// What a user of VS Code sees of hiera-ls, on a copy of tests/control-repo with the packaged extension. Each check is one line of the output;
+// the first that fails ends the run with status 1, a screenshot and the logs.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { Host, until } from "./workbench.mjs";
+
+const OUT = process.env.WORKBENCH_OUT;
+const EXTENSION = "hiera-ls.hiera-ls";
+const BUNDLED = process.env.WORKBENCH_BUNDLED;
+const SAMPLE = path.resolve(import.meta.dirname, "../control-repo");
+const [NODE, COMMON] = ["data/nodes/web-01.oslo.example.net.yaml", "data/common.yaml"];
+
+/** A copy of the sample repository, for one scenario to change. */
+function repository(name) {
+  const folder = path.join(OUT, "folders", name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.cpSync(SAMPLE, folder, { recursive: true });
+  return folder;
+}
+
+/** The place of a text in a file, lines and columns from 1; a text that begins with a line end is at the start of a line. */
+function place(folder, file, text) {
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  const at = whole.indexOf(text);
+  if (at < 0) throw new Error(`${file} has no ${text}`);
+  const before = whole.slice(0, at + (text.startsWith("\n") ? 1 : 0)).split("\n");
+  return [before.length, before.at(-1).length + 1];
+}
+
+/** Changes a file before it is opened. */
+function edit(folder, file, text, by) {
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  if (!whole.includes(text)) throw new Error(`${file} has no ${text}`);
+  fs.writeFileSync(path.join(folder, file), whole.replace(text, by));
+}
+
+function check(condition, what, seen) {
+  if (!condition) throw new Error(`${what}; seen: ${JSON.stringify(seen, null, 1)}`);
+  console.log(`ok: ${what}`);
+}
+
+/** The servers that run for an editor, by the place that its programs lie in. */
+function servers(host) {
+  const processes = execFileSync("ps", ["-eo", "pid=,stat=,args="], { encoding: "utf8" }).split("\n");
+  const ours = processes.filter((line) => line.includes(host.folder) && / server$/.test(line) && line.includes("hiera-ls"));
+  return ours.map((line) => Number(line.trim().split(/\s+/)[0]));
+}
+
+const scenarios = {
+  /** The main chain: hover, definition, findings, nodes, in one window. */
+  async "a control repository"() {
+    const host = await Host.start({ extensions: [BUNDLED], settings: { "editor.gotoLocation.multipleDefinitions": "goto" } });
+    await within(host, async () => {
+      const folder = repository("main");
+      const window = await host.open(folder);
+
+      await window.go(NODE, ...place(folder, NODE, "profile::web::vhosts"));
+      const hover = await window.hover();
+      const wanted = ["node web-01.oslo.example.net", "keepalive: 75", "merged deep", `Node ${NODE}:3`, "Role data/roles/web.yaml:9", `Common ${COMMON}:65`];
+      check(wanted.every((text) => hover.includes(text)), "the hover shows the effective value with its levels", hover);
+      await window.screenshot("hover");
+
+      await window.go(COMMON, ...place(folder, COMMON, "ntp_servers"));
+      const definition = await window.definition();
+      const at = (file) => `${file}:${place(folder, file, "ntp_servers:").join(":")}`;
+      check(definition === at("data/sites/kyoto/network.yaml"), "F12 on an alias lands in the file and line of its key", definition);
+      await window.screenshot("definition");
+
+      await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
+      await window.page.keyboard.type("pool ");
+      const [problem] = await until("the finding", async () => ((await window.problems()).length > 0 ? window.problems() : undefined));
+      check(problem.includes("`alias` is only permitted") && problem.includes("line 76") && problem.includes("hiera-ls"), "a broken alias is in Problems", problem);
+      await until("the underline", () => window.page.locator(".squiggly-error").first().isVisible());
+      check(true, "and is underlined");
+      await window.screenshot("broken-alias");
+      await window.go(COMMON, 76, place(folder, COMMON, "%{alias('ntp_servers')}")[1] + "pool ".length);
+      await window.press(...Array(5).fill("Backspace"));
+      await until("a file without findings", async () => (await window.problems()).length === 0 && (await window.page.locator(".squiggly-error").count()) === 0);
+      check(true, "mending it clears both");
+
+      // The entries of the status bar: the server's counts, and the node.
+      const counts = await until("the counts", async () => (await window.status(EXTENSION)).find((text) => /Hiera: \d+ keys/.test(text)));
+      check(/1 environment, \d+ files, \d+ keys, 3 nodes/.test(counts), "the status bar tells of the server and its index", counts);
+      await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
+      const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
+      check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);
+      await window.screenshot("picker");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      await window.go(COMMON, ...place(folder, COMMON, "\nprofile::web::vhosts"));
+      const followed = await until("the hover of the other node", async () => {
+        const hover = await window.hover();
+        return hover.includes("node web-01.kyoto.example.net") ? hover : undefined;
+      });
+      check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
+
+      await window.unfold("Hierarchy");
+      const levels = await until("the levels", async () => ((await window.rows("Hierarchy")).length >= 9 ? window.rows("Hierarchy") : undefined));
+      check(levels.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")), "the Hierarchy view tells which files have the key", levels);
+      check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
+      check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
+      await window.screenshot("hierarchy");
+      await window.page.locator(".pane .monaco-list-row").filter({ hasText: "data/roles/web.yaml" }).first().click();
+      const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
+      check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
+
+      await window.command("Hiera: Explain Lookup of the Key at the Cursor");
+      const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
+      check(story.includes('Searching for "profile::web::vhosts"') && story.includes("node web-01.kyoto"), "the story of the lookup is a document", story);
+      await window.command("Hiera: Show Effective Data of the Node");
+      const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
+      check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);
+      await window.screenshot("effective-data");
+      await window.command("Hiera: Show Version");
+      const toast = await until("the version", async () => (await window.toasts()).find((text) => text.includes("hiera-ls ")));
+      check(/Hiera \d+\.\d+\.\d+, hiera-ls \d+\.\d+\.\d+ at /.test(toast), "the version is shown", toast);
+    });
+  },
+
+  /** The server dies: a new one is there, with all that the old one had. */
+  async "a server that is killed"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("killed");
+      edit(folder, COMMON, "%{alias('ntp_servers')}", "pool %{alias('ntp_servers')}");
+      const window = await host.open(folder);
+      await window.go(COMMON);
+      await until("the finding", async () => (await window.problems()).length === 1);
+      await window.command("Hiera: Select Node");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      const [first, ...more] = servers(host);
+      check(first !== undefined && more.length === 0, "one server runs", [first, ...more]);
+      process.kill(first, "SIGKILL");
+      const second = await until("another server", () => servers(host).find((pid) => pid !== first));
+      check(second !== first, "a server that is killed is started again");
+      await until("the finding again", async () => (await window.problems()).length === 1);
+      await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
+      await window.press(...Array("pool ".length).fill("Backspace"));
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check(true, "the findings come back, and follow what is typed");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      check(true, "the node is still selected");
+      // The window goes, the editor stays.
+      await window.command("Developer: Reload Window");
+      await until("a third server alone", () => servers(host).length === 1 && servers(host)[0] !== second);
+      check(!fs.existsSync(`/proc/${second}`), "a window that is closed leaves no server");
+    });
+  },
+
+  /** Nothing is started for a folder that has nothing to do with Hiera. */
+  async "a folder without hiera.yaml"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(OUT, "folders", "other");
+      fs.mkdirSync(folder, { recursive: true });
+      fs.writeFileSync(path.join(folder, "docker-compose.yaml"), "services:\n  web:\n    image: 'nginx:%{x'\n");
+      const window = await host.open(folder);
+      await window.go("docker-compose.yaml", 1, 1);
+      // VS Code looks for what activates extensions when it has started; then it says so in its log.
+      await until("the end of the activation", () => host.logs("nothing").includes("onStartupFinished"));
+      await window.page.waitForTimeout(3000);
+      check(!host.logs("nothing").includes(EXTENSION), "the extension is not activated", host.logs("nothing"));
+      check(servers(host).length === 0, "no server is started", servers(host));
+      check((await window.status(EXTENSION)).length === 0, "nothing is in the status bar", await window.status(EXTENSION));
+    });
+  },
+};
+
+/** Runs the body; if it fails, keeps what was to be seen. Closes the editor in any case, and sees to it that no server is left. */
+async function within(host, body) {
+  try {
+    await body();
+  } catch (error) {
+    for (const [number, page] of host.browser.pages().entries()) {
+      await page.screenshot({ path: path.join(OUT, `failed-${number}.png`) }).catch(() => {});
+    }
+    console.log(host.logs(EXTENSION));
+    throw error;
+  } finally {
+    const left = servers(host);
+    await host.close();
+    const alive = () => left.filter((pid) => fs.existsSync(`/proc/${pid}`));
+    await until("the end of the server", () => alive().length === 0);
+    check(true, `no server is left (${left.length} ran)`);
+  }
+}
+
+fs.mkdirSync(OUT, { recursive: true });
+const only = process.argv[2];
+for (const [name, scenario] of Object.entries(scenarios)) {
+  if (only && !name.includes(only)) continue;
+  const start = Date.now();
+  console.log(`# ${name}`);
+  await scenario();
+  console.log(`# ${((Date.now() - start) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,257 @@
+// VS Code's real workbench (code-server) in Chromium, driven as a user drives it: keys, clicks, and what is to be seen. Nothing here knows Hiera.
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+
+/** How long anything may take to appear. */
+export const PATIENCE = Number(process.env.HIERA_LS_PATIENCE ?? 40) * 1000;
+
+const { chromium } = await import(process.env.WORKBENCH_PLAYWRIGHT);
+const NODE = process.env.WORKBENCH_NODE;
+const ENTRY = process.env.WORKBENCH_ENTRY;
+const OUT = process.env.WORKBENCH_OUT;
+
+const SETTINGS = {
+  "workbench.startupEditor": "none",
+  "workbench.editor.enablePreview": false,
+  "workbench.colorTheme": "Default Light Modern",
+  "extensions.autoCheckUpdates": false,
+  "git.enabled": false,
+  "telemetry.telemetryLevel": "off",
+  "files.autoSave": "off",
+  "chat.disableAIFeatures": true,
+  "editor.wordBasedSuggestions": "off",
+  "editor.minimap.enabled": false,
+  "window.menuBarVisibility": "hidden",
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+};
+
+/** Waits until `look` gives something, and returns it. */
+export async function until(what, look, patience = PATIENCE) {
+  let last;
+  for (const end = Date.now() + patience; Date.now() < end; await new Promise((go) => setTimeout(go, 50))) {
+    try {
+      const found = await look();
+      if (found) return found;
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Error(`never came: ${what}${last ? ` (${last.message})` : ""}`);
+}
+
+/** One code-server with these extensions, of which nothing is left behind. */
+export class Host {
+  static async start({ extensions = [], settings = {}, trust = true, env = {} }) {
+    const host = new Host();
+    // Short, as sockets lie in it.
+    host.folder = fs.mkdtempSync(path.join(os.tmpdir(), "wb-"));
+    for (const folder of ["home", "tmp", "data/User", "data/Machine", "ext"]) fs.mkdirSync(path.join(host.folder, folder), { recursive: true });
+    fs.writeFileSync(path.join(host.folder, "config.yaml"), "auth: none\n");
+    host.configure({ ...SETTINGS, ...settings });
+    const { folder } = host;
+    host.env = { ...process.env, HOME: `${folder}/home`, TMPDIR: `${folder}/tmp`, EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}', ...env };
+    host.args = [ENTRY, "--config", `${folder}/config.yaml`, "--user-data-dir", `${folder}/data`, "--extensions-dir", `${folder}/ext`];
+    const install = extensions.flatMap((extension) => ["--install-extension", extension]);
+    if (install.length > 0) execFileSync(NODE, [...host.args, ...install], { env: host.env, stdio: ["ignore", "ignore", "inherit"] });
+    host.port = await freePort();
+    const options = ["--bind-addr", `127.0.0.1:${host.port}`, "--disable-telemetry", "--disable-update-check", "--ignore-last-opened"];
+    if (trust) options.push("--disable-workspace-trust");
+    const log = fs.openSync(path.join(folder, "server.log"), "w");
+    host.process = spawn(NODE, [...host.args, ...options], { env: host.env, stdio: ["ignore", log, log], detached: true });
+    await until("code-server", async () => (await fetch(`http://127.0.0.1:${host.port}/healthz`)).ok);
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
+    args.push("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1");
+    const executablePath = process.env.WORKBENCH_CHROMIUM;
+    host.browser = await chromium.launchPersistentContext(`${folder}/chrome`, { executablePath, headless: true, viewport: { width: 1280, height: 800 }, args });
+    return host;
+  }
+
+  /** What the user set, in every place where VS Code looks for it. */
+  configure(settings) {
+    for (const place of ["User", "Machine"]) fs.writeFileSync(path.join(this.folder, "data", place, "settings.json"), JSON.stringify(settings));
+  }
+
+  /** A window that shows a folder. */
+  async open(folder) {
+    const page = await this.browser.newPage();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}`);
+    await page.waitForSelector(".explorer-folders-view .monaco-list-row", { timeout: 3 * PATIENCE });
+    return new Window(page, folder);
+  }
+
+  /** The text of all logs of extensions of this name, and what was said of their activation. */
+  logs(name) {
+    const all = fs.existsSync(`${this.folder}/data/logs`) ? fs.readdirSync(`${this.folder}/data/logs`, { recursive: true }) : [];
+    const wanted = all.filter((file) => file.includes(name) || file.endsWith("remoteexthost.log"));
+    return wanted.filter((file) => file.endsWith(".log")).map((file) => fs.readFileSync(path.join(this.folder, "data/logs", file), "utf8")).join("\n");
+  }
+
+  /** Closes the editor as a whole. */
+  async close() {
+    await this.browser?.close().catch(() => {});
+    // It has children: they are one group.
+    if (this.process?.exitCode === null) {
+      const gone = new Promise((go) => this.process.once("exit", go));
+      try {
+        process.kill(-this.process.pid);
+      } catch {
+        // It ended by itself.
+      }
+      await Promise.race([gone, new Promise((go) => setTimeout(go, 5000))]);
+    }
+    fs.rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+/** A window of the workbench. */
+export class Window {
+  constructor(page, folder) {
+    this.page = page;
+    this.folder = folder;
+    this.quick = page.locator(".quick-input-widget");
+  }
+
+  async screenshot(name, options = {}) {
+    await this.page.screenshot({ path: path.join(OUT, `${name}.png`), ...options });
+  }
+
+  async press(...keys) {
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+
+  /** Runs a command of the palette. */
+  async command(title) {
+    await until(`the command ${title}`, async () => {
+      await this.press("Escape", "F1");
+      await this.quick.locator("input").first().fill(`>${title}`, { timeout: 2000 });
+      const row = this.quick.locator(".monaco-list-row").filter({ hasText: title }).first();
+      await row.waitFor({ timeout: 2000 });
+      await this.page.waitForTimeout(150);
+      await row.click({ timeout: 2000 });
+      return true;
+    });
+  }
+
+  /** The rows of the open picker. */
+  async picks() {
+    return this.quick.locator(".monaco-list-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label")));
+  }
+
+  async pick(text) {
+    await this.quick.locator(".monaco-list-row").filter({ hasText: text }).first().click({ timeout: PATIENCE });
+  }
+
+  /** Opens a file, the cursor at a line and column counted from 1. */
+  async go(file, line = 1, column = 1) {
+    await until(`${file}:${line}:${column}`, async () => {
+      await this.press("Escape", "Control+P");
+      await this.quick.locator("input").first().fill(`${path.join(this.folder, file)}:${line}:${column}`, { timeout: 2000 });
+      await this.quick.locator(".monaco-list-row").filter({ hasText: path.basename(file) }).first().waitFor({ timeout: 3000 });
+      await this.page.waitForTimeout(250);
+      await this.press("Enter");
+      await until("the cursor", async () => (await this.where()) === `${file}:${line}:${column}`, 3000);
+      return true;
+    });
+  }
+
+  /** Where the cursor is: `file:line:column`, the file relative to the folder. */
+  async where() {
+    // The label may go on: ", preview", " • 1 problem in this file".
+    const tab = this.page.locator(".editor-group-container.active .tab.active .tab-label");
+    const file = await tab.getAttribute("aria-label", { timeout: 1000 });
+    const place = await this.page.locator("#status\\.editor\\.selection").innerText({ timeout: 1000 });
+    const [, line, column] = /Ln (\d+), Col (\d+)/.exec(place);
+    return `${path.relative(this.folder, (file ?? "").split(/, | • /)[0])}:${line}:${column}`;
+  }
+
+  /** Where the cursor has come to rest: the file and the line are shown by two parts, one after the other. */
+  async settled() {
+    const first = await this.where();
+    await this.page.waitForTimeout(300);
+    return until("rest", async () => ((await this.where()) === first ? first : this.settled()), 3000);
+  }
+
+  /** The text of the hover at the cursor. */
+  async hover() {
+    const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
+    return until("the hover", async () => {
+      await this.press("Control+K", "Control+I");
+      await shown.first().waitFor({ timeout: 3000 });
+      return until("the text of the hover", async () => {
+        const text = (await shown.allInnerTexts()).join("\n");
+        return text.includes("Loading") ? undefined : text;
+      }, 5000);
+    });
+  }
+
+  /** Goes to the definition of what is at the cursor; where that is. */
+  async definition() {
+    const from = await this.where();
+    return until(`a definition of what is at ${from}`, async () => {
+      await this.press("F12");
+      return until("another place", async () => ((await this.settled()) === from ? undefined : this.settled()), 2000);
+    });
+  }
+
+  /** The entries of the Problems panel (without those of files), which it opens. */
+  async problems() {
+    if (!(await this.page.locator(".markers-panel").first().isVisible().catch(() => false))) {
+      await this.command("Problems: Focus on Problems View");
+    }
+    const rows = await this.page.locator(".markers-panel .monaco-list-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));
+    return rows.filter((row) => / at line \d+/.test(row));
+  }
+
+  /** The texts of the status bar's entries of an extension. */
+  async status(extension) {
+    const items = this.page.locator(`.part.statusbar .statusbar-item[id^="${extension}."]`);
+    const visible = items.filter({ visible: true });
+    return visible.evaluateAll((items) => items.map((item) => item.getAttribute("aria-label") || item.textContent));
+  }
+
+  /** The toasts at the corner. */
+  async toasts() {
+    return this.page.locator(".notifications-toasts .notification-list-item").allInnerTexts();
+  }
+
+  /** The text of an editor beside others, counted from the left, as far as it is to be seen. */
+  async text(number = 0) {
+    const lines = this.page.locator(".editor-group-container").nth(number).locator(".view-line");
+    const texts = await lines.evaluateAll((lines) => lines.sort((a, b) => parseInt(a.style.top) - parseInt(b.style.top)).map((line) => line.textContent));
+    return texts.join("\n").replaceAll("\u00a0", " ");
+  }
+
+  /** Gives a view of the side bar all the room there is: rows that are not to be seen do not exist. */
+  async unfold(title) {
+    const headers = this.page.locator(".part.sidebar .pane-header");
+    await headers.and(this.page.locator(`[aria-label^="${title}"][aria-expanded="false"]`)).click({ timeout: PATIENCE });
+    const others = headers.and(this.page.locator(`[aria-expanded="true"]:not([aria-label^="${title}"])`));
+    while ((await others.count()) > 0) {
+      await others.first().click();
+      await this.page.waitForTimeout(300);
+    }
+  }
+
+  /** The rows of a view in the side bar, by the view's title. */
+  async rows(title) {
+    const pane = this.page.locator(".pane").filter({ has: this.page.locator(`.pane-header[aria-label^="${title}"]`) });
+    return pane.locator(".monaco-list-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));
+  }
+
+  async close() {
+    await this.page.close({ runBeforeUnload: true }).catch(() => {});
+  }
+}
+
+function freePort() {
+  return new Promise((found) => {
+    const server = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => found(port));
+    });
+  });
+}

@@ -107,6 +107,99 @@ fn the_recordings_are_what_puppet_says() {
     assert!(wrong.is_empty(), "{} recorded answers are not Puppet's\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The default datadir of a version 3 `hiera.yaml` lies below Puppet's codedir; in a workspace the environment's folder stands for it.
+#[test]
+fn the_default_datadir_of_version_3_is_the_environments() {
+    if !require("puppet") {
+        return;
+    }
+    let files = [
+        ("<global>/hiera.yaml", ""),
+        ("hieradata/common.yaml", "k: common\nc: 1\n"),
+        ("hieradata/nodes/n1.yaml", "k: node\nn: \"%{lookup('c')}\"\n"),
+        ("data/common.yaml", "c: 2\n"),
+    ];
+    let scenario = Scenario {
+        name: "the default datadir".into(),
+        files: files.map(|(path, content)| (path.to_owned(), content.to_owned())).to_vec(),
+        scope: default_scope(),
+        questions: ["k", "c", "n", "nope"].map(|key| Question::new(key, None)).to_vec(),
+    };
+    let dir = support::scratch("default-datadir");
+    let written = scenario.write(&dir);
+    let environments = dir.join("code/environments");
+    std::fs::create_dir_all(&environments).expect("the scratch directory is ours");
+    std::os::unix::fs::symlink(dir.join("env"), environments.join("production")).expect("the scratch directory is ours");
+    let codedir = dir.join("code");
+    let puppet = Puppet::start_with(&["--codedir", codedir.to_str().expect("scratch paths are UTF-8")]).ask(&written);
+    assert_eq!(puppet, written.ask_hiera_ls(7));
+    assert_eq!(puppet[0]["value"], "node");
+}
+
+/// hyera is a port of Hiera to Python whose author measured it against Puppet 8.10: a second witness for what is new in version 8.
+///
+/// What differs stands in `tests/hyera/differences.yaml`, each with who is right: `hiera-ls`, by Puppet 7.23 or by what was seen of
+/// 8.11, or a limit of hyera's own.
+#[test]
+fn a_port_of_puppet_8_agrees() {
+    let requirements = std::fs::read_to_string(in_package("tests/hyera/requirements.txt")).expect("the list of packages");
+    let interpreter = match support::python::with_packages("hyera", &requirements) {
+        Ok(interpreter) => interpreter,
+        Err(obstacle) => {
+            support::missing("hyera", &obstacle);
+            return;
+        }
+    };
+    let profile = Profile::of_version(8);
+    // In the other topics there is nothing new in version 8.
+    let concerned = ["config", "strict", "versions"];
+    let topics: Vec<Topic> = topics().into_iter().filter(|topic| concerned.contains(&&*topic.name)).collect();
+    let dirs: Vec<PathBuf> = topics.iter().map(|topic| support::scratch(&format!("hyera-{}", topic.name))).collect();
+    let trees: Vec<(&Topic, &Scenario, Written<'_>)> = topics
+        .iter()
+        .zip(&dirs)
+        .flat_map(|(topic, dir)| {
+            let written = topic.scenarios.iter().enumerate();
+            written.map(move |(n, scenario)| (topic, scenario, scenario.write(&dir.join(n.to_string()))))
+        })
+        .collect();
+    let job = |(id, (_, _, tree)): (usize, &(&Topic, &Scenario, Written<'_>))| {
+        let mut job = tree.job(id);
+        job["strict"] = "error".into();
+        format!("{job}\n")
+    };
+    let jobs: String = trees.iter().enumerate().map(job).collect();
+    let mut python = std::process::Command::new(interpreter);
+    let run = support::run(python.arg(in_package("tests/hyera/ask.py")).env("PYTHONDONTWRITEBYTECODE", "1"), &jobs);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let differences = Differences::read_from("tests/hyera/differences.yaml");
+    let mut seen = vec![false; differences.entries.len()];
+    let (mut answers, mut wrong) = (0, Vec::new());
+    for (line, (topic, scenario, tree)) in json_lines("hyera", &run.stdout).into_iter().zip(&trees) {
+        let ours = tree.ask_hiera_ls_as(profile);
+        let theirs = line["answers"].as_array().expect("a list of answers");
+        for ((question, theirs), ours) in scenario.questions.iter().zip(theirs).zip(ours) {
+            answers += 1;
+            let theirs = &tree.tidy(theirs.clone());
+            // What is found, missing or failing is Puppet's; the words of an error are hyera's own.
+            if theirs["error"].is_string() && ours["error"].is_string() || *theirs == ours {
+                continue;
+            }
+            match differences.of(&topic.name, scenario, question) {
+                Some(entry) => seen[entry] = true,
+                None => {
+                    let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
+                    wrong.push(format!("{place}\n  hyera    {theirs}\n  hiera-ls {ours}"));
+                }
+            }
+        }
+    }
+    println!("{answers} answers of hyera, {} documented differences", seen.len());
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    let unneeded: Vec<&Value> = differences.entries.iter().zip(seen).filter(|(_, seen)| !seen).map(|(entry, _)| entry).collect();
+    assert!(unneeded.is_empty(), "tests/hyera/differences.yaml lists what does not differ: {unneeded:#?}");
+}
+
 /// Answers by scenario and question.
 type Recording = BTreeMap<(String, String), Value>;
 
@@ -263,7 +356,12 @@ struct Differences {
 
 impl Differences {
     fn read() -> Differences {
-        let entries = read_yaml("differences");
+        Differences::read_from("tests/conformance/differences.yaml")
+    }
+
+    fn read_from(path: &str) -> Differences {
+        let text = std::fs::read_to_string(in_package(path)).expect("the file is there");
+        let entries: Vec<Value> = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         entries.iter().for_each(|entry| assert!(entry["why"].is_string(), "a difference without a reason: {entry}"));
         Differences { entries }
     }

@@ -64,6 +64,9 @@ fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &R
     if !is_read && !environment.lies_in_datadir(&file.path) {
         return; // Some other file of the folder.
     }
+    if own_config.is_none() && environment.is_foreign(&file.path) {
+        return; // What its backend makes of it is not known.
+    }
     let data = match own_config {
         Some(_) => file.data(Format::Yaml),
         None => view.data_of(&file.path).unwrap_or_default(),

@@ -58,6 +58,10 @@ pub struct Reach {
     pub pattern: Pattern,
 }
 
+fn is_data_name(path: &FilePath) -> bool {
+    matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
+}
+
 impl Layout {
     /// The environments in which some level can read the file at `path`, or whose configuration it is.
     pub fn governing<'a>(&'a self, path: &'a FilePath) -> impl Iterator<Item = &'a Arc<Environment>> {
@@ -101,6 +105,11 @@ impl Environment {
         found.level.backend.reader()
     }
 
+    /// Whether the file is in a format of its own: only a backend that is opaque reads it, and its name says neither YAML nor JSON.
+    pub fn is_foreign(&self, path: &FilePath) -> bool {
+        !is_data_name(path) && self.reaches(path) && self.reader(path).is_none()
+    }
+
     /// The layer that a data file belongs to.
     pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
         let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
@@ -109,8 +118,7 @@ impl Environment {
 
     /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
-        matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
-            && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+        is_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.

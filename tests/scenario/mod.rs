@@ -151,7 +151,7 @@ impl Written<'_> {
     }
 
     /// The job for the oracle.
-    fn job(&self, id: usize) -> Value {
+    pub fn job(&self, id: usize) -> Value {
         let questions: Vec<Value> = self.scenario.questions.iter().map(Question::to_json).collect();
         let mut job = json!({"id": id, "root": self.environment(), "scope": self.scope(), "questions": questions});
         if let Some(global) = self.global_config() {
@@ -161,7 +161,7 @@ impl Written<'_> {
     }
 
     /// An answer without what the question said already, and without the names of scratch folders.
-    fn tidy(&self, mut answer: Value) -> Value {
+    pub fn tidy(&self, mut answer: Value) -> Value {
         let fields = answer.as_object_mut().expect("an answer is an object");
         fields.shift_remove("key");
         match serde_json::from_str(&self.without_real_paths(&answer.to_string())) {

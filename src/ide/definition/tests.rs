@@ -309,3 +309,25 @@ d: "%{lookup('c.$0b')}"
         "#]],
     );
 }
+
+#[test]
+fn a_location_of_version_3_names_the_files_of_every_backend() {
+    check(
+        r#"
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, json]
+:hierarchy: [com$0mon]
+#- /hieradata/common.yaml
+a: 1
+#- /hieradata/common.json
+{"a": 2}
+"#,
+        expect![[r#"
+            <common>
+            /hieradata/common.json:1:1 
+            /hieradata/common.yaml:1:1 
+        "#]],
+    );
+}

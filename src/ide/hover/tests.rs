@@ -1048,3 +1048,92 @@ fn markdown_escapes_hostile_names() {
         "#]],
     );
 }
+
+#[test]
+fn a_location_of_version_3_is_that_of_every_backend() {
+    check(
+        "
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, json]
+:hierarchy:
+  - \"%{facts.os}\"
+  - com$0mon
+#- /hieradata/common.yaml
+a: 1
+#- /hieradata/common.json
+{\"a\": 2}
+",
+        expect![[r#"
+            <common>
+            common of levels yaml, json
+
+            2 existing files fit
+
+            - hieradata/common.json:1
+            - hieradata/common.yaml:1
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_below_a_config_of_version_3() {
+    check(
+        "
+#- scope web01 role=web
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, custom]
+:hierarchy: [\"%{role}\", common]
+#- /hieradata/web.yaml
+a: \"%{lookup('b')}\"
+#- /hieradata/common.yaml
+a$0: 1
+b: 2
+",
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+              '2'
+
+            first value found
+
+            - yaml (global) hieradata/web.yaml:1: "2"
+            - yaml (global) hieradata/common.yaml:1: 1 (overridden)
+        "#]],
+    );
+}
+
+#[test]
+fn a_level_that_a_function_reads_says_so() {
+    check(
+        "
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Vault, lookup_key: vault::lookup, uri: \"https://vault/\"}
+  - {name: Dug, data_dig: my::dig}
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+a$0: 1
+",
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+              1
+
+            first value found
+
+            - Vault: the backend vault::lookup cannot be evaluated here
+            - Dug: the backend my::dig cannot be evaluated here
+            - Common data/common.yaml:1: 1
+        "#]],
+    );
+}

@@ -3,29 +3,18 @@
 //! hiera-ls agrees with all recordings but for what `tests/conformance/differences.yaml` lists with a reason; an entry there that no
 //! longer differs fails, too. With an oracle (see `tests/support`) the recordings are checked, and `HIERA_LS_RECORD=1` writes them anew.
 //!
-//! A topic is a list of groups. A group is one scenario (`name`, `files`, `ask`, perhaps `scope`), or many short ones:
-//!
-//! | | |
-//! |---|---|
-//! | `sources: ["[a] \| [b]", …]` | each text is a scenario: the values of key `k` in levels of falling priority, `-` where a level has none |
-//! | `texts: ["k: 010\n", …]` | each text is a scenario: the content of the only data file |
-//! | `values: ["010", …]` | one scenario in which each text is the value of a key `v0`, `v1`, … |
-//! | `configs: [[name, text], …]` | each is a scenario: the environment's `hiera.yaml` |
-//! | `ask: [k, {key: k, merge: deep}]` | the questions; for `sources` and `texts` key `k` if there are none |
-//! | `merges: [unique, …]` | asks everything with each of these |
-//!
-//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`; with `hiera.yaml: ~` there is none.
+//! `tests/scenario/topic.rs` tells how a topic is written.
 //! The topic `strict` is asked of a Puppet with `strict=error`, all others of one with its defaults.
 
 mod scenario;
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use hiera_ls::hiera::lookup::{Profile, Strict};
-use scenario::{Agreement, Puppet, Question, Scenario, Written, compare};
-use serde_json::{Map, Value, json};
+use scenario::{Agreement, Puppet, Question, Scenario, Written, compare, topic};
+use serde_json::{Value, json};
 use support::{in_package, json_lines, require, variable};
 
 const FOLDER: &str = "tests/conformance";
@@ -107,6 +96,17 @@ fn the_recordings_are_what_puppet_says() {
     assert!(wrong.is_empty(), "{} recorded answers are not Puppet's\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Every trap of semantics 13 has a test with its number: a scenario `trap 7: …`, or a test `trap_39_…` of the command line.
+#[test]
+fn every_trap_has_its_test() {
+    let scenarios = topics().into_iter().flat_map(|topic| topic.scenarios).map(|scenario| scenario.name);
+    let numbered = scenarios.filter_map(|name| name.strip_prefix("trap ")?.split_once(':')?.0.parse().ok());
+    let command_line = std::fs::read_to_string(in_package("tests/cli.rs")).expect("the suite is there");
+    let tests = command_line.lines().filter_map(|line| line.strip_prefix("fn trap_")?.split_once('_')?.0.parse().ok());
+    let tested: BTreeSet<usize> = numbered.chain(tests).collect();
+    assert_eq!(tested, (1..=42).collect());
+}
+
 /// The default datadir of a version 3 `hiera.yaml` lies below Puppet's codedir; in a workspace the environment's folder stands for it.
 #[test]
 fn the_default_datadir_of_version_3_is_the_environments() {
@@ -122,7 +122,7 @@ fn the_default_datadir_of_version_3_is_the_environments() {
     let scenario = Scenario {
         name: "the default datadir".into(),
         files: files.map(|(path, content)| (path.to_owned(), content.to_owned())).to_vec(),
-        scope: default_scope(),
+        scope: topic::default_scope(),
         questions: ["k", "c", "n", "nope"].map(|key| Question::new(key, None)).to_vec(),
     };
     let dir = support::scratch("default-datadir");
@@ -241,112 +241,7 @@ fn topics() -> Vec<Topic> {
         .filter(|name| name != "differences")
         .collect();
     names.sort();
-    names.into_iter().map(|name| Topic { scenarios: scenarios(&name, &read_yaml(&name)), name }).collect()
-}
-
-fn read_yaml(name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(in_package(FOLDER).join(name).with_extension("yaml")).expect("the file is there");
-    serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"))
-}
-
-fn scenarios(topic: &str, groups: &[Value]) -> Vec<Scenario> {
-    let all: Vec<Scenario> = groups.iter().flat_map(scenarios_of).collect();
-    for (n, scenario) in all.iter().enumerate() {
-        assert!(
-            all[..n].iter().all(|other| other.name != scenario.name),
-            "{topic}: two scenarios are called '{}'",
-            scenario.name
-        );
-    }
-    all
-}
-
-fn scenarios_of(group: &Value) -> Vec<Scenario> {
-    let name = group["name"].as_str().unwrap_or_else(|| panic!("a group without a name: {group}"));
-    let scope = group["scope"].as_object().cloned().unwrap_or_else(default_scope);
-    let files = group["files"].as_object().cloned().unwrap_or_default();
-    let has_config = files.contains_key("hiera.yaml");
-    let files = files.iter().filter(|(_, content)| !content.is_null());
-    let files: Vec<(String, String)> = files.map(|(path, content)| (path.clone(), text(content))).collect();
-    let one = |name: String, more: Vec<(String, String)>, default_question: &[String]| {
-        let mut files: Vec<(String, String)> = files.iter().cloned().chain(more).collect();
-        if !has_config && files.iter().all(|(path, _)| path != "hiera.yaml") {
-            files.insert(0, ("hiera.yaml".into(), "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n".into()));
-        }
-        Scenario { name, files, scope: scope.clone(), questions: questions(group, default_question) }
-    };
-    let rows = |key: &str| group[key].as_array().map(|rows| rows.iter().map(text).collect::<Vec<String>>());
-    if let Some(configs) = group["configs"].as_array() {
-        let config = |pair: &Value| (text(&pair[0]), vec![("hiera.yaml".to_owned(), text(&pair[1]))]);
-        return configs.iter().map(config).map(|(config, more)| one(format!("{name}: {config}"), more, &[])).collect();
-    }
-    if let Some(rows) = rows("sources") {
-        return rows.iter().map(|row| one(format!("{name}: {row}"), sources(row), &["k".into()])).collect();
-    }
-    if let Some(rows) = rows("texts") {
-        let data = |row: &String| vec![("data/common.yaml".to_owned(), row.clone())];
-        return rows.iter().map(|row| one(format!("{name}: {row}"), data(row), &["k".into()])).collect();
-    }
-    if let Some(rows) = rows("values") {
-        let content = rows.iter().enumerate().map(|(n, row)| format!("v{n}: {row}\n")).collect();
-        let keys: Vec<String> = (0..rows.len()).map(|n| format!("v{n}")).collect();
-        return vec![one(name.to_owned(), vec![("data/common.yaml".into(), content)], &keys)];
-    }
-    vec![one(name.to_owned(), Vec::new(), &[])]
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("it should be a string: {value}")).to_owned()
-}
-
-/// The files of `[1] | - | [2]`.
-fn sources(row: &str) -> Vec<(String, String)> {
-    let values: Vec<&str> = row.split(" | ").collect();
-    let paths = (0..values.len()).map(|n| format!("  - {{name: l{n}, path: l{n}.yaml}}\n"));
-    let config = format!("version: 5\nhierarchy:\n{}", paths.collect::<String>());
-    let files = values.iter().enumerate().filter(|(_, value)| **value != "-");
-    let files = files.map(|(n, value)| (format!("data/l{n}.yaml"), format!("k: {value}\n")));
-    std::iter::once(("hiera.yaml".to_owned(), config)).chain(files).collect()
-}
-
-fn questions(group: &Value, default: &[String]) -> Vec<Question> {
-    let asked = match group["ask"].as_array() {
-        Some(asked) => asked.iter().map(question).collect(),
-        None => default.iter().map(|key| Question::new(key, None)).collect::<Vec<Question>>(),
-    };
-    match group["merges"].as_array() {
-        Some(merges) => {
-            let with = |merge: &Value| {
-                let merge = merge.clone();
-                asked
-                    .iter()
-                    .map(move |question| Question::new(&question.key, Some(merge.clone()).filter(|merge| !merge.is_null())))
-            };
-            merges.iter().flat_map(with).collect()
-        }
-        None => asked,
-    }
-}
-
-fn question(asked: &Value) -> Question {
-    match asked {
-        Value::String(key) => Question::new(key, None),
-        _ => Question::new(asked["key"].as_str().expect("a question has a key"), asked.get("merge").cloned()),
-    }
-}
-
-fn default_scope() -> Map<String, Value> {
-    let scope = json!({
-        "facts": {
-            "os": {"family": "Debian", "l": ["x", "y"]}, "hn": "host", "num": 5, "float": 1.5, "flag": true, "list": ["a", "b"],
-            "hash": {"a": 1, "b": 2}, "null": null, "empty": "", "tok": "%{facts.os.family}", "lk": "%{lookup('z')}",
-            "loop": "%{facts.pool}", "pool": "%{facts.loop}", "m": "unique", "d": "<env>/abs", "glob": "{9,10}",
-        },
-        "hn": "host",
-        "a::b": "qualified",
-        "trusted": {"certname": "n1", "extensions": {}},
-    });
-    scope.as_object().expect("it is one").clone()
+    names.into_iter().map(|name| Topic { scenarios: topic::scenarios(FOLDER, &name), name }).collect()
 }
 
 /// What differs, and why.

@@ -131,8 +131,8 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     let environment = snapshot.layout().governing(&file.path).next()?.clone();
     let subject = |range, kind| Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind });
     if let Some(config) = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path) {
-        let template = location_at(config, position.offset)?;
-        let range = template.span?.range;
+        let template = location_at(snapshot, config, position.offset)?;
+        let range = snapshot.place(template.span?);
         return subject(range, SubjectKind::Location { config: config.clone(), template });
     }
     let data = snapshot.view(&environment).data_of(&file.path)?;
@@ -152,9 +152,9 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     subject(range.shifted(part.start), SubjectKind::Key(key_path))
 }
 
-fn location_at(config: &HieraConfig, offset: u32) -> Option<Template> {
-    let touches =
-        |template: &&Template| template.span.is_some_and(|span| Some(span.file) == config.file && span.range.touches(offset));
+fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
+    let is_here = |span: Span| Some(span.file) == config.file && snapshot.place(span).touches(offset);
+    let touches = |template: &&Template| template.span.is_some_and(is_here);
     config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
 }
 

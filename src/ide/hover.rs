@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
-use super::explain::{Names, conditions, layer_name, options};
+use super::phrases::{Names, layer_name, options};
 use super::whom::Whom;
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::pattern::conditions;
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::scope::{Scope, Variable};

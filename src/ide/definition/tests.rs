@@ -311,6 +311,31 @@ d: "%{lookup('c.$0b')}"
 }
 
 #[test]
+fn keys_of_hocon() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::web" { port = 80, host = ${shared}".example.net" }
+"profile::web".note = "%{lookup('pro$0file::web.host')}"
+"#,
+        expect![[r#"
+            <profile::web.host>
+            /data/common.conf:3:29 host
+        "#]],
+    );
+}
+
+#[test]
 fn a_location_of_version_3_names_the_files_of_every_backend() {
     check(
         r#"

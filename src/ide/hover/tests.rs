@@ -591,6 +591,69 @@ motd: welcome
 }
 
 #[test]
+fn hocon_tells_where_each_part_is_written() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::web" { port = 80, ho$0st = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <host>
+            profile::web.host
+            node web01
+
+              oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Common data/common.conf:3: "oslo.example.net"
+        "#]],
+    );
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::$0web" { port = 80, host = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <"profile::web">
+            profile::web
+            node web01
+
+              note: for web
+              port: 8080
+              host: oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Role data/web.conf:1: {"port":8080}
+            - Common data/common.conf:3: {"note":"for web","port":80,"host":"oslo.example.net"}
+        "#]],
+    );
+}
+
+#[test]
 fn encrypted_values_are_masked() {
     check(
         "

@@ -97,7 +97,11 @@ fn facts(out: &mut String, snapshot: &Snapshot, data: &DataFile) {
 
 fn value(out: &mut String, snapshot: &Snapshot, told: &Value) {
     let _ = write!(out, "{} ", maybe(snapshot, told.origin));
-    match &told.data {
+    data(out, snapshot, &told.data);
+}
+
+fn data(out: &mut String, snapshot: &Snapshot, told: &Data) {
+    match told {
         Data::Array(items) => {
             out.push('[');
             items.iter().for_each(|item| value(out, snapshot, item));
@@ -106,7 +110,9 @@ fn value(out: &mut String, snapshot: &Snapshot, told: &Value) {
         Data::Hash(hash) => {
             out.push('{');
             for (key, member) in hash.iter() {
-                let _ = write!(out, "{:?} {} ", key.0, maybe(snapshot, member.key_origin));
+                // A key may be a collection, with places of its own.
+                data(out, snapshot, &key.0);
+                let _ = write!(out, "{} ", maybe(snapshot, member.key_origin));
                 value(out, snapshot, &member.value);
             }
             out.push('}');

@@ -104,7 +104,7 @@ fn from_elements(from: &Value) -> Made {
             if let [only] = items.as_slice() {
                 // Ruby's `Hash[x]` of one thing.
                 return match &only.data {
-                    _ if items.is_empty() => Ok(Value::hash(Hash::new(), None)),
+                    _ if items.is_empty() => Ok(Value::hash(Hash::default(), None)),
                     _ => error("odd number of arguments for Hash"),
                 };
             }
@@ -120,7 +120,7 @@ fn in_turn(items: &[Value]) -> Made {
 
 /// A hash within hashes from a list of ways and values. `all_hashes`: lists become hashes, too.
 fn from_tree(from: &Value, all_hashes: bool) -> Made {
-    let mut root = Value::hash(Hash::new(), None);
+    let mut root = Value::hash(Hash::default(), None);
     for entry in from.as_array().unwrap_or_default() {
         let Some([path, value]) = entry.as_array() else { return Err(Failure::Unknown) };
         let path = path.as_array().unwrap_or_default();
@@ -170,7 +170,7 @@ fn insert(of: &Value, path: &[Value], value: Value) -> Result<Value, Failure> {
             let mut hash = (**hash).clone();
             let inner = match hash.get(&Key(step.data.clone())) {
                 Some(member) if !rest.is_empty() => member.value.clone(),
-                _ => Value::hash(Hash::new(), None),
+                _ => Value::hash(Hash::default(), None),
             };
             let inner = insert(&inner, rest, value)?;
             let (key, member) = member(step, &inner);

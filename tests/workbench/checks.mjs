@@ -11,6 +11,7 @@ const BUNDLED = process.env.WORKBENCH_BUNDLED;
 const UNIVERSAL = process.env.WORKBENCH_UNIVERSAL;
 const SAMPLE = path.resolve(import.meta.dirname, "../control-repo");
 const [NODE, COMMON] = ["data/nodes/web-01.oslo.example.net.yaml", "data/common.yaml"];
+const DATABASE = "data/nodes/db-01.oslo.example.net.yaml";
 
 /** A copy of the sample repository, for one scenario to change. */
 function repository(name) {
@@ -74,8 +75,19 @@ const scenarios = {
   async "a control repository"() {
     const host = await Host.start({ extensions: [BUNDLED], settings: { "editor.gotoLocation.multipleDefinitions": "goto" } });
     await within(host, async () => {
-      const folder = repository("main");
+      const folder = repository("control-repo");
       const window = await host.open(folder);
+
+      // The picture of the README.
+      await window.unfold("Hierarchy");
+      await window.go(DATABASE, ...place(folder, DATABASE, "profile::base::sysctl"));
+      await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
+      const pictured = await window.hover();
+      check(pictured.includes("vm.swappiness: 1\n") && pictured.includes("merged hash"), "the hover of the README's picture is whole", pictured);
+      await window.page.waitForTimeout(500); // It fades in.
+      await window.screenshot("readme", { clip: { x: 0, y: 36, width: 1190, height: 470 } });
+      if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../editors/vscode/media/hover.png"));
+      await window.press("Escape");
 
       await window.go(NODE, ...place(folder, NODE, "profile::web::vhosts"));
       const hover = await window.hover();
@@ -117,9 +129,11 @@ const scenarios = {
       });
       check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
 
-      await window.unfold("Hierarchy");
-      const levels = await until("the levels", async () => ((await window.rows("Hierarchy")).length >= 9 ? window.rows("Hierarchy") : undefined));
-      check(levels.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")), "the Hierarchy view tells which files have the key", levels);
+      const levels = await until("the levels of the other node and key", async () => {
+        const rows = await window.rows("Hierarchy");
+        return rows.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")) ? rows : undefined;
+      });
+      check(levels.some((row) => row.startsWith("Common, data/common.yaml, has the key")), "the Hierarchy view tells which files have the key", levels);
       check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
       check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
       await window.screenshot("hierarchy");

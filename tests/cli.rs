@@ -151,3 +151,82 @@ fn every_rule_is_listed_and_explained() {
     }
     assert_eq!(at(&in_package("."), &["rules", "nope"], "").0, 2);
 }
+
+/// What `puppet lookup` does with the same folder and facts: status and stdout.
+fn puppet_lookup(root: &Path, args: &[&str]) -> (i32, String) {
+    let name = root.file_name().and_then(|name| name.to_str()).expect("scratch names are UTF-8");
+    let away = scratch(&format!("{name}-puppet"));
+    let mut command = std::process::Command::new("puppet");
+    command
+        .arg("lookup")
+        .args(args)
+        .args(["--environment", name, "--environmentpath"])
+        .arg(root.parent().expect("it lies in a folder"));
+    for setting in ["--confdir", "--vardir", "--codedir"] {
+        command.arg(setting).arg(away.join(setting.trim_matches('-')));
+    }
+    let output = run(&mut command, "");
+    (output.status.expect("it ends by itself"), output.stdout)
+}
+
+/// A repository for the traps of semantics 13 that are about the command line; Puppet wants names of environments without dashes.
+fn trap_repo(name: &str) -> PathBuf {
+    let config = "version: 5\nhierarchy: [{name: Common, paths: ['nodes/%{trusted.certname}.yaml', common.yaml]}]\n";
+    let data = "lookup_options: {s: {convert_to: Sensitive}}\ns: secret\nbad: \"%{foo('x')}\"\nc: '%{trusted.certname}'\n";
+    let whole = r#"{"clientcert":"n1.example","hostname":"n1","domain":"example","fqdn":"n1.example"}"#;
+    repo(
+        name,
+        &[
+            ("hiera.yaml", config),
+            ("data/common.yaml", data),
+            ("data/nodes/.yaml", "k: of nobody\n"),
+            ("some.json", r#"{"os":"x"}"#),
+            ("whole.json", whole),
+        ],
+    )
+}
+
+#[test]
+fn trap_39_an_error_is_said_where_puppet_is_silent() {
+    let root = trap_repo("trap39");
+    let facts = root.join("whole.json");
+    let facts = facts.to_str().expect("scratch paths are UTF-8");
+    let (status, out, err) = at(&root, &["lookup", "bad", "--facts", facts], "");
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(err.contains("Unknown interpolation method 'foo'"), "{err}");
+    let (status, out, _) = at(&root, &["lookup", "bad", "--explain", "--facts", facts], "");
+    assert!(status == 2 && out.contains("Unknown interpolation method 'foo'"), "{out}");
+    if support::require("puppet") {
+        assert_eq!(puppet_lookup(&root, &["bad", "--facts", facts]), (1, String::new()));
+        let (status, out) = puppet_lookup(&root, &["bad", "--explain", "--facts", facts]);
+        assert!(status == 0 && out.trim_end().ends_with("Unknown interpolation method 'foo'"), "{out}");
+    }
+}
+
+#[test]
+fn trap_40_the_certname_is_the_fact_clientcert() {
+    let root = trap_repo("trap40");
+    let facts = root.join("whole.json");
+    let args = ["c", "--facts", facts.to_str().expect("scratch paths are UTF-8"), "--render-as", "json"];
+    assert_eq!(at(&root, &[&["lookup"], &args[..]].concat(), "").1, "\"n1.example\"\n");
+    if support::require("puppet") {
+        assert_eq!(puppet_lookup(&root, &args), (0, "\"n1.example\"\n".into()));
+        // The node's name is not asked.
+        assert_eq!(puppet_lookup(&root, &[&args[..], &["--node", "other"]].concat()), (0, "\"n1.example\"\n".into()));
+    }
+}
+
+#[test]
+fn trap_41_no_output_reveals_a_sensitive_value() {
+    let root = trap_repo("trap41");
+    let facts = root.join("whole.json");
+    let facts = facts.to_str().expect("scratch paths are UTF-8");
+    for format in ["yaml", "json", "s"] {
+        let (status, out, err) = at(&root, &["lookup", "s", "--facts", facts, "--render-as", format], "");
+        assert!(status == 0 && out.contains("Sensitive [value redacted]") && !format!("{out}{err}").contains("secret"), "{out}");
+    }
+    if support::require("puppet") {
+        let (status, out) = puppet_lookup(&root, &["s", "--facts", facts, "--render-as", "yaml"]);
+        assert!(status == 0 && out.contains("value: secret"), "{out}");
+    }
+}

@@ -3,29 +3,18 @@
 //! hiera-ls agrees with all recordings but for what `tests/conformance/differences.yaml` lists with a reason; an entry there that no
 //! longer differs fails, too. With an oracle (see `tests/support`) the recordings are checked, and `HIERA_LS_RECORD=1` writes them anew.
 //!
-//! A topic is a list of groups. A group is one scenario (`name`, `files`, `ask`, perhaps `scope`), or many short ones:
-//!
-//! | | |
-//! |---|---|
-//! | `sources: ["[a] \| [b]", …]` | each text is a scenario: the values of key `k` in levels of falling priority, `-` where a level has none |
-//! | `texts: ["k: 010\n", …]` | each text is a scenario: the content of the only data file |
-//! | `values: ["010", …]` | one scenario in which each text is the value of a key `v0`, `v1`, … |
-//! | `configs: [[name, text], …]` | each is a scenario: the environment's `hiera.yaml` |
-//! | `ask: [k, {key: k, merge: deep}]` | the questions; for `sources` and `texts` key `k` if there are none |
-//! | `merges: [unique, …]` | asks everything with each of these |
-//!
-//! Without a `hiera.yaml` among the files there is one level, `data/common.yaml`; with `hiera.yaml: ~` there is none.
+//! `tests/scenario/topic.rs` tells how a topic is written.
 //! The topic `strict` is asked of a Puppet with `strict=error`, all others of one with its defaults.
 
 mod scenario;
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use hiera_ls::hiera::lookup::{Profile, Strict};
-use scenario::{Agreement, Puppet, Question, Scenario, Written, compare};
-use serde_json::{Map, Value, json};
+use scenario::{Agreement, Puppet, Question, Scenario, Written, compare, topic};
+use serde_json::{Value, json};
 use support::{in_package, json_lines, require, variable};
 
 const FOLDER: &str = "tests/conformance";
@@ -107,6 +96,110 @@ fn the_recordings_are_what_puppet_says() {
     assert!(wrong.is_empty(), "{} recorded answers are not Puppet's\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Every trap of semantics 13 has a test with its number: a scenario `trap 7: …`, or a test `trap_39_…` of the command line.
+#[test]
+fn every_trap_has_its_test() {
+    let scenarios = topics().into_iter().flat_map(|topic| topic.scenarios).map(|scenario| scenario.name);
+    let numbered = scenarios.filter_map(|name| name.strip_prefix("trap ")?.split_once(':')?.0.parse().ok());
+    let command_line = std::fs::read_to_string(in_package("tests/cli.rs")).expect("the suite is there");
+    let tests = command_line.lines().filter_map(|line| line.strip_prefix("fn trap_")?.split_once('_')?.0.parse().ok());
+    let tested: BTreeSet<usize> = numbered.chain(tests).collect();
+    assert_eq!(tested, (1..=42).collect());
+}
+
+/// The default datadir of a version 3 `hiera.yaml` lies below Puppet's codedir; in a workspace the environment's folder stands for it.
+#[test]
+fn the_default_datadir_of_version_3_is_the_environments() {
+    if !require("puppet") {
+        return;
+    }
+    let files = [
+        ("<global>/hiera.yaml", ""),
+        ("hieradata/common.yaml", "k: common\nc: 1\n"),
+        ("hieradata/nodes/n1.yaml", "k: node\nn: \"%{lookup('c')}\"\n"),
+        ("data/common.yaml", "c: 2\n"),
+    ];
+    let scenario = Scenario {
+        name: "the default datadir".into(),
+        files: files.map(|(path, content)| (path.to_owned(), content.to_owned())).to_vec(),
+        scope: topic::default_scope(),
+        questions: ["k", "c", "n", "nope"].map(|key| Question::new(key, None)).to_vec(),
+    };
+    let dir = support::scratch("default-datadir");
+    let written = scenario.write(&dir);
+    let environments = dir.join("code/environments");
+    std::fs::create_dir_all(&environments).expect("the scratch directory is ours");
+    std::os::unix::fs::symlink(dir.join("env"), environments.join("production")).expect("the scratch directory is ours");
+    let codedir = dir.join("code");
+    let puppet = Puppet::start_with(&["--codedir", codedir.to_str().expect("scratch paths are UTF-8")]).ask(&written);
+    assert_eq!(puppet, written.ask_hiera_ls(7));
+    assert_eq!(puppet[0]["value"], "node");
+}
+
+/// hyera is a port of Hiera to Python whose author measured it against Puppet 8.10: a second witness for what is new in version 8.
+///
+/// What differs stands in `tests/hyera/differences.yaml`, each with who is right: `hiera-ls`, by Puppet 7.23 or by what was seen of
+/// 8.11, or a limit of hyera's own.
+#[test]
+fn a_port_of_puppet_8_agrees() {
+    let requirements = std::fs::read_to_string(in_package("tests/hyera/requirements.txt")).expect("the list of packages");
+    let interpreter = match support::python::with_packages("hyera", &requirements) {
+        Ok(interpreter) => interpreter,
+        Err(obstacle) => {
+            support::missing("hyera", &obstacle);
+            return;
+        }
+    };
+    let profile = Profile::of_version(8);
+    // In the other topics there is nothing new in version 8.
+    let concerned = ["config", "strict", "versions"];
+    let topics: Vec<Topic> = topics().into_iter().filter(|topic| concerned.contains(&&*topic.name)).collect();
+    let dirs: Vec<PathBuf> = topics.iter().map(|topic| support::scratch(&format!("hyera-{}", topic.name))).collect();
+    let trees: Vec<(&Topic, &Scenario, Written<'_>)> = topics
+        .iter()
+        .zip(&dirs)
+        .flat_map(|(topic, dir)| {
+            let written = topic.scenarios.iter().enumerate();
+            written.map(move |(n, scenario)| (topic, scenario, scenario.write(&dir.join(n.to_string()))))
+        })
+        .collect();
+    let job = |(id, (_, _, tree)): (usize, &(&Topic, &Scenario, Written<'_>))| {
+        let mut job = tree.job(id);
+        job["strict"] = "error".into();
+        format!("{job}\n")
+    };
+    let jobs: String = trees.iter().enumerate().map(job).collect();
+    let mut python = std::process::Command::new(interpreter);
+    let run = support::run(python.arg(in_package("tests/hyera/ask.py")).env("PYTHONDONTWRITEBYTECODE", "1"), &jobs);
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let differences = Differences::read_from("tests/hyera/differences.yaml");
+    let mut seen = vec![false; differences.entries.len()];
+    let (mut answers, mut wrong) = (0, Vec::new());
+    for (line, (topic, scenario, tree)) in json_lines("hyera", &run.stdout).into_iter().zip(&trees) {
+        let ours = tree.ask_hiera_ls_as(profile);
+        let theirs = line["answers"].as_array().expect("a list of answers");
+        for ((question, theirs), ours) in scenario.questions.iter().zip(theirs).zip(ours) {
+            answers += 1;
+            let theirs = &tree.tidy(theirs.clone());
+            // What is found, missing or failing is Puppet's; the words of an error are hyera's own.
+            if theirs["error"].is_string() && ours["error"].is_string() || *theirs == ours {
+                continue;
+            }
+            match differences.of(&topic.name, scenario, question) {
+                Some(entry) => seen[entry] = true,
+                None => {
+                    let place = format!("{}: {}: {}", topic.name, scenario.name, question.to_json());
+                    wrong.push(format!("{place}\n  hyera    {theirs}\n  hiera-ls {ours}"));
+                }
+            }
+        }
+    }
+    println!("{answers} answers of hyera, {} documented differences", seen.len());
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    let unneeded: Vec<&Value> = differences.entries.iter().zip(seen).filter(|(_, seen)| !seen).map(|(entry, _)| entry).collect();
+    assert!(unneeded.is_empty(), "tests/hyera/differences.yaml lists what does not differ: {unneeded:#?}");
+}
+
 /// Answers by scenario and question.
 type Recording = BTreeMap<(String, String), Value>;
 
@@ -148,112 +241,7 @@ fn topics() -> Vec<Topic> {
         .filter(|name| name != "differences")
         .collect();
     names.sort();
-    names.into_iter().map(|name| Topic { scenarios: scenarios(&name, &read_yaml(&name)), name }).collect()
-}
-
-fn read_yaml(name: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(in_package(FOLDER).join(name).with_extension("yaml")).expect("the file is there");
-    serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{name}.yaml: {error}"))
-}
-
-fn scenarios(topic: &str, groups: &[Value]) -> Vec<Scenario> {
-    let all: Vec<Scenario> = groups.iter().flat_map(scenarios_of).collect();
-    for (n, scenario) in all.iter().enumerate() {
-        assert!(
-            all[..n].iter().all(|other| other.name != scenario.name),
-            "{topic}: two scenarios are called '{}'",
-            scenario.name
-        );
-    }
-    all
-}
-
-fn scenarios_of(group: &Value) -> Vec<Scenario> {
-    let name = group["name"].as_str().unwrap_or_else(|| panic!("a group without a name: {group}"));
-    let scope = group["scope"].as_object().cloned().unwrap_or_else(default_scope);
-    let files = group["files"].as_object().cloned().unwrap_or_default();
-    let has_config = files.contains_key("hiera.yaml");
-    let files = files.iter().filter(|(_, content)| !content.is_null());
-    let files: Vec<(String, String)> = files.map(|(path, content)| (path.clone(), text(content))).collect();
-    let one = |name: String, more: Vec<(String, String)>, default_question: &[String]| {
-        let mut files: Vec<(String, String)> = files.iter().cloned().chain(more).collect();
-        if !has_config && files.iter().all(|(path, _)| path != "hiera.yaml") {
-            files.insert(0, ("hiera.yaml".into(), "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n".into()));
-        }
-        Scenario { name, files, scope: scope.clone(), questions: questions(group, default_question) }
-    };
-    let rows = |key: &str| group[key].as_array().map(|rows| rows.iter().map(text).collect::<Vec<String>>());
-    if let Some(configs) = group["configs"].as_array() {
-        let config = |pair: &Value| (text(&pair[0]), vec![("hiera.yaml".to_owned(), text(&pair[1]))]);
-        return configs.iter().map(config).map(|(config, more)| one(format!("{name}: {config}"), more, &[])).collect();
-    }
-    if let Some(rows) = rows("sources") {
-        return rows.iter().map(|row| one(format!("{name}: {row}"), sources(row), &["k".into()])).collect();
-    }
-    if let Some(rows) = rows("texts") {
-        let data = |row: &String| vec![("data/common.yaml".to_owned(), row.clone())];
-        return rows.iter().map(|row| one(format!("{name}: {row}"), data(row), &["k".into()])).collect();
-    }
-    if let Some(rows) = rows("values") {
-        let content = rows.iter().enumerate().map(|(n, row)| format!("v{n}: {row}\n")).collect();
-        let keys: Vec<String> = (0..rows.len()).map(|n| format!("v{n}")).collect();
-        return vec![one(name.to_owned(), vec![("data/common.yaml".into(), content)], &keys)];
-    }
-    vec![one(name.to_owned(), Vec::new(), &[])]
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("it should be a string: {value}")).to_owned()
-}
-
-/// The files of `[1] | - | [2]`.
-fn sources(row: &str) -> Vec<(String, String)> {
-    let values: Vec<&str> = row.split(" | ").collect();
-    let paths = (0..values.len()).map(|n| format!("  - {{name: l{n}, path: l{n}.yaml}}\n"));
-    let config = format!("version: 5\nhierarchy:\n{}", paths.collect::<String>());
-    let files = values.iter().enumerate().filter(|(_, value)| **value != "-");
-    let files = files.map(|(n, value)| (format!("data/l{n}.yaml"), format!("k: {value}\n")));
-    std::iter::once(("hiera.yaml".to_owned(), config)).chain(files).collect()
-}
-
-fn questions(group: &Value, default: &[String]) -> Vec<Question> {
-    let asked = match group["ask"].as_array() {
-        Some(asked) => asked.iter().map(question).collect(),
-        None => default.iter().map(|key| Question::new(key, None)).collect::<Vec<Question>>(),
-    };
-    match group["merges"].as_array() {
-        Some(merges) => {
-            let with = |merge: &Value| {
-                let merge = merge.clone();
-                asked
-                    .iter()
-                    .map(move |question| Question::new(&question.key, Some(merge.clone()).filter(|merge| !merge.is_null())))
-            };
-            merges.iter().flat_map(with).collect()
-        }
-        None => asked,
-    }
-}
-
-fn question(asked: &Value) -> Question {
-    match asked {
-        Value::String(key) => Question::new(key, None),
-        _ => Question::new(asked["key"].as_str().expect("a question has a key"), asked.get("merge").cloned()),
-    }
-}
-
-fn default_scope() -> Map<String, Value> {
-    let scope = json!({
-        "facts": {
-            "os": {"family": "Debian", "l": ["x", "y"]}, "hn": "host", "num": 5, "float": 1.5, "flag": true, "list": ["a", "b"],
-            "hash": {"a": 1, "b": 2}, "null": null, "empty": "", "tok": "%{facts.os.family}", "lk": "%{lookup('z')}",
-            "loop": "%{facts.pool}", "pool": "%{facts.loop}", "m": "unique", "d": "<env>/abs", "glob": "{9,10}",
-        },
-        "hn": "host",
-        "a::b": "qualified",
-        "trusted": {"certname": "n1", "extensions": {}},
-    });
-    scope.as_object().expect("it is one").clone()
+    names.into_iter().map(|name| Topic { scenarios: topic::scenarios(FOLDER, &name), name }).collect()
 }
 
 /// What differs, and why.
@@ -263,7 +251,12 @@ struct Differences {
 
 impl Differences {
     fn read() -> Differences {
-        let entries = read_yaml("differences");
+        Differences::read_from("tests/conformance/differences.yaml")
+    }
+
+    fn read_from(path: &str) -> Differences {
+        let text = std::fs::read_to_string(in_package(path)).expect("the file is there");
+        let entries: Vec<Value> = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
         entries.iter().for_each(|entry| assert!(entry["why"].is_string(), "a difference without a reason: {entry}"));
         Differences { entries }
     }

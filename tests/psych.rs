@@ -11,3 +11,9 @@ mod ruby;
 #[path = "psych/scalars.rs"]
 mod scalars;
 mod support;
+#[path = "psych/tags.rs"]
+mod tags;
+#[path = "psych/test_suite.rs"]
+mod test_suite;
+#[path = "psych/values.rs"]
+mod values;

@@ -3,9 +3,8 @@
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 
-use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, note, open};
+use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, explain, note, open};
 use crate::hiera::eyaml::Decryptor;
-use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::print::{self, PrintOptions};
@@ -13,7 +12,6 @@ use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::hiera::types;
 use crate::hiera::value::{Hash, Value};
-use crate::ide::explain;
 use crate::text::FilePath;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -36,15 +34,10 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let view = opened.snapshot.view(&environment);
     let keys = opened.snapshot.decryptor(&environment);
     let resolver = Resolver::new(context(&opened, &environment, &view, keys.as_ref(), scope));
-    if arguments.explain_options {
-        let merge = request.merge.as_ref().and_then(|merge| merge.as_ref().ok());
-        for key in &request.names {
-            let key = LookupKey::parse(key).map_err(|_| Failure(format!("Syntax error in key: '{key}'")))?;
-            write!(out, "{}", explain::options_text(&resolver.lookup(&key, merge), &opened.snapshot, &opened.root))?;
-        }
-        return Ok(Status::Good);
+    if arguments.explain || arguments.explain_options {
+        return explain::run(arguments, &opened, &resolver, &request, out);
     }
-    single(arguments, &opened, &resolver, &request, out)
+    single(arguments, &resolver, &request, out)
 }
 
 /// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names, wherever they are, or those named beside it.
@@ -58,7 +51,7 @@ fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-fn print_options(arguments: &LookupArguments) -> PrintOptions {
+pub(super) fn print_options(arguments: &LookupArguments) -> PrintOptions {
     let reveal = arguments.reveal_sensitive;
     PrintOptions { reveal_sensitive: reveal, reveal_decrypted: reveal, ..PrintOptions::default() }
 }
@@ -77,23 +70,12 @@ fn context<'a>(
 
 fn single(
     arguments: &LookupArguments,
-    opened: &Opened,
     resolver: &Resolver<'_>,
     request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let options = print_options(arguments);
-    let mut stories = String::new();
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
-        if arguments.explain {
-            match arguments.render_as {
-                Some(Render::Json) => {
-                    stories.push_str(&explain::json(resolution, &opened.snapshot, &opened.root, &options).to_string());
-                    stories.push('\n');
-                }
-                _ => stories.push_str(&explain::text(resolution, &opened.snapshot, &opened.root, &options)),
-            }
-        }
         if let Some(conversion) = &resolution.unapplied_conversion {
             note(&format!("convert_to {conversion} of '{}' is noted, but not applied", resolution.key));
         }
@@ -105,18 +87,15 @@ fn single(
             ));
         }
     });
-    write!(out, "{stories}")?;
     let Some(answer) = answer.map_err(|error| Failure(print::error(&error, &options)))? else {
         let names: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
         note(&format!("did not find a value for {}", names.join(", ")));
         return Ok(Status::Bad);
     };
-    if !arguments.explain {
-        match arguments.render_as.unwrap_or(Render::Yaml) {
-            Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
-            Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
-            Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
-        }
+    match arguments.render_as.unwrap_or(Render::Yaml) {
+        Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
+        Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
+        Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
     }
     Ok(Status::Good)
 }
@@ -235,8 +214,11 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     if !arguments.keys.is_empty() {
         request.names.clone_from(&arguments.keys);
     }
+    if request.names.is_empty() && arguments.explain_options && !arguments.explain {
+        request.names.push(NO_KEY.into());
+    }
     if request.names.is_empty() && !arguments.batch {
-        return Err(Failure("no key is named".into()));
+        return Err(Failure("No keys were given to lookup.".into()));
     }
     if let Some(text) = &arguments.value_type {
         request.value_type = Some(types::parse(text)?);
@@ -256,6 +238,9 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     Ok(request)
 }
 
+/// The key that Puppet takes where options are to be explained for none.
+const NO_KEY: &str = "__global__";
+
 fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failure> {
     let has_options = arguments.knock_out_prefix.is_some() || arguments.sort_merged_arrays || arguments.merge_hash_arrays;
     let Some(merge) = &arguments.merge else {
@@ -268,15 +253,16 @@ fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failu
         Ok(value) if value.is_object() => value,
         _ => serde_json::json!({"strategy": merge}),
     };
-    if has_options {
-        if merge != "deep" {
-            return Err(Failure(DEEP_ONLY.into()));
-        }
+    if has_options && merge != "deep" {
+        return Err(Failure(DEEP_ONLY.into()));
+    }
+    if merge == "deep" {
+        // Puppet's command gives both, set or not, and explanations show them.
+        given["sort_merged_arrays"] = arguments.sort_merged_arrays.into();
+        given["merge_hash_arrays"] = arguments.merge_hash_arrays.into();
         if let Some(prefix) = &arguments.knock_out_prefix {
             given["knockout_prefix"] = prefix.as_str().into();
         }
-        given["sort_merged_arrays"] = arguments.sort_merged_arrays.into();
-        given["merge_hash_arrays"] = arguments.merge_hash_arrays.into();
     }
     Ok(parse_strategy(&from_json(&given))?)
 }

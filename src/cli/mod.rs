@@ -1,6 +1,7 @@
 //! The command line: what each command reads, does and prints. stdout is for answers, stderr for everything else.
 
 mod check;
+mod explain;
 mod lookup;
 pub(crate) mod report;
 mod rules;
@@ -92,7 +93,7 @@ pub struct RootArguments {
 #[derive(Debug, Args)]
 pub struct LookupArguments {
     /// The keys; the first that is found counts.
-    #[arg(value_name = "KEY", required_unless_present_any = ["batch", "options"])]
+    #[arg(value_name = "KEY", required_unless_present_any = ["batch", "options", "explain_options"])]
     keys: Vec<String>,
     #[command(flatten)]
     root: RootArguments,
@@ -133,13 +134,17 @@ pub struct LookupArguments {
     /// override, merge. What other arguments say goes before it.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
-    /// Tell where the value comes from instead of printing it alone.
+    /// Tell how the lookup goes instead of printing the value, as `puppet lookup --explain` does: as text, or with --render-as json
+    /// as a tree. What cannot be looked up is told as well; the exit status is 0.
     #[arg(long)]
     explain: bool,
-    /// Tell which lookup_options apply to the keys.
+    /// Tell how lookup_options come about for the keys, and nothing else.
     #[arg(long)]
     explain_options: bool,
-    /// How to print the value [default: yaml].
+    /// With --explain: add the line at which a location has the key, which Puppet does not tell.
+    #[arg(long)]
+    lines: bool,
+    /// How to print the value [default: yaml; explanations: s].
     #[arg(long, value_name = "FORMAT")]
     render_as: Option<Render>,
     /// Print what Sensitive values hold, and what was decrypted.
@@ -156,7 +161,7 @@ pub struct LookupArguments {
     eyaml_public_key: Option<String>,
     /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an options hash, or with `name` in
     /// place of `key`.
-    #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "render_as"])]
+    #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
 }
 

@@ -1,24 +1,30 @@
 //! Findings: what is wrong with a file, or with a whole workspace. The editor and the command line call the same two functions.
 
 pub mod catalogue;
+mod incremental;
 pub mod rule;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
+pub use incremental::Findings;
 pub use rule::{Finding, Related, Rule, Severity};
 
-use crate::hiera::data::{Format, Problem, ProblemKind};
+use crate::hiera::config::{HieraConfig, Layer};
+use crate::hiera::data::{DataFile, Facts, Format, Problem, ProblemKind, Reference};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::merge::Strategy;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
-use crate::workspace::file::File;
-use crate::workspace::layers::Environment;
-use rule::{Check, DataContext, FileContext};
+use rule::{Check, DataContext, EntryContext, FileContext};
 
 /// Which rules are looked for, and how serious their findings are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
     pub severities: HashMap<String, Severity>,
@@ -35,14 +41,13 @@ impl RulesConfig {
 ///
 /// Until the workspace has been read, only what needs no other file is looked for.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
-    let (Some(file), Some(environment)) = (snapshot.file(path), snapshot.layout().environment_of(path)) else {
-        return Vec::new();
+    let all = |check: &FileCheck<'_>| {
+        let mut findings = check.file();
+        findings.extend(check.circles());
+        findings.extend(check.data.parts().iter().flat_map(|part| check.entry(&part.facts)));
+        in_order(snapshot, findings)
     };
-    let mut findings = Vec::new();
-    check(snapshot, environment, file, config, &mut findings);
-    findings.sort_by_cached_key(|finding| (snapshot.place(finding.span), finding.rule.code));
-    findings.dedup_by(|a, b| a.span == b.span && a.rule.code == b.rule.code && a.message == b.message);
-    findings
+    FileCheck::of(snapshot, path, config, all).unwrap_or_default()
 }
 
 /// The findings of the whole workspace: those of each file, files in the order of their paths.
@@ -56,48 +61,121 @@ fn concerns_config(problem: &Problem) -> bool {
     matches!(problem.kind, Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken)
 }
 
-fn check(snapshot: &Snapshot, environment: &Environment, file: &File, config: &RulesConfig, findings: &mut Vec<Finding>) {
-    let view = snapshot.view(environment);
-    let context = FileContext { snapshot, environment, view: &view, file };
-    let own_config = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path);
-    let is_read = own_config.is_some() || environment.governs(&file.path);
-    if !is_read && !environment.lies_in_datadir(&file.path) {
-        return; // Some other file of the folder.
+/// Findings in the order of their places, each once.
+fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_cached_key(|finding| (snapshot.place(finding.span), finding.rule.code));
+    findings.dedup_by(|a, b| a.span == b.span && a.rule.code == b.rule.code && a.message == b.message);
+    findings
+}
+
+/// One file, about to be checked: as a whole, and entry by entry.
+struct FileCheck<'a> {
+    context: FileContext<'a>,
+    rules: &'a RulesConfig,
+    data: Arc<DataFile>,
+    /// The config that the file is, if it is one.
+    own_config: Option<&'a HieraConfig>,
+    /// The layer that reads it as data.
+    layer: Option<&'a Layer>,
+    /// Whether Puppet reads it at all: what it never reads does no harm.
+    is_read: bool,
+    strategy: &'a dyn Fn(&str) -> Option<Strategy>,
+}
+
+impl FileCheck<'_> {
+    /// Looks at the file at `path`; `None` for one that has nothing to do with Hiera.
+    fn of<T>(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig, look: impl FnOnce(&FileCheck<'_>) -> T) -> Option<T> {
+        let (file, environment) = (snapshot.file(path)?, snapshot.layout().environment_of(path)?);
+        let view = snapshot.view(environment);
+        let context = FileContext { snapshot, environment, view: &view, file };
+        let own_config = environment.configs().map(|(_, config)| &**config).find(|config| config.path == *path);
+        let is_read = own_config.is_some() || environment.governs(path);
+        if !is_read && !environment.lies_in_datadir(path) {
+            return None; // Some other file of the folder.
+        }
+        if own_config.is_none() && environment.is_foreign(path) {
+            return None; // What its backend makes of it is not known.
+        }
+        let data = match own_config {
+            Some(_) => file.data(Format::Yaml),
+            None => view.data_of(path).unwrap_or_default(),
+        };
+        let layer = environment.layer(path).filter(|_| own_config.is_none());
+        let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
+        let resolver = LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
+        let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
+        Some(look(&FileCheck { context, rules, data, own_config, layer, is_read, strategy: &strategy }))
     }
-    let data = match own_config {
-        Some(_) => file.data(Format::Yaml),
-        None => view.data_of(&file.path).unwrap_or_default(),
-    };
-    let layer = environment.layer(&file.path).filter(|_| own_config.is_none());
-    for rule in catalogue::RULES {
-        let severity = config.severity(rule);
-        if severity == Severity::Off {
-            continue;
-        }
-        let before = findings.len();
-        match rule.check {
-            // What Puppet never reads does no harm.
-            Check::Problem(check) if is_read => {
-                let counts = |problem: &&Problem| own_config.is_none() || concerns_config(problem);
-                data.problems().filter(counts).for_each(|problem| check(problem, &context, findings));
-            }
+
+    /// What concerns the file as a whole, or several of its entries.
+    fn file(&self) -> Vec<Finding> {
+        let complete = self.context.snapshot.complete;
+        self.each_rule(|check, findings| match check {
+            Check::Problem(check) => self.problems(check, self.data.repeated(), findings),
             // What is missing from a config that cannot be read may be what could not be read.
-            Check::Config(check) if data.refused().is_none() => {
-                own_config.into_iter().for_each(|config| check(config, &context, findings))
+            Check::Config(check) if self.data.refused().is_none() => {
+                self.own_config.into_iter().for_each(|config| check(config, &self.context, findings));
             }
-            Check::Data(check) if snapshot.complete => {
-                if let Some(layer) = layer {
-                    check(&DataContext { file: context, data: &data, layer }, findings);
-                }
+            Check::File(check) if complete && self.own_config.is_none() => check(&self.context, findings),
+            _ => {}
+        })
+    }
+
+    /// What concerns one entry.
+    fn entry(&self, facts: &Facts) -> Vec<Finding> {
+        let layer = self.layer.filter(|_| self.context.snapshot.complete);
+        self.each_rule(|check, findings| match (check, layer) {
+            (Check::Problem(check), _) => self.problems(check, &facts.problems, findings),
+            (Check::Entry(check), Some(layer)) => {
+                check(&EntryContext { file: self.context, data: &self.data, facts, layer, strategy: self.strategy }, findings);
             }
-            Check::File(check) if snapshot.complete && own_config.is_none() => check(&context, findings),
-            Check::Problem(_) | Check::Config(_) | Check::Data(_) | Check::File(_) => {}
-        }
-        for finding in &mut findings[before..] {
+            _ => {}
+        })
+    }
+
+    /// Circles that its tokens close.
+    fn circles(&self) -> Vec<Finding> {
+        let layer = self.layer.filter(|_| self.context.snapshot.complete);
+        self.each_rule(|check, findings| {
+            if let (Check::Circles(check), Some(layer)) = (check, layer) {
+                check(&DataContext { file: self.context, data: &self.data, layer }, findings);
+            }
+        })
+    }
+
+    /// Whether, levels left aside, some token of it is part of a circle.
+    fn may_have_circles(&self) -> bool {
+        let index = self.context.snapshot.keys();
+        self.data.tokens().any(|token| match &token.reference {
+            Reference::Key { key, .. } => index.in_one_circle(&token.root, &key.root_text()),
+            Reference::Variable(_) => false,
+        })
+    }
+
+    fn problems(
+        &self,
+        check: fn(&Problem, &FileContext<'_>, &mut Vec<Finding>),
+        problems: &[Problem],
+        findings: &mut Vec<Finding>,
+    ) {
+        let counts = |problem: &&Problem| self.is_read && (self.own_config.is_none() || concerns_config(problem));
+        problems.iter().filter(counts).for_each(|problem| check(problem, &self.context, findings));
+    }
+
+    fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for rule in catalogue::RULES {
+            let severity = self.rules.severity(rule);
+            if severity == Severity::Off {
+                continue;
+            }
+            let before = findings.len();
+            look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.
-            if config.severities.contains_key(rule.code) {
-                finding.severity = severity;
+            if self.rules.severities.contains_key(rule.code) {
+                findings[before..].iter_mut().for_each(|finding| finding.severity = severity);
             }
         }
+        findings
     }
 }

@@ -1,7 +1,10 @@
 //! What a rule is, and what it finds.
 
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{DataFile, Problem};
+use crate::hiera::data::{DataFile, Facts, Problem};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::merge::Strategy;
+use crate::hiera::value::{Key, Member};
 use crate::text::Span;
 use crate::workspace::file::File;
 use crate::workspace::layers::Environment;
@@ -63,8 +66,11 @@ impl Severity {
 pub enum Check {
     /// One problem of a data file at a time, as its reader saw it; needs no other file.
     Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
-    /// A whole data file, in its workspace.
-    Data(fn(&DataContext<'_>, &mut Vec<Finding>)),
+    /// A top-level entry of a data file (or all of a file that is read as a whole), in its workspace. What is found depends on the entry, on
+    /// the definitions of the keys in it and of those that its tokens ask for, on `lookup_options`, and on no other data.
+    Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
+    /// The tokens of a whole data file, in its workspace: circles, which any question that a token asks may close.
+    Circles(fn(&DataContext<'_>, &mut Vec<Finding>)),
     /// A `hiera.yaml`.
     Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),
     /// A file that lies where data lies.
@@ -93,6 +99,34 @@ pub struct DataContext<'a> {
     pub data: &'a DataFile,
     /// The layer that reads it.
     pub layer: &'a Layer,
+}
+
+/// A top-level entry in its workspace.
+#[derive(Clone, Copy)]
+pub struct EntryContext<'a> {
+    /// The file.
+    pub file: FileContext<'a>,
+    /// What is in it.
+    pub data: &'a DataFile,
+    /// The entry.
+    pub facts: &'a Facts,
+    /// The layer that reads it.
+    pub layer: &'a Layer,
+    /// The merge strategy of a root key for the nodes that see this file, if `lookup_options` make sense.
+    pub strategy: &'a dyn Fn(&str) -> Option<Strategy>,
+}
+
+impl<'a> EntryContext<'a> {
+    /// The root keys of the entry and what stands under them; without those that another entry overwrites.
+    pub fn members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
+        let (data, facts) = (self.data, self.facts);
+        facts.members.iter().filter(|(key, member)| data.counts(key, member)).map(|(key, member)| (key, member))
+    }
+
+    /// The `lookup_options` of the file, if this is their entry.
+    pub fn options(&self) -> Option<&'a Member> {
+        self.members().find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS)).map(|(_, member)| member)
+    }
 }
 
 /// A type in Puppet's words, as a phrase for people.

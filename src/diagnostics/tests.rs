@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod config;
+mod incremental;
 mod loops;
 mod options;
 mod tokens;

@@ -161,6 +161,8 @@ pub enum Reader {
     Yaml,
     /// `json_data`.
     Json,
+    /// `hocon_data`.
+    Hocon,
     /// `eyaml_lookup_key`: the file is YAML, encrypted values stay as they are.
     Eyaml,
 }
@@ -171,6 +173,7 @@ impl Backend {
         match (self.kind, &*self.name) {
             (BackendKind::DataHash, "yaml_data") => Some(Reader::Yaml),
             (BackendKind::DataHash, "json_data") => Some(Reader::Json),
+            (BackendKind::DataHash, "hocon_data") => Some(Reader::Hocon),
             (BackendKind::LookupKey, "eyaml_lookup_key") => Some(Reader::Eyaml),
             _ => None,
         }

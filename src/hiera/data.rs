@@ -153,6 +153,8 @@ pub enum Format {
     Yaml,
     /// As Ruby's JSON library does.
     Json,
+    /// As Ruby's HOCON library does.
+    Hocon,
 }
 
 impl DataFile {
@@ -187,6 +189,22 @@ impl DataFile {
         self.parts.get(index.saturating_sub(1))
     }
 
+    /// The number of the part with this name among its parts.
+    pub fn part_number(&self, id: PartId) -> Option<usize> {
+        let start = *self.starts.get(id.0 as usize)?;
+        let number = self.parts.partition_point(|part| part.start < start);
+        self.parts.get(number).filter(|part| part.id == id).map(|_| number)
+    }
+
+    /// How many parts at the beginning, and how many at the end, are the very same as in another version. Parts keep their order, so
+    /// that what is between is what changed.
+    pub fn same_parts(&self, other: &DataFile) -> (usize, usize) {
+        let same = |(a, b): &(&Part, &Part)| Arc::ptr_eq(&a.facts, &b.facts);
+        let head = self.parts.iter().zip(&other.parts).take_while(same).count();
+        let tail = self.parts[head..].iter().rev().zip(other.parts[head..].iter().rev()).take_while(same).count();
+        (head, tail)
+    }
+
     /// The bytes of a place in it; `None` for a place in a part that it does not have.
     pub fn place(&self, span: Span) -> Option<TextRange> {
         self.starts.get(span.part.0 as usize).filter(|start| **start != edit::UNUSED).map(|start| span.range.shifted(*start))
@@ -195,6 +213,12 @@ impl DataFile {
     /// What stands under a root key. Of a key that stands twice the last one counts.
     pub fn get(&self, key: &str) -> Option<&Member> {
         self.member(*self.roots.members.get(key)?)
+    }
+
+    /// Whether a member that is written in it is the one that counts for its key.
+    pub fn counts(&self, key: &Key, member: &Member) -> bool {
+        let found = self.roots.members.get(key).and_then(|place| self.member(*place));
+        found.is_some_and(|found| std::ptr::eq(found, member))
     }
 
     fn member(&self, (part, member): (u32, u32)) -> Option<&Member> {

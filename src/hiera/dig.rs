@@ -8,6 +8,25 @@ use super::value::{Data, Key, Value};
 ///
 /// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source: semantics 3.3.
 pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
+    dig_watched(root, key, &mut |_, _| {})
+}
+
+/// What digging meets at a subkey.
+pub enum Dug<'a> {
+    /// A part of the value.
+    Part(&'a Value),
+    /// Nothing.
+    Missing,
+    /// What has no parts of that kind; digging fails.
+    Mismatch,
+}
+
+/// The same as [`dig`], telling of each subkey what is met there.
+pub fn dig_watched(
+    root: &Value,
+    key: &LookupKey,
+    watch: &mut dyn FnMut(&Segment, Dug<'_>),
+) -> Result<Option<Value>, LookupError> {
     let mut current = root.clone();
     for segment in &key.subkeys {
         let next = match (&current.data, segment) {
@@ -18,15 +37,18 @@ pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> 
             (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
             (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
             (Data::Integer(_) | Data::BigInteger(_), _) => {
+                watch(segment, Dug::Mismatch);
                 let text = current.to_text();
                 return Err(LookupError::crash(format!("undefined method `include?' for {text}:Integer")));
             }
             _ => {
+                watch(segment, Dug::Mismatch);
                 let (class, segment) = (current.class_name(), segment.to_string());
                 let kind = LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
                 return Err(LookupError::new(kind, current.origin));
             }
         };
+        watch(segment, next.as_ref().map_or(Dug::Missing, Dug::Part));
         match next {
             Some(value) => current = value,
             None => return Ok(None),

@@ -17,7 +17,19 @@ pub struct LookupError {
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
     /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
-    pub global_keys: Vec<Arc<str>>,
+    pub global_keys: Box<[Arc<str>]>,
+    class: Class,
+}
+
+/// The class of the error that Puppet raises. What it says of lookup errors, it says as part of an explanation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// `Puppet::DataBinding::LookupError`.
+    Lookup,
+    /// Another `Puppet::Error`.
+    Puppet,
+    /// An error of Ruby's own.
+    Ruby,
 }
 
 /// The ways in which a lookup fails.
@@ -79,6 +91,8 @@ pub enum LookupErrorKind {
     Secret(Box<LookupErrorKind>),
     /// A config that cannot be used.
     Config(String),
+    /// A config that is no YAML.
+    ConfigSyntax(String),
     /// A config whose parts have wrong types.
     ConfigType(String),
     /// A config asks for a library or a data provider that is not there.
@@ -113,7 +127,8 @@ pub struct Frame {
 
 impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
-        LookupError { kind: Box::new(kind), span, global_keys: Vec::new() }
+        let class = kind.class();
+        LookupError { kind: Box::new(kind), span, global_keys: Box::default(), class }
     }
 
     /// A Ruby error within Puppet.
@@ -131,7 +146,16 @@ impl LookupError {
     /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
     pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
-            self.global_keys.push(key.into());
+            self.global_keys = self.global_keys.iter().cloned().chain([key.into()]).collect();
+            self.class = Class::Puppet;
+        }
+        self
+    }
+
+    /// The error as it leaves the check for recursion, which makes lookup errors of all of Puppet's. Source: `Invocation#check`.
+    pub(super) fn checked(mut self) -> LookupError {
+        if self.class == Class::Puppet {
+            self.class = Class::Lookup;
         }
         self
     }
@@ -161,8 +185,14 @@ impl LookupError {
     pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
         if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
             *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
+            self.class = self.kind.class();
         }
         self
+    }
+
+    /// Whether it is a lookup error to Puppet, which explains these and stops at all others.
+    pub fn is_lookup_error(&self) -> bool {
+        self.class == Class::Lookup
     }
 
     pub(super) fn or_at(mut self, span: Option<Span>) -> LookupError {
@@ -172,6 +202,35 @@ impl LookupError {
 }
 
 impl LookupErrorKind {
+    fn class(&self) -> Class {
+        match self {
+            LookupErrorKind::Merge(MergeError::WrongType { .. })
+            | LookupErrorKind::Options(OptionsError::Strategy(StrategyError::Options { .. }))
+            | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::ConfigSyntax(_)
+            | LookupErrorKind::Missing(_)
+            | LookupErrorKind::WrongType(_) => Class::Puppet,
+            LookupErrorKind::Options(OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. }) => Class::Lookup,
+            LookupErrorKind::Merge(_)
+            | LookupErrorKind::Options(_)
+            | LookupErrorKind::UndefinedVariable(_)
+            | LookupErrorKind::Crash(_) => Class::Ruby,
+            LookupErrorKind::KeySyntax(_)
+            | LookupErrorKind::TokenSyntax(_)
+            | LookupErrorKind::Recursion { .. }
+            | LookupErrorKind::DigMismatch { .. }
+            | LookupErrorKind::UnknownMethod(_)
+            | LookupErrorKind::AliasNotWhole
+            | LookupErrorKind::File { .. }
+            | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::Config(_)
+            | LookupErrorKind::Decryption(_)
+            | LookupErrorKind::Exhausted => Class::Lookup,
+            LookupErrorKind::Secret(within) => within.class(),
+        }
+    }
+
     /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for those with an issue code.
     fn is_renamed(&self) -> bool {
         match self {
@@ -183,6 +242,7 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Secret(kind) => kind.is_renamed(),
@@ -259,6 +319,7 @@ impl fmt::Display for LookupError {
                 write!(f, "hiera-eyaml backend error decrypting {text} when looking up {key} in {path}. Error was {reason}")
             }
             LookupErrorKind::Config(message)
+            | LookupErrorKind::ConfigSyntax(message)
             | LookupErrorKind::ConfigType(message)
             | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)

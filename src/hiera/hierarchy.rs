@@ -31,6 +31,10 @@ pub struct LocatedLevel {
 pub struct Location {
     /// What it comes from; `None` when the level names no location.
     pub template: Option<Template>,
+    /// What Puppet calls its origin: the place as written; of a glob, the whole pattern with its tokens replaced.
+    pub original: Arc<str>,
+    /// What Puppet calls the place: a path as it was put together, or a URI; empty when the level names no location.
+    pub name: Arc<str>,
     /// The place.
     pub place: Place,
 }
@@ -196,8 +200,7 @@ impl Locating<'_> {
         match &self.level.locations {
             Locations::Paths(templates) => {
                 for template in templates {
-                    let place = self.path(template, self.in_paths.evaluate(&template.text)?)?;
-                    found.push(Location { template: Some(template.clone()), place });
+                    found.push(self.path(template, self.in_paths.evaluate(&template.text)?)?);
                 }
             }
             Locations::Globs(templates) => {
@@ -207,17 +210,19 @@ impl Locating<'_> {
             }
             Locations::Uris(templates) => {
                 for template in templates {
-                    let place = match self.in_paths.evaluate(&template.text)? {
-                        Evaluated::Text(uri) => Place::Uri(uri),
+                    found.push(match self.in_paths.evaluate(&template.text)? {
+                        Evaluated::Text(uri) => location(template, &uri.clone(), Place::Uri(uri)),
                         Evaluated::Partial(pieces) => {
-                            Place::Undetermined(Undetermined { variables: unknown(&pieces), pattern: None })
+                            let undetermined = Undetermined { variables: unknown(&pieces), pattern: None };
+                            location(template, &template.text, Place::Undetermined(undetermined))
                         }
-                    };
-                    found.push(Location { template: Some(template.clone()), place });
+                    });
                 }
             }
             Locations::Mapped { variable, local, path } => self.mapped(&variable.text, local, path, &mut found)?,
-            Locations::None => found.push(Location { template: None, place: Place::Nowhere }),
+            Locations::None => {
+                found.push(Location { template: None, original: "".into(), name: "".into(), place: Place::Nowhere });
+            }
         }
         if let Some(options) = &self.level.options {
             self.variables.check(options)?;
@@ -285,12 +290,12 @@ impl Locating<'_> {
         })
     }
 
-    fn path(&self, template: &Template, relative: Evaluated) -> Result<Place, LookupError> {
+    fn path(&self, template: &Template, relative: Evaluated) -> Result<Location, LookupError> {
         Ok(match self.below_datadir(self.with_extension(relative)?, false)? {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
-                Place::File { path, exists }
+                location(template, &text, Place::File { path, exists })
             }
             Evaluated::Partial(pieces) => self.undetermined(template, pieces),
         })
@@ -305,22 +310,22 @@ impl Locating<'_> {
     }
 
     fn glob(&self, template: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
-        let location = |place| Location { template: Some(template.clone()), place };
         match self.below_datadir(self.in_paths.evaluate(&template.text)?, true)? {
             Evaluated::Text(pattern) => {
+                let original: Arc<str> = pattern.as_str().into();
                 let files = self.sources.glob(&pattern);
+                let of_pattern = |name: &str, place| Location { original: original.clone(), ..location(template, name, place) };
                 if files.is_empty() {
-                    found.push(location(Place::NoMatch { pattern }));
+                    found.push(of_pattern(&pattern.clone(), Place::NoMatch { pattern }));
                 }
-                found.extend(files.into_iter().map(|path| location(Place::File { path, exists: true })));
+                found.extend(files.into_iter().map(|path| of_pattern(path.clone().as_str(), Place::File { path, exists: true })));
             }
-            Evaluated::Partial(pieces) => found.push(location(self.undetermined(template, pieces))),
+            Evaluated::Partial(pieces) => found.push(self.undetermined(template, pieces)),
         }
         Ok(())
     }
 
     fn mapped(&self, variable: &str, local: &Arc<str>, path: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
-        let template = Some(path.clone());
         let value = match self.in_paths.named(variable)? {
             Variable::Known(value) => value,
             Variable::Undefined => return Ok(()),
@@ -334,11 +339,11 @@ impl Locating<'_> {
                     Piece::Variable(name) if name.split('.').next() == Some(local) => Piece::Any,
                     other => other,
                 }));
-                let mut place = self.undetermined(path, normalised(all));
-                if let Place::Undetermined(undetermined) = &mut place {
+                let mut location = self.undetermined(path, normalised(all));
+                if let Place::Undetermined(undetermined) = &mut location.place {
                     undetermined.variables.push(variable_name(variable));
                 }
-                found.push(Location { template, place });
+                found.push(location);
                 return Ok(());
             }
         };
@@ -362,18 +367,24 @@ impl Locating<'_> {
         for element in elements {
             let variables = Variables { local: Some((local, &element)), ..self.in_paths };
             let relative = variables.evaluate(&path.text)?;
-            found.push(Location { template: template.clone(), place: self.path(path, relative)? });
+            found.push(self.path(path, relative)?);
         }
         Ok(())
     }
 
-    fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Place {
+    fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Location {
         if let Some(pinned) = self.variables.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text) {
-            return Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
+            let place = Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
+            return location(template, pinned.path.as_str(), place);
         }
         let variables = unknown(&pieces);
-        Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) })
+        let name = joined(&datadir(self.config, self.level, self.sources), &template.text);
+        location(template, &name, Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) }))
     }
+}
+
+fn location(template: &Template, name: &str, place: Place) -> Location {
+    Location { template: Some(template.clone()), original: template.text.clone(), name: name.into(), place }
 }
 
 /// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start are folded, as Ruby's `Pathname#+` does:
@@ -390,7 +401,8 @@ fn joined(folder: &str, path: &str) -> String {
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => return format!("{folder}/{rest}"),
         }
-        rest = more;
+        // The slashes between what is folded go with it.
+        rest = more.trim_start_matches('/');
     }
 }
 
@@ -513,7 +525,7 @@ impl Variables<'_> {
         if self.undefined_fails && found == Variable::Undefined {
             return Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), None));
         }
-        dig_variable(found, key, self.scope)
+        dig_variable(found, key, self.scope, |value| dig(value, key))
     }
 
     /// The variable that `mapped_paths` names without a token.
@@ -527,14 +539,22 @@ impl Variables<'_> {
 
 /// The value of a variable that may be dotted, as tokens in data and in `hiera.yaml` see it.
 ///
-/// A part that is missing is `null` in a closed scope and unknown in an open one.
-pub fn dig_variable(found: Variable, key: &LookupKey, scope: &Scope) -> Result<Variable, LookupError> {
+/// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes the subkeys out of what is no `null`.
+pub fn dig_variable(
+    found: Variable,
+    key: &LookupKey,
+    scope: &Scope,
+    dig: impl FnOnce(&Value) -> Result<Option<Value>, LookupError>,
+) -> Result<Variable, LookupError> {
     match found {
-        Variable::Known(value) if !key.subkeys.is_empty() => Ok(match dig(&value, key)? {
-            Some(value) => Variable::Known(value),
-            None if scope.open => Variable::Unknown,
-            None => Variable::Known(Value::null(None)),
-        }),
+        Variable::Known(value) if !key.subkeys.is_empty() => {
+            let part = if matches!(value.data, Data::Null) { None } else { dig(&value)? };
+            Ok(match part {
+                Some(value) => Variable::Known(value),
+                None if scope.open => Variable::Unknown,
+                None => Variable::Known(Value::null(None)),
+            })
+        }
         other => Ok(other),
     }
 }

@@ -61,7 +61,8 @@ impl LookupKey {
     /// The module whose data may hold the key: what stands before the first `::` of the root key.
     pub fn module(&self) -> Option<&str> {
         match &self.root {
-            Segment::Name(name) => name.split_once("::").map(|(module, _)| module).filter(|module| !module.is_empty()),
+            // Before a leading `::` stands nothing, and Puppet's slip takes the whole key then: a module that cannot be.
+            Segment::Name(name) => name.split_once("::").map(|(module, _)| if module.is_empty() { &**name } else { module }),
             Segment::Index(_) => None,
         }
     }
@@ -178,6 +179,6 @@ mod tests {
         let module = |text: &str| LookupKey::parse(text).unwrap().module().map(str::to_owned);
         assert_eq!(module("a::b::c.d").as_deref(), Some("a"));
         assert_eq!(module("plain"), None);
-        assert_eq!(module("::m::k"), None);
+        assert_eq!(module("::m::k").as_deref(), Some("::m::k"));
     }
 }

@@ -4,6 +4,7 @@
 //! found is interpolated before it is merged; subkeys are dug out of the merged value.
 
 mod decryption;
+mod explained;
 mod location;
 mod options;
 mod search;
@@ -17,13 +18,13 @@ use std::sync::Arc;
 
 use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
-use super::dig::dig;
 use super::error::{Frame, LookupError, LookupErrorKind};
+use super::explain::{Explainer, Kind};
 use super::eyaml::Decryptor;
-use super::hierarchy::LocatedLevel;
+use super::hierarchy::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
-use super::merge::{Strategy, fold};
+use super::merge::Strategy;
 use super::resolution::{MergeSource, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
 use super::sources::Sources;
@@ -102,6 +103,8 @@ type Options = Rc<Result<LookupOptions, LookupError>>;
 /// The levels of a layer, located.
 #[derive(Default)]
 struct LayerLevels {
+    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
+    takes_part: bool,
     hierarchy: Vec<LocatedLevel>,
     /// A module's levels of last resort.
     default_hierarchy: Vec<LocatedLevel>,
@@ -112,6 +115,11 @@ pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<Layer, Located>>,
     options: RefCell<HashMap<OptionsOf, Options>>,
+    /// What the global layer has of them, and what it has together with the environment.
+    global_options: RefCell<Option<Option<Value>>>,
+    shared_options: RefCell<Option<Option<Value>>>,
+    /// By module, those of its default hierarchy.
+    default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
 }
 
 /// Which options are meant.
@@ -143,6 +151,10 @@ struct Invocation {
     known: HashMap<(Reading, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
+    /// Who is told of everything; nobody where only the value counts.
+    explainer: Option<Box<Explainer>>,
+    /// With an explainer: locations, and keys that a function of theirs has answered. It is not asked again, nor is the answer told again.
+    answered: HashSet<(*const Location, Arc<str>)>,
 }
 
 /// What the layer that is being read makes of the tokens in its data.
@@ -162,7 +174,8 @@ struct Known {
 
 /// What `lookup_options` say about a key.
 struct Choice {
-    merge: Strategy,
+    /// One that is none is an error once the search begins.
+    merge: Result<Strategy, OptionsError>,
     merge_source: MergeSource,
     /// An entry that is none is an error only where a value was found.
     convert_to: Result<Option<ConvertTo>, OptionsError>,
@@ -176,14 +189,21 @@ impl Invocation {
 
 impl Default for Choice {
     fn default() -> Choice {
-        Choice { merge: Strategy::First, merge_source: MergeSource::Default, convert_to: Ok(None) }
+        Choice { merge: Ok(Strategy::First), merge_source: MergeSource::Default, convert_to: Ok(None) }
     }
 }
 
 impl<'a> Resolver<'a> {
     /// A resolver for this context.
     pub fn new(ctx: Context<'a>) -> Resolver<'a> {
-        Resolver { ctx, located: RefCell::default(), options: RefCell::default() }
+        Resolver {
+            ctx,
+            located: RefCell::default(),
+            options: RefCell::default(),
+            global_options: RefCell::default(),
+            shared_options: RefCell::default(),
+            default_options: RefCell::default(),
+        }
     }
 
     /// The context.
@@ -225,13 +245,13 @@ impl<'a> Resolver<'a> {
         self.add_unreached(key, &mut steps);
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
-        let convert_to = convert_to.unwrap_or_default();
+        let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
         Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
     }
 
     /// The strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
-        Ok(self.choose(&mut Invocation::of(key), key, None)?.merge)
+        Ok(self.choose(&mut Invocation::of(key), key, None)?.merge?)
     }
 
     /// The entry of `lookup_options` that serves a key.
@@ -258,7 +278,8 @@ impl<'a> Resolver<'a> {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
         }
         let question = (inv.reading, key.text.clone());
-        if let Some(known) = inv.known.get(&question)
+        if inv.explainer.is_none()
+            && let Some(known) = inv.known.get(&question)
             && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
         {
             inv.entered.extend(known.entered.iter().cloned());
@@ -286,38 +307,22 @@ impl<'a> Resolver<'a> {
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
         if is_reserved(&key.text) {
+            inv.within(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
-        let root = key.root_text();
-        let frame = Frame { text: key.text.to_string(), asked_by };
-        let is_confined = inv.reading.is_confined;
-        let found = if is_confined {
-            self.search_layer(inv, &Layer::Global, &root, &frame, &choice.merge)?
-        } else {
-            let layers = layers_of(key);
-            // The layers are always three to Puppet, whether or not a module is asked.
-            fold::<LookupError>(&choice.merge, 3, &mut |n| match layers.get(n) {
-                Some(layer) => self.search_layer(inv, layer, &root, &frame, &choice.merge),
-                None => Ok(None),
-            })?
-        };
-        let mut value = match found {
-            Some(value) => dig(&value, key)?,
-            None => None,
-        };
-        if value.is_none()
-            && !is_confined
-            && let Some(found) = self.search_default_hierarchy(inv, key, &root, &frame)?
-        {
-            value = dig(&found, key)?;
-        }
-        let Some(found) = value else { return Ok(None) };
+        let secret = || matches!(&choice.convert_to, Ok(Some(convert_to)) if convert_to.type_text.starts_with("Sensitive"));
+        let node = || Kind::Lookup { key: key.text.clone(), secret: secret() };
+        let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by))?;
+        let Some(found) = found else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
         let is_secret = found.holds_secret();
         match convert(found, convert_to) {
-            Conversion::Done(value) if is_secret && !value.holds_secret() => Ok(Some(value.into_secret())),
-            Conversion::Done(value) => Ok(Some(value)),
+            Conversion::Done(value) => {
+                inv.explain_conversion(convert_to);
+                Ok(Some(if is_secret && !value.holds_secret() { value.into_secret() } else { value }))
+            }
             Conversion::NotApplied(value) => {
+                inv.explain_conversion(convert_to);
                 inv.unapplied_conversion = Some(convert_to.type_text.clone());
                 Ok(Some(value))
             }
@@ -366,5 +371,5 @@ fn enter<T>(
     inv.stack.push(frame);
     let result = inner(inv);
     inv.stack.pop();
-    result
+    result.map_err(LookupError::checked)
 }

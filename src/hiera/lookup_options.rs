@@ -161,6 +161,11 @@ impl OptionsEntry {
         }
     }
 
+    /// Whether it says anything of a merge, be it `false`.
+    pub fn says_merge(&self) -> bool {
+        self.value.get("merge").is_some_and(|merge| !matches!(merge.data, Data::Null))
+    }
+
     /// The hash that the entry should be; `None` for what Puppet takes for one without members.
     fn options(&self) -> Result<Option<&Hash>, OptionsError> {
         match &self.value.data {

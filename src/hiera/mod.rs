@@ -6,6 +6,7 @@ pub mod convert;
 pub mod data;
 pub mod dig;
 pub mod error;
+pub mod explain;
 pub mod eyaml;
 mod fold;
 pub mod glob;

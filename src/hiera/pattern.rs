@@ -8,6 +8,12 @@ use super::interpolation::{TokenKind, tokens};
 /// What variables must be for a pattern to name a file: names without a leading `::`, dotted where a part is meant.
 pub type Bindings = BTreeMap<String, String>;
 
+/// The conditions under which a file would be seen, as a phrase: `role = web and site = oslo`.
+pub fn conditions(when: &Bindings) -> String {
+    let each: Vec<String> = when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    each.join(" and ")
+}
+
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -179,6 +185,14 @@ impl Pattern {
 
     /// What each variable is when `parts` match the whole of `path`.
     fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
+        // Most paths differ in what is literal already, at one end or the other.
+        let is_other =
+            |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
+        if is_other(parts.first(), |path, text| path.starts_with(text))
+            || is_other(parts.last(), |path, text| path.ends_with(text))
+        {
+            return None;
+        }
         let mut matching = Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
         matching.from(parts, 0).then_some(matching.values)
     }

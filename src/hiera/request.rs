@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::error::{LookupError, LookupErrorKind};
 use super::key::LookupKey;
-use super::lookup::{Context, Resolver};
+use super::lookup::{Context, LOOKUP_OPTIONS, Resolver};
 use super::merge::{Strategy, StrategyError, parse_strategy};
 use super::resolution::Resolution;
 use super::types::{self, DataType};
@@ -160,7 +160,8 @@ impl Resolver<'_> {
         })
     }
 
-    fn answer_by(&self, request: &LookupRequest, ask: &mut Ask<'_>) -> Result<Option<Answer>, LookupError> {
+    /// The same, asking data with `ask`; a name that is not looked up is asked for as `lookup_options`.
+    pub(super) fn answer_by(&self, request: &LookupRequest, ask: &mut Ask<'_>) -> Result<Option<Answer>, LookupError> {
         if request.overrides.is_empty() && request.default_values_hash.is_empty() {
             return self.answer_within(request, ask);
         }
@@ -175,11 +176,12 @@ impl Resolver<'_> {
                 let subject = format!("Value found for key '{name}' in override hash");
                 return request.checked(&subject, member.value.clone(), AnswerSource::Overrides);
             }
-            if super::lookup::is_reserved(name) {
-                continue;
-            }
-            let key = LookupKey::parse(name).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.clone()), None))?;
-            let merge = request.merge.as_ref().map(Result::as_ref).transpose().map_err(|error| {
+            let (name, merge) = match super::lookup::is_reserved(name) {
+                true => (LOOKUP_OPTIONS, None),
+                false => (name.as_str(), request.merge.as_ref()),
+            };
+            let key = LookupKey::parse(name).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;
+            let merge = merge.map(Result::as_ref).transpose().map_err(|error| {
                 // As an entry of lookup_options with the same merge fails.
                 LookupError::from(super::lookup_options::OptionsError::Strategy(error.clone()))
             })?;

@@ -443,7 +443,10 @@ fn inspect_string(text: &str, out: &mut String) {
             '\u{7}' => out.push_str("\\a"),
             '\u{1b}' => out.push_str("\\e"),
             '#' if matches!(chars.peek(), Some('{' | '$' | '@')) => out.push_str("\\#"),
-            c if c.is_control() => write!(out, "\\u{:04X}", c as u32).expect("writing to a string"),
+            // To Ruby the next line is printable, and other ends of lines are not.
+            c if (c.is_control() && c != '\u{85}') || matches!(c, '\u{2028}' | '\u{2029}') => {
+                write!(out, "\\u{:04X}", c as u32).expect("writing to a string")
+            }
             c => out.push(c),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hiera::config::{HieraConfig, Level, Template};
+use crate::hiera::config::{HieraConfig, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::value::{Data, Key, Value};
@@ -38,8 +38,6 @@ pub enum SubjectKind {
     Location {
         /// The config.
         config: Arc<HieraConfig>,
-        /// The level.
-        level: Arc<Level>,
         /// The location, as written.
         template: Template,
     },
@@ -133,9 +131,9 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     let environment = snapshot.layout().governing(&file.path).next()?.clone();
     let subject = |range, kind| Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind });
     if let Some(config) = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path) {
-        let (level, template) = location_at(config, position.offset)?;
-        let range = template.span?.range;
-        return subject(range, SubjectKind::Location { config: config.clone(), level, template });
+        let template = location_at(snapshot, config, position.offset)?;
+        let range = snapshot.place(template.span?);
+        return subject(range, SubjectKind::Location { config: config.clone(), template });
     }
     let data = snapshot.view(&environment).data_of(&file.path)?;
     if let Some((span, kind)) = token_at(&data, position.offset) {
@@ -154,13 +152,10 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     subject(range.shifted(part.start), SubjectKind::Key(key_path))
 }
 
-fn location_at(config: &HieraConfig, offset: u32) -> Option<(Arc<Level>, Template)> {
-    let touches =
-        |template: &&Template| template.span.is_some_and(|span| Some(span.file) == config.file && span.range.touches(offset));
-    config.levels().find_map(|level| {
-        let template = level.locations.templates().iter().find(touches)?;
-        Some((Arc::new(level.clone()), template.clone()))
-    })
+fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
+    let is_here = |span: Span| Some(span.file) == config.file && snapshot.place(span).touches(offset);
+    let touches = |template: &&Template| template.span.is_some_and(is_here);
+    config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
 }
 
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {

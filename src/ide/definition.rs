@@ -99,12 +99,13 @@ fn raw(view: &crate::workspace::EnvironmentView<'_>, path: &FilePath, root: &Loo
 
 /// The files that a location of `hiera.yaml` can name: those that the chosen node reads first.
 fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::config::Template) -> Vec<Target> {
-    let reach = subject.environment.reach.iter().find(|reach| reach.template == *template);
-    let Some(reach) = reach else { return Vec::new() };
     let environment = &subject.environment;
+    // In version 3 every backend has all locations.
+    let reaches: Vec<_> = environment.reach.iter().filter(|reach| reach.template == *template).collect();
     let node = snapshot.selected_node().and_then(|name| snapshot.node(name));
     let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope_in(&environment.name), path));
-    let files = snapshot.files().map(|file| &file.path).filter(|path| reach.pattern.bind(path.as_str()).is_some());
+    let fits = |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
+    let files = snapshot.files().map(|file| &file.path).filter(fits);
     let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| is_read(path));
     first.into_iter().chain(rest).map(|path| Target { path: path.clone(), range: TextRange::empty(0) }).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::explain::Names;
+use super::phrases::Names;
 use super::whom::Whom;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;

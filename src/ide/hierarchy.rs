@@ -1,6 +1,6 @@
 //! The hierarchy as the scope of a file has it: the levels in order, which files they name, which of these have a key.
 
-use super::explain::{Names, layer_name};
+use super::phrases::{Names, layer_name};
 use super::whom::Whom;
 use crate::hiera::config::{HieraConfig, Layer, Level};
 use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};

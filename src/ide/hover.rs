@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
-use super::explain::{Names, conditions, layer_name, options};
+use super::phrases::{Names, layer_name, options};
 use super::whom::Whom;
 use crate::hiera::config::{Layer, Level, Template};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
+use crate::hiera::pattern::conditions;
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::scope::{Scope, Variable};
@@ -49,7 +50,7 @@ pub fn hover(snapshot: &Snapshot, position: FilePosition, config: &HoverConfig<'
         SubjectKind::Key(path) => writer.key(path),
         SubjectKind::Reference(key) => writer.reference(key),
         SubjectKind::Variable(key) => writer.variable(key),
-        SubjectKind::Location { config, level, template } => writer.location(config, level, template),
+        SubjectKind::Location { config, template } => writer.location(config, template),
         SubjectKind::Alias { .. } => return None,
     };
     Some(Hover { range: subject.range, text })
@@ -301,28 +302,31 @@ impl Writer<'_> {
         out
     }
 
-    fn location(&self, config: &crate::hiera::config::HieraConfig, level: &Level, template: &Template) -> String {
-        let mut out = format!("{} of level {}\n\n", self.code(&template.text), self.bold(&level.name));
+    fn location(&self, config: &crate::hiera::config::HieraConfig, template: &Template) -> String {
+        // In version 3 every backend has all of them.
+        let levels: Vec<&Level> = config.levels().filter(|level| level.locations.templates().contains(template)).collect();
+        let names: Vec<String> = levels.iter().map(|level| self.bold(&level.name)).collect();
+        let noun = if names.len() == 1 { "level" } else { "levels" };
+        let mut out = format!("{} of {noun} {}\n\n", self.code(&template.text), names.join(", "));
         let environment = &self.subject.environment;
-        let reach = environment.reach.iter().find(|reach| reach.template == *template);
-        let count = reach
-            .map_or(0, |reach| self.snapshot.files().filter(|file| reach.pattern.bind(file.path.as_str()).is_some()).count());
-        let fits = if count == 1 { "existing file fits" } else { "existing files fit" };
-        writeln!(out, "{count} {fits}").expect("writing to a string");
+        let reaches: Vec<_> = environment.reach.iter().filter(|reach| reach.template == *template).collect();
+        let fits = |path: &FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
+        let files: Vec<&FilePath> = self.snapshot.files().map(|file| &file.path).filter(|path| fits(path)).collect();
+        writeln!(out, "{} existing {}", files.len(), if files.len() == 1 { "file fits" } else { "files fit" })
+            .expect("writing to a string");
         let view = self.snapshot.view(environment);
         let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
         let Some(node) = node else {
-            let files =
-                self.snapshot.files().filter(|file| reach.is_some_and(|reach| reach.pattern.bind(file.path.as_str()).is_some()));
             out.push('\n');
-            files.take(self.config.max_locations).for_each(|file| {
-                writeln!(out, "- {}", self.link(&file.path, 1)).expect("writing to a string");
+            files.iter().take(self.config.max_locations).for_each(|path| {
+                writeln!(out, "- {}", self.link(path, 1)).expect("writing to a string");
             });
             return out;
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
         let scope = node.scope_in(&environment.name);
-        for located in locate(config, std::slice::from_ref(level), &scope, &view, None).unwrap_or_default() {
+        let levels: Vec<Level> = levels.into_iter().cloned().collect();
+        for located in locate(config, &levels, &scope, &view, None).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
                     Place::File { path, exists: true } => writeln!(out, "- {}", self.link(path, 1)),

@@ -3,8 +3,8 @@
 pub mod cursor;
 pub mod definition;
 pub mod effective;
-pub mod explain;
 pub mod hierarchy;
 pub mod hover;
+pub mod phrases;
 pub mod story;
 pub mod whom;

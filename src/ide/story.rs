@@ -1,11 +1,13 @@
 //! The story of the lookup of what is at a place, as a text of its own.
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, under_cursor};
-use super::explain;
+use super::phrases::Names;
 use super::whom::Whom;
+use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::print::PrintOptions;
+use crate::hiera::request::LookupRequest;
+use crate::text::Span;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
 
@@ -14,7 +16,7 @@ use crate::workspace::Snapshot;
 pub struct Story {
     /// For whom, in words.
     pub scope: String,
-    /// As `hiera-ls lookup --explain` tells it.
+    /// As `hiera-ls lookup --explain --lines` tells it.
     pub text: String,
 }
 
@@ -39,11 +41,14 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     let environment = snapshot.layout().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolution = Resolver::new(snapshot.context(environment, &view, &scope)).lookup(key, None);
-    let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let explanation = resolver.explain(&LookupRequest::of(&key.text), Explained::Lookup);
+    let names = Names { snapshot, root: &environment.root };
+    let line = |span: Span| names.line(span);
+    let shown = Shown { mask_encrypted: true, line: Some(&line), ..Shown::default() };
     Some(Story {
         scope: Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned),
-        text: explain::text(&resolution, snapshot, &environment.root, &options),
+        text: explain::text(&explanation.tree, shown),
     })
 }
 

@@ -3,7 +3,7 @@
 //! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. A file whose
 //! text has moved on meanwhile is left to that round, and what has not changed is not sent again. The same goes for the status.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tower_lsp::Client;
@@ -12,7 +12,7 @@ use tower_lsp::lsp_types as lsp;
 use super::state::{Document, Features, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
-use crate::diagnostics::{RulesConfig, check_file};
+use crate::diagnostics::{Finding, Findings, RulesConfig};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 
@@ -24,6 +24,14 @@ struct Round {
     documents: HashMap<FilePath, Document>,
 }
 
+/// What the client was told.
+#[derive(Default)]
+struct Published {
+    files: HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>,
+    /// What it was not told because the document was another by then. If only its version is, the next round has nothing new of it.
+    withheld: HashMap<FilePath, Vec<lsp::Diagnostic>>,
+}
+
 impl Round {
     /// The status, if the client wants to be told.
     fn status(&self) -> Option<Status> {
@@ -31,11 +39,10 @@ impl Round {
     }
 }
 
-type Published = HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>;
-
 /// Publishes after each change, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
-    let mut published = Published::new();
+    let mut published = Published::default();
+    let mut findings = Findings::default();
     let mut told = None;
     loop {
         shared.changed.notified().await;
@@ -46,10 +53,16 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
-        let Ok((found, status)) = tokio::task::spawn_blocking(move || (check(&round), round.status())).await else {
+        let before = std::mem::take(&mut findings);
+        let checked = tokio::task::spawn_blocking(move || {
+            let mut findings = before;
+            (check(&mut findings, &round), round.status(), findings)
+        });
+        let Ok((found, status, after)) = checked.await else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
             continue;
         };
+        findings = after;
         send(&client, &shared, &documents, found, &mut published).await;
         if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
             client.send_notification::<StatusNotification>(news.clone()).await;
@@ -58,20 +71,15 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// The findings of each file that is to have any.
-fn check(round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+/// The findings of each file where they may be others than in the round before, for the client.
+fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
     let snapshot = &round.snapshot;
-    let mut paths: BTreeSet<FilePath> = snapshot.open_files().iter().cloned().collect();
-    for environment in &snapshot.layout().environments {
-        paths.extend(environment.configs().map(|(_, config)| config.path.clone()));
-    }
-    let diagnostics = |path: FilePath| {
-        let findings = check_file(snapshot, &path, &round.rules);
+    let diagnostics = |(path, findings): (FilePath, Vec<Finding>)| {
         let converted =
             findings.iter().map(|finding| to_lsp::diagnostic(snapshot, finding, &round.features, &round.documents)).collect();
         (path, converted)
     };
-    paths.into_iter().map(diagnostics).collect()
+    findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect()
 }
 
 async fn send(
@@ -79,17 +87,17 @@ async fn send(
     shared: &Shared,
     documents: &HashMap<FilePath, Document>,
     mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
-    published: &mut Published,
+    Published { files: published, withheld }: &mut Published,
 ) {
-    // What had findings and is not looked at any more has none.
-    for path in published.keys() {
-        found.entry(path.clone()).or_default();
+    for (path, diagnostics) in withheld.drain() {
+        found.entry(path).or_insert(diagnostics);
     }
     for (path, diagnostics) in found {
         let document = documents.get(&path);
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
         if now != document.map(|document| document.version) {
-            continue; // Its text has moved on, and the next round is on its way.
+            withheld.insert(path, diagnostics); // Its text has moved on, and the next round is on its way.
+            continue;
         }
         let known = published.get(&path);
         let was_opened_since = known.is_none() && document.is_some();

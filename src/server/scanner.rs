@@ -127,7 +127,7 @@ pub(super) async fn register(client: Client, shared: Arc<Shared>) {
     let mut registrations = Vec::new();
     if features.watches_files {
         let watch = |glob: &str| lsp::FileSystemWatcher { glob_pattern: lsp::GlobPattern::String(glob.into()), kind: None };
-        let watchers = vec![watch("**/*.{yaml,yml,eyaml,json,jsonl}"), watch("**/environment.conf")];
+        let watchers = vec![watch("**/*.{yaml,yml,eyaml,json,jsonl,hocon,conf}"), watch("**/environment.conf")];
         let options = serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
         registrations.push(registration("workspace/didChangeWatchedFiles", options));
     }

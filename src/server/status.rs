@@ -39,11 +39,12 @@ enum State {
 impl Status {
     /// The status of a snapshot. Reads all data, as the findings do.
     pub(super) fn of(snapshot: &Snapshot) -> Status {
+        let configs = snapshot.layout().environments.iter().map(|environment| environment.configs().count()).sum::<usize>();
         Status {
             state: if snapshot.complete { State::Ready } else { State::Reading },
             environments: snapshot.layout().environments.len(),
-            files: snapshot.files().filter(|file| snapshot.layout().governing(&file.path).next().is_some()).count(),
-            keys: snapshot.keys().keys().count(),
+            files: snapshot.keys().file_count() + configs,
+            keys: snapshot.keys().key_count(),
             nodes: snapshot.nodes().len(),
             selected: snapshot.selected().map(|node| node.name.to_string()),
         }

@@ -22,6 +22,7 @@ pub struct File {
     reading: Reading,
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
+    hocon: OnceLock<Arc<DataFile>>,
 }
 
 /// How a file's data is read.
@@ -60,7 +61,16 @@ impl Content {
 impl File {
     /// A version of the file at `path`, as it is on disk.
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
-        File { id, path, content, stamp, reading: Reading::Whole, yaml: OnceLock::new(), json: OnceLock::new() }
+        File {
+            id,
+            path,
+            content,
+            stamp,
+            reading: Reading::Whole,
+            yaml: OnceLock::new(),
+            json: OnceLock::new(),
+            hocon: OnceLock::new(),
+        }
     }
 
     /// A text that an editor holds, and is about to edit.
@@ -88,7 +98,11 @@ impl File {
 
     /// How its name says that it is read; JSON is YAML to `yaml_data`, so the level that reads it may decide otherwise.
     pub fn format(&self) -> Format {
-        if self.path.extension() == Some("json") { Format::Json } else { Format::Yaml }
+        match self.path.extension() {
+            Some("json") => Format::Json,
+            Some("conf" | "hocon") => Format::Hocon,
+            _ => Format::Yaml,
+        }
     }
 
     /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself.
@@ -112,6 +126,7 @@ impl File {
         let slot = match format {
             Format::Yaml => &self.yaml,
             Format::Json => &self.json,
+            Format::Hocon => &self.hocon,
         };
         slot.get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
@@ -139,7 +154,7 @@ impl File {
         let text = text.to_str();
         let tree = parse(&text, format);
         let in_parts = match (format, &self.reading) {
-            (Format::Json, _) | (_, Reading::Whole) => None,
+            (Format::Json | Format::Hocon, _) | (_, Reading::Whole) => None,
             (Format::Yaml, Reading::InParts | Reading::Edited(..)) => DataFile::in_parts(&tree, &text, self.id),
         };
         in_parts.unwrap_or_else(|| DataFile::whole(&tree, &text, self.id, format))
@@ -163,5 +178,6 @@ fn parse(text: &str, format: Format) -> Tree {
     match format {
         Format::Yaml => yaml::parse_for_editing(text),
         Format::Json => yaml::parse_json(text),
+        Format::Hocon => yaml::parse_hocon(text),
     }
 }

@@ -1,72 +1,299 @@
-//! Which files define a key and which keys ask for which: what rules across files need, computed once per snapshot.
+//! Which files define a key and which keys ask for which: what rules across files need.
+//!
+//! An index is patched, not made anew: what the parts of a file say is taken out and put in as the parts go and come, and all else is
+//! shared with the index before it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::file::File;
 use super::snapshot::Snapshot;
-use crate::hiera::data::Reference;
+use crate::hiera::data::{DataFile, Facts, Part, Reference};
 use crate::text::FilePath;
 
 /// The index of one snapshot.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct KeyIndex {
-    definitions: HashMap<Arc<str>, Vec<FilePath>>,
-    loops: HashMap<Arc<str>, usize>,
+    keys: imbl::HashMap<Arc<str>, Uses>,
+    /// How many root keys some file defines.
+    defined: usize,
+    /// What each file says, in each way in which some level reads it.
+    readings: imbl::OrdMap<FilePath, Readings>,
+    /// Computed when a search has to go far; the same as long as no key asks for another one.
+    circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
 }
+
+/// The data of one file, in each way in which some level reads it. Equal to another when it is the very same data.
+#[derive(Clone, Debug, Default)]
+pub struct Readings(Vec<Arc<DataFile>>);
+
+impl PartialEq for Readings {
+    fn eq(&self, other: &Readings) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+}
+
+/// Where a root key is used.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    /// The files that define it, in the order of their paths.
+    definitions: Vec<FilePath>,
+    /// The root keys that tokens in its values ask for, and how many tokens do.
+    asks_for: Vec<(Arc<str>, u32)>,
+}
+
+/// How far a search for a circle goes before all of them are computed.
+const NEARBY: usize = 64;
 
 impl KeyIndex {
     /// Reads all data files of a snapshot that some level can reach.
     pub fn new(snapshot: &Snapshot) -> KeyIndex {
-        let mut definitions: HashMap<Arc<str>, Vec<FilePath>> = HashMap::new();
-        let mut edges: HashMap<Arc<str>, HashSet<Arc<str>>> = HashMap::new();
-        let environments = &snapshot.layout().environments;
-        let readings = |file: &Arc<File>| {
-            let governing = environments.iter().filter(|environment| environment.reaches(&file.path));
-            let mut data: Vec<_> = governing.filter_map(|environment| snapshot.view(environment).data_of(&file.path)).collect();
-            // What is read in the same way is the same: parsed once, counted once.
-            data.dedup_by(|a, b| Arc::ptr_eq(a, b));
-            data.into_iter().map(|data| (file.path.clone(), data)).collect::<Vec<_>>()
-        };
-        for (path, data) in snapshot.files().flat_map(readings) {
-            for key in data.keys().filter_map(|key| key.as_str()) {
-                match definitions.get_mut(key) {
-                    Some(files) if files.last() == Some(&path) => {}
-                    Some(files) => files.push(path.clone()),
-                    None => drop(definitions.insert(key.into(), vec![path.clone()])),
+        let mut index = KeyIndex::default();
+        let mut keys: HashMap<Arc<str>, Uses> = HashMap::new();
+        for file in snapshot.files() {
+            let readings = readings(snapshot, &file.path);
+            if readings.0.is_empty() {
+                continue;
+            }
+            for facts in readings.0.iter().flat_map(|data| data.parts()).map(|part| &part.facts) {
+                for key in facts.members.iter().filter_map(|(key, _)| key.as_str()) {
+                    let files = &mut entry(&mut keys, key).definitions;
+                    if files.last() != Some(&file.path) {
+                        files.push(file.path.clone());
+                    }
+                }
+                for (root, target) in questions(facts) {
+                    count(&mut entry(&mut keys, root).asks_for, &target, true);
                 }
             }
-            for token in data.tokens() {
-                if let Reference::Key { key, .. } = &token.reference {
-                    edges.entry(token.root.clone()).or_default().insert(key.root_text().into());
+            index.readings.insert(file.path.clone(), readings);
+        }
+        index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
+        index.keys = keys.into_iter().collect();
+        index
+    }
+
+    /// The index after the files at these paths changed.
+    fn patched(&self, snapshot: &Snapshot, changed: &HashSet<FilePath>) -> KeyIndex {
+        let mut index = self.clone();
+        for path in changed {
+            let new = readings(snapshot, path);
+            let old =
+                if new.0.is_empty() { index.readings.remove(path) } else { index.readings.insert(path.clone(), new.clone()) };
+            index.replace(path, &old.unwrap_or_default(), &new);
+        }
+        index
+    }
+
+    fn replace(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
+        let changes = changes(old, new);
+        if asks_otherwise(&changes) {
+            self.circles = Arc::default();
+            for change in &changes {
+                for (root, target) in questions(&change.part().facts) {
+                    let asks_for = &mut self.keys.entry(root.clone()).or_default().asks_for;
+                    count(asks_for, &target, matches!(change, Change::Come(_)));
                 }
             }
         }
-        KeyIndex { definitions, loops: circles(&edges) }
+        for change in &changes {
+            for key in change.part().facts.members.iter().filter_map(|(key, _)| key.as_str()) {
+                let is_defined = new.0.iter().any(|data| data.get(key).is_some());
+                let uses = self.keys.entry(key.into()).or_default();
+                let was_defined = !uses.definitions.is_empty();
+                match (uses.definitions.binary_search(path), is_defined) {
+                    (Err(place), true) => uses.definitions.insert(place, path.clone()),
+                    (Ok(place), false) => drop(uses.definitions.remove(place)),
+                    (Ok(_), true) | (Err(_), false) => {}
+                }
+                self.defined = self.defined + usize::from(!uses.definitions.is_empty()) - usize::from(was_defined);
+                if uses.definitions.is_empty() && uses.asks_for.is_empty() {
+                    self.keys.remove(key);
+                }
+            }
+        }
     }
 
     /// The files that define a root key, in the order of their paths.
     pub fn definitions(&self, key: &str) -> &[FilePath] {
-        self.definitions.get(key).map_or(&[], Vec::as_slice)
+        self.keys.get(key).map_or(&[], |uses| uses.definitions.as_slice())
     }
 
-    /// All root keys.
+    /// How many root keys some file defines.
+    pub fn key_count(&self) -> usize {
+        self.defined
+    }
+
+    /// How many files some level reads.
+    pub fn file_count(&self) -> usize {
+        self.readings.len()
+    }
+
+    /// All root keys that some file defines.
     pub fn keys(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.definitions.keys()
+        self.keys.iter().filter(|(_, uses)| !uses.definitions.is_empty()).map(|(key, _)| key)
     }
 
-    /// Whether, levels left aside, tokens lead from each of two root keys to the other.
+    /// Whether, levels left aside, tokens lead from each of two root keys to the other, the first of which asks for the second.
     pub fn in_one_circle(&self, one: &str, other: &str) -> bool {
-        self.loops.get(one).is_some_and(|circle| self.loops.get(other) == Some(circle))
+        let mut seen = HashSet::from([other]);
+        let mut open = vec![other];
+        while let Some(key) = open.pop() {
+            if key == one {
+                return true;
+            }
+            if seen.len() > NEARBY {
+                let circles = self.circles.get_or_init(|| circles(&self.keys));
+                return circles.get(one).is_some_and(|circle| circles.get(other) == Some(circle));
+            }
+            let asks_for = self.keys.get(key).map_or(&[][..], |uses| &uses.asks_for);
+            open.extend(asks_for.iter().map(|(target, _)| &**target).filter(|target| seen.insert(target)));
+        }
+        false
+    }
+
+    /// What changed from this index to a later one.
+    pub fn changes_to(&self, later: &KeyIndex) -> KeyChanges {
+        use imbl::ordmap::DiffItem;
+        let mut all = KeyChanges::default();
+        let none = Readings::default();
+        for change in self.readings.diff(&later.readings) {
+            let (path, old, new) = match change {
+                DiffItem::Add(path, new) => (path, &none, new),
+                DiffItem::Update { old: (path, old), new: (_, new) } => (path, old, new),
+                DiffItem::Remove(path, old) => (path, old, &none),
+            };
+            all.files.insert(path.clone());
+            let changes = changes(old, new);
+            let members = changes.iter().flat_map(|change| &change.part().facts.members);
+            all.keys.extend(members.filter_map(|(key, _)| key.as_str()).map(Arc::from));
+            all.questions |= asks_otherwise(&changes);
+        }
+        all
     }
 }
 
+/// What changed between two indexes.
+#[derive(Debug, Default)]
+pub struct KeyChanges {
+    /// The files whose data is another.
+    pub files: HashSet<FilePath>,
+    /// The root keys whose definitions may be others.
+    pub keys: HashSet<Arc<str>>,
+    /// Whether tokens that ask for keys came or went.
+    pub questions: bool,
+}
+
+/// An index that is computed when it is first asked for: from the one before it, if there was one.
+#[derive(Debug, Default)]
+pub struct LazyIndex {
+    done: OnceLock<KeyIndex>,
+    before: Option<KeyIndex>,
+    changed: HashSet<FilePath>,
+}
+
+impl LazyIndex {
+    /// The index after the file at `path` changed.
+    pub(super) fn after(before: &LazyIndex, path: &FilePath) -> LazyIndex {
+        match before.done.get() {
+            Some(done) => {
+                LazyIndex { before: Some(done.clone()), changed: HashSet::from([path.clone()]), ..LazyIndex::default() }
+            }
+            None => {
+                let mut changed = before.changed.clone();
+                changed.insert(path.clone());
+                LazyIndex { done: OnceLock::new(), before: before.before.clone(), changed }
+            }
+        }
+    }
+
+    /// The index of the snapshot that this belongs to.
+    pub(super) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
+        self.done.get_or_init(|| match &self.before {
+            Some(before) => before.patched(snapshot, &self.changed),
+            None => KeyIndex::new(snapshot),
+        })
+    }
+}
+
+fn entry<'k>(keys: &'k mut HashMap<Arc<str>, Uses>, key: &str) -> &'k mut Uses {
+    if !keys.contains_key(key) {
+        keys.insert(key.into(), Uses::default());
+    }
+    keys.get_mut(key).expect("just inserted")
+}
+
+fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &str, add: bool) {
+    match targets.iter().position(|(known, _)| **known == *target) {
+        Some(place) if add => targets[place].1 += 1,
+        Some(place) if targets[place].1 == 1 => drop(targets.swap_remove(place)),
+        Some(place) => targets[place].1 -= 1,
+        None if add => targets.push((target.into(), 1)),
+        None => {}
+    }
+}
+
+/// The data of a file, in each way in which an environment's levels read it.
+fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
+    let environments = &snapshot.layout().environments;
+    let governing = environments.iter().filter(|environment| environment.reaches(path));
+    let mut data: Vec<_> = governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
+    // What is read in the same way is the same: parsed once, counted once.
+    data.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    Readings(data)
+}
+
+/// From which root key to which a part's tokens lead.
+fn questions(facts: &Facts) -> impl Iterator<Item = (&Arc<str>, String)> {
+    facts.tokens.iter().filter_map(|token| match &token.reference {
+        Reference::Key { key, .. } => Some((&token.root, key.root_text())),
+        Reference::Variable(_) => None,
+    })
+}
+
+/// Whether the parts that came ask for other keys than those that went.
+fn asks_otherwise(changes: &[Change<'_>]) -> bool {
+    let asked = |come: bool| {
+        let parts = changes.iter().filter(|change| matches!(change, Change::Come(_)) == come);
+        let mut all: Vec<_> = parts.flat_map(|change| questions(&change.part().facts)).collect();
+        all.sort();
+        all
+    };
+    asked(false) != asked(true)
+}
+
+enum Change<'a> {
+    Gone(&'a Part),
+    Come(&'a Part),
+}
+
+impl<'a> Change<'a> {
+    fn part(&self) -> &'a Part {
+        match self {
+            Change::Gone(part) | Change::Come(part) => part,
+        }
+    }
+}
+
+/// The parts that only one of two has.
+fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
+    let mut all = Vec::new();
+    for n in 0..old.0.len().max(new.0.len()) {
+        let (old, new) = (old.0.get(n), new.0.get(n));
+        let (head, tail) = old.zip(new).map_or((0, 0), |(old, new)| old.same_parts(new));
+        let between = |data: &'a Arc<DataFile>| &data.parts()[head..data.parts().len() - tail];
+        all.extend(old.map_or(&[][..], between).iter().map(Change::Gone));
+        all.extend(new.map_or(&[][..], between).iter().map(Change::Come));
+    }
+    all
+}
+
 /// The strongly connected components with a loop in them: for each key in one, its number (Tarjan's algorithm, without recursion).
-fn circles(edges: &HashMap<Arc<str>, HashSet<Arc<str>>>) -> HashMap<Arc<str>, usize> {
-    let keys: Vec<&Arc<str>> = edges.keys().collect();
+fn circles(uses: &imbl::HashMap<Arc<str>, Uses>) -> HashMap<Arc<str>, usize> {
+    let asking: Vec<(&Arc<str>, &Uses)> = uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).collect();
+    let keys: Vec<&Arc<str>> = asking.iter().map(|(key, _)| *key).collect();
     let number: HashMap<&str, usize> = keys.iter().enumerate().map(|(n, key)| (&***key, n)).collect();
-    let targets: Vec<Vec<usize>> =
-        keys.iter().map(|key| edges[*key].iter().filter_map(|target| number.get(&**target).copied()).collect()).collect();
+    let numbers = |uses: &Uses| uses.asks_for.iter().filter_map(|(target, _)| number.get(&**target).copied()).collect();
+    let targets: Vec<Vec<usize>> = asking.iter().map(|(_, uses)| numbers(uses)).collect();
     let mut order = vec![usize::MAX; keys.len()];
     let mut low = vec![0; keys.len()];
     let mut on_stack = vec![false; keys.len()];
@@ -113,15 +340,28 @@ fn circles(edges: &HashMap<Arc<str>, HashSet<Arc<str>>>) -> HashMap<Arc<str>, us
 mod tests {
     use super::*;
 
+    fn index(edges: &[(&str, &str)]) -> KeyIndex {
+        let mut index = KeyIndex::default();
+        for (from, to) in edges {
+            count(&mut index.keys.entry(Arc::from(*from)).or_default().asks_for, to, true);
+        }
+        index
+    }
+
     #[test]
     fn circles_are_found_and_chains_are_not() {
-        let edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("s", "s")];
-        let mut map: HashMap<Arc<str>, HashSet<Arc<str>>> = HashMap::new();
-        for (from, to) in edges {
-            map.entry(from.into()).or_default().insert(to.into());
-        }
-        let index = KeyIndex { definitions: HashMap::new(), loops: circles(&map) };
-        assert!(index.in_one_circle("a", "c") && index.in_one_circle("b", "a") && index.in_one_circle("s", "s"));
-        assert!(!index.in_one_circle("c", "d") && !index.in_one_circle("d", "e") && !index.in_one_circle("a", "s"));
+        let index = index(&[("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("s", "s")]);
+        assert!(index.in_one_circle("a", "b") && index.in_one_circle("b", "c") && index.in_one_circle("s", "s"));
+        assert!(!index.in_one_circle("c", "d") && !index.in_one_circle("d", "e"));
+    }
+
+    #[test]
+    fn a_circle_too_long_to_be_searched_is_found() {
+        let names: Vec<String> = (0..500).map(|n| format!("k{n}")).collect();
+        let next = |n: usize| names[(n + 1) % names.len()].as_str();
+        let mut edges: Vec<(&str, &str)> = names.iter().enumerate().map(|(n, name)| (name.as_str(), next(n))).collect();
+        assert!(index(&edges).in_one_circle("k0", "k1"));
+        edges.pop();
+        assert!(!index(&edges).in_one_circle("k0", "k1"));
     }
 }

@@ -1,7 +1,7 @@
 //! Which `hiera.yaml` governs what: environments, their modules, and the files that their levels can reach.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::Snapshot;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
@@ -34,6 +34,23 @@ pub struct Environment {
     pub reach: Vec<Reach>,
     /// The folders that its levels read from, up to the first token, as path mappings say; none that all of it lies in.
     pub datadirs: Vec<FilePath>,
+    /// What was found out of it.
+    pub known: Known,
+}
+
+/// What was found out of an environment: each time the same, and asked for with every keystroke.
+#[derive(Debug, Default)]
+pub struct Known {
+    roles: RwLock<HashMap<FilePath, Role>>,
+    levels_without_files: OnceLock<Vec<String>>,
+}
+
+/// What a file is to an environment.
+#[derive(Clone, Debug)]
+struct Role {
+    is_config: bool,
+    /// The number of the level's location that decides how it is read, if some level can read it.
+    reach: Option<usize>,
 }
 
 /// A module of an environment.
@@ -58,6 +75,10 @@ pub struct Reach {
     pub pattern: Pattern,
 }
 
+fn is_data_name(path: &FilePath) -> bool {
+    matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
+}
+
 impl Layout {
     /// The environments in which some level can read the file at `path`, or whose configuration it is.
     pub fn governing<'a>(&'a self, path: &'a FilePath) -> impl Iterator<Item = &'a Arc<Environment>> {
@@ -77,12 +98,28 @@ impl Environment {
     /// Whether the file is data or configuration of this environment. Encrypted data is, wherever it lies in its folder.
     pub fn governs(&self, path: &FilePath) -> bool {
         let is_eyaml = || path.extension() == Some("eyaml") && path.is_within(&self.root);
-        self.configs().any(|(_, config)| config.path == *path) || self.reaches(path) || is_eyaml()
+        let role = self.role(path);
+        role.is_config || role.reach.is_some() || is_eyaml()
     }
 
     /// Whether some level can read the file.
     pub fn reaches(&self, path: &FilePath) -> bool {
-        self.reach.iter().any(|reach| reach.pattern.can_name(path.as_str()))
+        self.role(path).reach.is_some()
+    }
+
+    fn role(&self, path: &FilePath) -> Role {
+        if let Some(role) = self.known.roles.read().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return role.clone();
+        }
+        let role = Role { is_config: self.configs().any(|(_, config)| config.path == *path), reach: self.reach_of(path) };
+        self.known.roles.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), role.clone());
+        role
+    }
+
+    /// The first location that names the file whatever the variables are, or else the first that can.
+    fn reach_of(&self, path: &FilePath) -> Option<usize> {
+        let named: Vec<usize> = (0..self.reach.len()).filter(|n| self.reach[*n].pattern.can_name(path.as_str())).collect();
+        named.iter().find(|n| self.reach[**n].pattern.bind(path.as_str()).is_some()).or(named.first()).copied()
     }
 
     /// All its configs with their layers, in order of priority.
@@ -96,25 +133,30 @@ impl Environment {
 
     /// How a data file is read: by the first level that can reach it.
     pub fn reader(&self, path: &FilePath) -> Option<Reader> {
-        let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
-        let found = strict.or_else(|| self.reach.iter().find(|reach| reach.pattern.can_name(path.as_str())))?;
-        found.level.backend.reader()
+        self.reach[self.role(path).reach?].level.backend.reader()
+    }
+
+    /// Whether the file is in a format of its own: only a backend that is opaque reads it, and its name says neither YAML nor JSON.
+    pub fn is_foreign(&self, path: &FilePath) -> bool {
+        !is_data_name(path) && self.reaches(path) && self.reader(path).is_none()
     }
 
     /// The layer that a data file belongs to.
     pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
-        let strict = self.reach.iter().find(|reach| reach.pattern.bind(path.as_str()).is_some());
-        strict.or_else(|| self.reach.iter().find(|reach| reach.pattern.can_name(path.as_str()))).map(|reach| &reach.layer)
+        Some(&self.reach[self.role(path).reach?].layer)
     }
 
     /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
-        matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml"))
-            && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+        is_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
-    pub fn levels_without_files(&self, snapshot: &Snapshot) -> Vec<&str> {
+    pub fn levels_without_files(&self, snapshot: &Snapshot) -> &[String] {
+        self.known.levels_without_files.get_or_init(|| self.find_levels_without_files(snapshot))
+    }
+
+    fn find_levels_without_files(&self, snapshot: &Snapshot) -> Vec<String> {
         let names = |level: &Arc<Level>| {
             let mut reaches = self.reach.iter().filter(|reach| Arc::ptr_eq(&reach.level, level));
             !reaches.any(|reach| snapshot.files().any(|file| reach.pattern.bind(file.path.as_str()).is_some()))
@@ -122,7 +164,7 @@ impl Environment {
         let mut levels: Vec<&Arc<Level>> =
             self.reach.iter().filter(|reach| reach.layer == Layer::Environment).map(|reach| &reach.level).collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
-        levels.into_iter().filter(|level| names(level)).map(|level| &*level.name).collect()
+        levels.into_iter().filter(|level| names(level)).map(|level| level.name.to_string()).collect()
     }
 
     /// Whether some level of it cannot be read, so that it may hold any key.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::WorkspaceConfig;
 use super::fs::Entry;
-use super::layers::{Environment, Layout, Module};
+use super::layers::{Environment, Known, Layout, Module};
 use super::scan::{METADATA, is_config, is_named};
 use super::snapshot::{Names, Snapshot};
 use crate::hiera::config::{ConfigSource, HieraConfig, Layer, select};
@@ -55,6 +55,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
             modules,
             reach: Vec::new(),
             datadirs: Vec::new(),
+            known: Known::default(),
         };
         environments.push(Arc::new(environment.with_reach(snapshot)));
     }

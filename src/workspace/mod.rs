@@ -14,11 +14,12 @@ pub mod scan;
 pub mod snapshot;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use eyaml::{EyamlConfig, Keys};
 use file::{Content, File};
 use fs::{Entry, OsFs, Stamp};
+use index::LazyIndex;
 use layers::Layout;
 use mapping::PathMappings;
 use nodes::NodesConfig;
@@ -116,15 +117,15 @@ impl Workspace {
             complete: false,
             config: config.clone(),
             folders: folders.clone(),
-            files: Arc::default(),
+            files: imbl::OrdMap::new(),
             names: Arc::default(),
             ids: Arc::default(),
             layout: Arc::default(),
             nodes: Arc::default(),
             source_errors: Arc::default(),
             selected: None,
-            open: Arc::default(),
-            key_index: Arc::new(OnceLock::new()),
+            open: imbl::OrdSet::new(),
+            key_index: Arc::default(),
             eyaml: keys(&config, &folders),
         };
         Workspace {
@@ -263,6 +264,8 @@ impl Workspace {
     }
 
     /// Makes the snapshot of what is now. `touched` is the one file that changed, or `None` for anything else.
+    ///
+    /// Where neither the files that there are nor a `hiera.yaml` changed, all but that file is the snapshot's before it.
     fn renew(&mut self, touched: Option<&FilePath>) {
         let snapshot = &mut self.snapshot;
         snapshot.revision += 1;
@@ -270,32 +273,33 @@ impl Workspace {
         snapshot.folders = self.folders.clone();
         snapshot.ids = self.ids.clone();
         snapshot.selected = self.selected.clone();
-        snapshot.key_index = Arc::new(OnceLock::new());
-        match touched {
-            Some(path) => {
-                let files = Arc::make_mut(&mut snapshot.files);
-                let visible = self.overlay.get(path).or_else(|| self.disk.get(path)).cloned();
-                let was_there = files.contains_key(path);
-                match visible {
-                    Some(file) => drop(files.insert(path.clone(), file)),
-                    None => drop(files.remove(path)),
-                }
-                let opened_or_closed = snapshot.open.contains(path) != self.overlay.contains_key(path);
-                if was_there && !opened_or_closed && !scan::shapes_layout(&self.config, path) {
-                    return;
-                }
-            }
-            None => {
-                let mut files = self.disk.clone();
-                files.extend(self.overlay.iter().map(|(path, file)| (path.clone(), file.clone())));
-                snapshot.files = Arc::new(files);
-            }
+        let Some(path) = touched else {
+            let overlay = self.overlay.iter().map(|(path, file)| (path.clone(), file.clone()));
+            snapshot.files = self.disk.iter().map(|(path, file)| (path.clone(), file.clone())).chain(overlay).collect();
+            snapshot.open = self.overlay.keys().cloned().collect();
+            return self.renew_layout();
+        };
+        let is_new = match self.overlay.get(path).or_else(|| self.disk.get(path)) {
+            Some(file) => snapshot.files.insert(path.clone(), file.clone()).is_none(),
+            None => snapshot.files.remove(path).is_some(),
+        };
+        match self.overlay.contains_key(path) {
+            true => drop(snapshot.open.insert(path.clone())),
+            false => drop(snapshot.open.remove(path)),
         }
-        snapshot.open = Arc::new(self.overlay.keys().cloned().collect());
+        if is_new || scan::shapes_layout(&self.config, path) {
+            return self.renew_layout();
+        }
+        snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, path));
+    }
+
+    fn renew_layout(&mut self) {
+        let snapshot = &mut self.snapshot;
         let mut entries = self.disk_entries.clone();
         for path in self.overlay.keys() {
             entries.entry(path.clone()).or_insert(Entry::File(Stamp { modified: None, size: 0 }));
         }
+        snapshot.key_index = Arc::default();
         snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
         snapshot.layout = Arc::new(layout::layout(snapshot));

@@ -1,13 +1,13 @@
 //! An immutable view of one revision of the workspace: what requests are answered from.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::WorkspaceConfig;
 use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::File;
 use super::fs::Entry;
-use super::index::KeyIndex;
+use super::index::{KeyIndex, LazyIndex};
 use super::layers::{Environment, Layout};
 use super::nodes::Node;
 use crate::hiera::config::Reader;
@@ -29,15 +29,15 @@ pub struct Snapshot {
     pub complete: bool,
     pub(super) config: Arc<WorkspaceConfig>,
     pub(super) folders: Arc<Vec<FilePath>>,
-    pub(super) files: Arc<BTreeMap<FilePath, Arc<File>>>,
+    pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
     pub(super) names: Arc<Names>,
     pub(super) ids: Arc<Vec<FilePath>>,
     pub(super) layout: Arc<Layout>,
     pub(super) nodes: Arc<Vec<Node>>,
     pub(super) source_errors: Arc<Vec<(FilePath, String)>>,
     pub(super) selected: Option<Arc<str>>,
-    pub(super) open: Arc<Vec<FilePath>>,
-    pub(super) key_index: Arc<OnceLock<KeyIndex>>,
+    pub(super) open: imbl::OrdSet<FilePath>,
+    pub(super) key_index: Arc<LazyIndex>,
     pub(super) eyaml: Option<Arc<Keys>>,
 }
 
@@ -69,8 +69,20 @@ impl Snapshot {
     }
 
     /// The files that are open in an editor.
-    pub fn open_files(&self) -> &[FilePath] {
-        &self.open
+    pub fn open_files(&self) -> impl Iterator<Item = &FilePath> {
+        self.open.iter()
+    }
+
+    /// Whether the same files are open in another revision.
+    pub fn has_same_open_files(&self, other: &Snapshot) -> bool {
+        self.open.diff(&other.open).next().is_none()
+    }
+
+    /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.
+    pub fn has_same_layout(&self, other: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.layout, &other.layout)
+            && Arc::ptr_eq(&self.config, &other.config)
+            && Arc::ptr_eq(&self.nodes, &other.nodes)
     }
 
     /// The folders of the workspace.
@@ -173,7 +185,7 @@ impl Snapshot {
 
     /// Which files define which keys.
     pub fn keys(&self) -> &KeyIndex {
-        self.key_index.get_or_init(|| KeyIndex::new(self))
+        self.key_index.get(self)
     }
 
     /// The least that must be so for a node to see all these files: a scope with the variables that their paths tell.
@@ -239,6 +251,7 @@ impl Sources for EnvironmentView<'_> {
     fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
         let format = match reader {
             Reader::Json => Format::Json,
+            Reader::Hocon => Format::Hocon,
             Reader::Yaml | Reader::Eyaml => Format::Yaml,
         };
         Some(self.snapshot.file(path)?.data(format))

@@ -319,3 +319,109 @@ fn a_node_that_is_gone_is_not_selected() {
     let snapshot = fixture.workspace.snapshot();
     assert_eq!((snapshot.selected().is_some(), snapshot.selected_node()), (false, Some("a")));
 }
+
+/// A control repo of Hiera 3: its `hiera.yaml` is the global layer's, and is deployed elsewhere.
+const OF_HIERA_3: &str = "
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+---
+:backends: [yaml, json]
+:hierarchy:
+  - nodes/%{::trusted.certname}
+  - common
+#- /hieradata/nodes/web01.yaml
+motd: node
+#- /hieradata/common.yaml
+motd: common
+greeting: \"%{lookup('motd')} %{lookup('site::x')}\"
+#- /hieradata/common.json
+{\"motd\": \"json\"}
+#- /hieradata/nodes/README.yaml.orig
+not data
+#- /site/site/hiera.yaml
+version: 4
+hierarchy: [{name: main, backend: yaml}]
+datadir: d
+#- /site/site/d/main.yaml
+site::x: 1
+";
+
+#[test]
+fn a_repository_of_hiera_3_is_read_where_it_would_be_deployed() {
+    let snapshot = Fixture::new(OF_HIERA_3).snapshot;
+    let paths = |key: &str| snapshot.keys().definitions(key).iter().map(FilePath::to_string).collect::<Vec<_>>();
+    assert_eq!(paths("motd"), ["/hieradata/common.json", "/hieradata/common.yaml", "/hieradata/nodes/web01.yaml"]);
+    assert_eq!(paths("site::x"), ["/site/site/d/main.yaml"]);
+    let common = FilePath::new("/hieradata/common.yaml");
+    let environment = snapshot.layout().environment_of(&common).expect("an environment");
+    assert!(environment.config.is_none(), "its own layer has nothing");
+    assert_eq!(
+        known(&snapshot.inferred_scope(environment, &FilePath::new("/hieradata/nodes/web01.yaml"))),
+        r#"trusted={"certname":"web01"}"#
+    );
+}
+
+#[test]
+fn a_repository_of_hiera_3_is_checked() {
+    let fixture = Fixture::new(OF_HIERA_3);
+    let codes: Vec<(&str, String)> = fixture
+        .findings()
+        .iter()
+        .map(|finding| (finding.rule.code, fixture.snapshot.path(finding.span.file).expect("a file").to_string()))
+        .collect();
+    let expected = [("config-deprecated", "/hiera.yaml"), ("config-deprecated", "/site/site/hiera.yaml")];
+    assert_eq!(codes, expected.map(|(code, path)| (code, path.to_owned())), "{}", fixture.rendered_findings());
+}
+
+#[test]
+fn older_settings_choose_where_data_comes_from() {
+    let files = "
+#- /environments/a/environment.conf
+environment_data_provider = hiera
+#- /environments/a/data/common.yaml
+a: 1
+#- /environments/a/modules/m/metadata.json
+{\"name\": \"x-m\", \"data_provider\": \"hiera\"}
+#- /environments/a/modules/m/data/common.yaml
+m::k: 1
+#- /environments/b/hiera.yaml
+version: 4
+#- /environments/b/environment.conf
+environment_data_provider = none
+#- /environments/b/data/common.yaml
+b: 1
+#- /environments/b/modules/m/metadata.json
+{\"name\": \"x-m\", \"data_provider\": \"function\"}
+";
+    let snapshot = Fixture::new(files).snapshot;
+    let environment = |root: &str| {
+        let environments = &snapshot.layout().environments;
+        environments.iter().find(|environment| environment.root.as_str() == root).expect("an environment")
+    };
+    assert_eq!(snapshot.keys().definitions("a").len() + snapshot.keys().definitions("m::k").len(), 2);
+    assert!(environment("/environments/a").config.as_ref().is_some_and(|config| config.file.is_none()));
+    let off = environment("/environments/b");
+    assert!(off.config.is_none() && snapshot.keys().definitions("b").is_empty());
+    assert!(off.has_opaque_level(), "a function is not called");
+    // OpenVox has no such setting for environments, and still has it for modules.
+    let openvox = Fixture::new(&format!("{files}#- /.hiera-ls.yaml\npuppet: {{version: 9}}\n")).snapshot;
+    assert!(openvox.keys().definitions("a").is_empty());
+    assert_eq!(openvox.keys().definitions("b").len(), 1);
+}
+
+#[test]
+fn where_the_global_layer_has_no_file_puppets_defaults_apply() {
+    let text = "
+#- /.hiera-ls.yaml
+globalHieraConfig: /etc/hiera.yaml
+#- /etc/data/common.yaml
+k: 1
+#- /data/common.yaml
+k: 2
+";
+    let snapshot = Fixture::new(text).snapshot;
+    assert_eq!(snapshot.keys().definitions("k").len(), 2);
+    let environment = &snapshot.layout().environments[0];
+    assert_eq!(environment.layer(&FilePath::new("/etc/data/common.yaml")), Some(&crate::hiera::config::Layer::Global));
+}

@@ -1,9 +1,10 @@
 //! Reading YAML as Puppet reads it (libyaml's syntax, Psych's types), with places. Knows no Hiera.
 //!
-//! [`parse`] and [`parse_json`] make a [`Tree`] of any text; [`psych`] says what its scalars and tags mean, [`scalar`]
+//! [`parse`], [`parse_json`] and [`parse_hocon`] make a [`Tree`] of any text; [`psych`] says what its scalars and tags mean, [`scalar`]
 //! where a part of a scalar's text is written, and [`Tree::node_at`] what is under a cursor.
 
 mod cut;
+mod hocon;
 mod json;
 mod navigate;
 mod parse;
@@ -14,6 +15,7 @@ mod scan;
 pub mod tree;
 
 pub use cut::{Entry, cut, cut_piece};
+pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
 pub use parse::{parse, parse_for_editing, verdict};

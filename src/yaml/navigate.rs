@@ -21,6 +21,11 @@ impl Tree {
     /// and behind `key:` when the value is omitted, belongs to the value. Nodes inside a key are not looked for.
     /// `source` is the text of this tree. Wide collections are searched by halves.
     pub fn node_at(&self, source: &str, offset: u32) -> Option<Located> {
+        if self.scattered {
+            let mut search = Search { tree: self, offset, path: Vec::new(), best: None };
+            search.visit(self.root?);
+            return search.best.map(|(_, located)| located);
+        }
         let mut node = self.root?;
         let mut path = Vec::new();
         let mut best = None;
@@ -72,6 +77,49 @@ impl Tree {
                 Some((PathStep::Item(index), None, items[index]))
             }
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => None,
+        }
+    }
+}
+
+/// A search through a whole tree for the innermost node at a place.
+struct Search<'t> {
+    tree: &'t Tree,
+    offset: u32,
+    path: Vec<PathStep>,
+    best: Option<(u32, Located)>,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, id: NodeId) {
+        if self.tree.copies.binary_search(&id).is_ok() {
+            return;
+        }
+        self.offer(id, false);
+        match &self.tree.node(id).kind {
+            NodeKind::Mapping { entries, .. } => {
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    self.path.push(PathStep::Entry(index));
+                    self.offer(*key, true);
+                    self.visit(*value);
+                    self.path.pop();
+                }
+            }
+            NodeKind::Sequence { items, .. } => {
+                for (index, item) in items.iter().enumerate() {
+                    self.path.push(PathStep::Item(index));
+                    self.visit(*item);
+                    self.path.pop();
+                }
+            }
+            NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
+        }
+    }
+
+    fn offer(&mut self, node: NodeId, on_key: bool) {
+        let span = self.tree.node(node).span;
+        let is_closer = self.best.as_ref().is_none_or(|(len, _)| span.len() < *len);
+        if span.touches(self.offset) && is_closer {
+            self.best = Some((span.len(), Located { node, path: self.path.clone(), on_key }));
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Tree {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
             let second_document = run.second_document();
-            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document, lone_scalar: None }
+            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document, ..Tree::default() }
         }
         Err(error) => recover::recover(text, run, *error),
     }

@@ -219,7 +219,7 @@ impl<'t> Recovery<'t> {
             problems: self.problems,
             comments: self.comments,
             second_document,
-            lone_scalar: None,
+            ..Tree::default()
         }
     }
 

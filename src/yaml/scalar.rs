@@ -80,6 +80,18 @@ impl Pieces {
                 let yaml = flow(source, span.start + 1, span.end - 1, Some(b'"'), false);
                 if yaml.text == **text { yaml } else { flow(source, span.start + 1, span.end - 1, Some(b'"'), true) }
             }
+            ScalarStyle::Hocon => match written.find(&**text) {
+                Some(at) => {
+                    let mut pieces = Pieces::new(span.start + at);
+                    pieces.verbatim(source, span.start + at, span.start + at + text.len());
+                    pieces
+                }
+                None => {
+                    let mut pieces = Pieces::new(span.start);
+                    pieces.decoded(span.start, span.end, text);
+                    pieces
+                }
+            },
             ScalarStyle::Literal | ScalarStyle::Folded => block(source, node, text, *style == ScalarStyle::Folded),
         }
     }

@@ -26,6 +26,10 @@ pub struct Tree {
     /// A lone scalar that is the whole first document although more follows it; the tree holds that instead. Only
     /// [`parse_for_editing`](super::parse_for_editing) looks for it.
     pub lone_scalar: Option<TextRange>,
+    /// Whether nodes may stand anywhere, as they do in HOCON: children in no order, or outside of their parents.
+    pub scattered: bool,
+    /// Nodes that stand for a substitution of HOCON, in order: their places are those of what it stands for.
+    pub copies: Vec<NodeId>,
 }
 
 /// One node: a scalar, a collection or an alias.
@@ -98,8 +102,10 @@ pub enum ScalarStyle {
     Literal,
     /// `>`
     Folded,
-    /// A number, `true`, `false` or `null` of a JSON file.
+    /// A number, `true`, `false` or `null` of a JSON or HOCON file.
     JsonLiteral,
+    /// A string of a HOCON file: quoted, not quoted, or joined of several values.
+    Hocon,
 }
 
 /// Why a text is not YAML (or JSON), in the words of the reader that Puppet uses.

@@ -13,7 +13,8 @@ use crate::scenario::{Question, Scenario};
 use crate::support::random::Random;
 
 /// The root keys of the data; a token names one further down this list, so that most lookups end.
-pub const KEYS: &[&str] = &["a", "b", "m::a", "c", "n::a", "k k", "d", "m::b", "x.y", "n::b", "e", "L", "m::h", "f", "é", "n::h"];
+pub const KEYS: &[&str] =
+    &["a", "b", "m::a", "c", "n::a", "k k", "d", "m::b", "x.y", "n::b", "e", "L", "m::h", "f", "é", "n::h", "hn"];
 
 /// A scenario made from a seed.
 pub fn scenario(seed: u64) -> Scenario {

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use crate::ruby;
 use crate::support::random::{self, Random};
 use crate::support::require;
+use crate::values;
 
 /// Compares our reading of the texts with Psych's; panics with the first differences.
-fn check(texts: &[String]) {
+pub fn check(texts: &[String]) {
     let mut differences = Vec::new();
     for (chunk, answers) in texts.chunks(20_000).map(|chunk| (chunk, ruby::ask("reader.rb", chunk))) {
         for (text, theirs) in chunk.iter().zip(answers) {
@@ -165,7 +166,7 @@ fn number(style: ScalarStyle) -> u8 {
         ScalarStyle::DoubleQuoted => 3,
         ScalarStyle::Literal => 4,
         ScalarStyle::Folded => 5,
-        ScalarStyle::JsonLiteral => 0,
+        ScalarStyle::JsonLiteral | ScalarStyle::Hocon => 0,
     }
 }
 
@@ -332,8 +333,9 @@ fn random_texts() {
         return;
     }
     let mut random = Random::new(random::seed("random_texts"));
-    let texts: Vec<String> = (0..random::count(3000)).map(|_| random_text(&mut random)).collect();
+    let texts: Vec<String> = (0..random::count(100_000)).map(|_| random_text(&mut random)).collect();
     check(&texts);
+    values::check(&texts);
 }
 
 /// The cases worth naming: what data files hold, and what YAML's readers disagree about.
@@ -542,6 +544,7 @@ fn named_cases() {
         }
     }
     check(&texts);
+    values::check(&texts);
 }
 
 #[test]
@@ -552,6 +555,7 @@ fn every_prefix() {
     let sample = include_str!("sample.yaml");
     let texts: Vec<String> = sample.char_indices().map(|(at, _)| sample[..at].to_owned()).collect();
     check(&texts);
+    values::check(&texts);
     let crlf: Vec<String> = texts.iter().map(|text| text.replace('\n', "\r\n")).collect();
     check(&crlf);
 }
@@ -580,4 +584,5 @@ fn corpus() {
     let seconds = start.elapsed().as_secs_f64();
     eprintln!("{} files, {bytes} bytes, {nodes} nodes, {:.0} MB/s", texts.len(), bytes as f64 / seconds / 1e6);
     check(&texts);
+    values::check(&texts);
 }

@@ -4,6 +4,8 @@
 //! `<global>` stand for the real folders; in answers they stand for them again.
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
+pub mod topic;
+
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -37,13 +39,15 @@ pub struct Scenario {
 pub struct Question {
     pub key: String,
     pub merge: Option<Value>,
+    /// What else is said of it, for the suites that know it.
+    pub more: Map<String, Value>,
 }
 
 const GLOBAL: &str = "<global>/";
 
 impl Question {
     pub fn new(key: impl Into<String>, merge: Option<Value>) -> Question {
-        Question { key: key.into(), merge }
+        Question { key: key.into(), merge, more: Map::new() }
     }
 
     /// As both sides read it.
@@ -94,7 +98,8 @@ pub struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn environment(&self) -> PathBuf {
+    /// The environment's folder.
+    pub fn environment(&self) -> PathBuf {
         self.dir.join("env")
     }
 
@@ -102,7 +107,8 @@ impl Written<'_> {
         self.dir.join("global")
     }
 
-    fn global_config(&self) -> Option<String> {
+    /// The global layer's `hiera.yaml`, if there is one.
+    pub fn global_config(&self) -> Option<String> {
         let config = self.global().join("hiera.yaml");
         self.scenario.has_global_layer().then(|| config.to_str().expect("scratch paths are UTF-8").to_owned())
     }
@@ -111,11 +117,13 @@ impl Written<'_> {
         text.replace("<env>", &self.environment().to_string_lossy()).replace("<global>", &self.global().to_string_lossy())
     }
 
-    fn without_real_paths(&self, text: &str) -> String {
+    /// A text without the names of scratch folders.
+    pub fn without_real_paths(&self, text: &str) -> String {
         text.replace(&*self.environment().to_string_lossy(), "<env>").replace(&*self.global().to_string_lossy(), "<global>")
     }
 
-    fn scope(&self) -> Value {
+    /// The top scope.
+    pub fn scope(&self) -> Value {
         let text = self.with_real_paths(&Value::Object(self.scenario.scope.clone()).to_string());
         serde_json::from_str(&text).expect("paths hold nothing that JSON escapes")
     }
@@ -127,6 +135,15 @@ impl Written<'_> {
 
     /// The same for any settings of Puppet's.
     pub fn ask_hiera_ls_as(&self, profile: Profile) -> Vec<Value> {
+        let questions = &self.scenario.questions;
+        self.resolved(profile, |context| {
+            let resolver = Resolver::new(context);
+            questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
+        })
+    }
+
+    /// What `ask` makes of the tree, as hiera-ls sees it.
+    pub fn resolved<T>(&self, profile: Profile, ask: impl FnOnce(Context<'_>) -> T) -> T {
         let root = FilePath::new(&self.environment().to_string_lossy());
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
@@ -146,12 +163,11 @@ impl Written<'_> {
         let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production");
         let keys = snapshot.decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
-        let resolver = Resolver::new(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) });
-        self.scenario.questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
+        ask(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) })
     }
 
     /// The job for the oracle.
-    fn job(&self, id: usize) -> Value {
+    pub fn job(&self, id: usize) -> Value {
         let questions: Vec<Value> = self.scenario.questions.iter().map(Question::to_json).collect();
         let mut job = json!({"id": id, "root": self.environment(), "scope": self.scope(), "questions": questions});
         if let Some(global) = self.global_config() {
@@ -161,7 +177,7 @@ impl Written<'_> {
     }
 
     /// An answer without what the question said already, and without the names of scratch folders.
-    fn tidy(&self, mut answer: Value) -> Value {
+    pub fn tidy(&self, mut answer: Value) -> Value {
         let fields = answer.as_object_mut().expect("an answer is an object");
         fields.shift_remove("key");
         match serde_json::from_str(&self.without_real_paths(&answer.to_string())) {

@@ -1,7 +1,6 @@
 //! `bad-options-regex`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::ruby_regex::RubyRegex;
 
 /// The rule.
@@ -10,11 +9,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a pattern of lookup_options that is no regular expression",
     docs: include_str!("bad_options_regex.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
     for (key, member) in options {
         let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{")) else { continue };
         if let (Err(error), Some(span)) = (RubyRegex::new(pattern), member.key_origin) {

@@ -1,8 +1,7 @@
 //! `foreign-options`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::config::Layer;
-use crate::hiera::lookup::LOOKUP_OPTIONS;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -10,12 +9,12 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "lookup_options of a module about keys that are not the module's",
     docs: include_str!("foreign_options.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let Layer::Module(module) = context.layer else { return };
-    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
     for (key, entry) in options {
         let Some(text) = key.as_str().filter(|text| !text.contains("%{")) else { continue };
         let prefix = if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };

@@ -16,7 +16,7 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a key whose value needs itself",
     docs: include_str!("lookup_loop.md"),
-    check: Check::Data(check),
+    check: Check::Circles(check),
 };
 
 /// How many definitions are looked at for one token. Circles of real data have a handful of members.

@@ -1,6 +1,6 @@
 //! `merge-type-conflict`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
@@ -14,20 +14,18 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "values that the key's merge strategy cannot merge",
     docs: include_str!("merge_type_conflict.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
 /// How many other files one key is tried with.
 const MAX_OTHERS: usize = 50;
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     if file.snapshot.keys().definitions(LOOKUP_OPTIONS).is_empty() {
         return; // Nothing is merged but on demand.
     }
-    let scope = file.snapshot.inferred_scope(file.environment, &file.file.path);
-    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
-    for key in context.data.keys().filter_map(|key| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
+    for key in context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
         let others: Vec<&FilePath> = file
             .snapshot
             .keys()
@@ -35,7 +33,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
             .iter()
             .filter(|path| **path != file.file.path && file.environment.reaches(path))
             .collect();
-        if others.is_empty() || !merges_strictly(&resolver, key) {
+        if others.is_empty() || !merges_strictly(context, key) {
             continue;
         }
         if let Some(finding) = conflict(context, key, &others) {
@@ -45,12 +43,12 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Whether lookup_options ask for a merge that can fail.
-fn merges_strictly(resolver: &Resolver<'_>, key: &str) -> bool {
-    matches!(resolver.strategy(&LookupKey::of_root(key)).as_ref().map(|strategy| strategy.name()), Ok("hash" | "unique"))
+fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
+    matches!((context.strategy)(key).as_ref().map(|strategy| strategy.name()), Some("hash" | "unique"))
 }
 
 /// The resolver's own word: the first node that sees this file and another, whose lookup fails for the value in this file.
-fn conflict(context: &DataContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
+fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
     others.iter().take(MAX_OTHERS).find_map(|other| {
         let scope = file.snapshot.scope_seeing(file.environment, &[&file.file.path, other])?;

@@ -7,7 +7,7 @@ use crate::hiera::data::{Problem, ProblemKind};
 pub static RULE: Rule = Rule {
     code: "syntax-error",
     severity: Severity::Error,
-    summary: "the text is no YAML or JSON",
+    summary: "the text is no YAML, JSON or HOCON",
     docs: include_str!("syntax_error.md"),
     check: Check::Problem(check),
 };

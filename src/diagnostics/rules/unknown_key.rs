@@ -1,6 +1,6 @@
 //! `unknown-key`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::Reference;
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::value::{Data, Key, Member, Value};
@@ -11,16 +11,15 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     summary: "a token looks up a key that no level of any layer defines",
     docs: include_str!("unknown_key.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let environment = context.file.environment;
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
-    let absent = std::cell::LazyCell::new(|| environment.levels_without_files(context.file.snapshot));
-    for token in context.data.tokens() {
+    for token in &context.facts.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
         let defined: Vec<_> = definitions(context, &root).collect();
@@ -30,7 +29,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
                 None => String::new(),
             };
-            let message = match absent.as_slice() {
+            let message = match environment.levels_without_files(context.file.snapshot) {
                 [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
                 levels => {
                     let word = if levels.len() == 1 { "level" } else { "levels" };
@@ -41,7 +40,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
                 }
             };
             let mut finding = Finding::new(&RULE, token.name_span, message);
-            if !absent.is_empty() || elsewhere.is_some() {
+            if !environment.levels_without_files(context.file.snapshot).is_empty() || elsewhere.is_some() {
                 finding.severity = Severity::Hint; // What is not here may well define it.
             }
             findings.push(finding);
@@ -69,7 +68,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn definitions<'a>(context: &DataContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
+fn definitions<'a>(context: &EntryContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
     let (snapshot, environment, view) = (context.file.snapshot, context.file.environment, context.file.view);
     let files = snapshot.keys().definitions(root).iter().filter(move |path| environment.reaches(path));
     files.filter_map(move |path| Some(view.data_of(path)?.get(root)?.clone()))

@@ -1,7 +1,6 @@
 //! `unknown-option`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -9,11 +8,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     summary: "an option in an entry of lookup_options that Puppet passes over",
     docs: include_str!("unknown_option.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
     for (name, entry) in options {
         for (option, member) in entry.value.as_hash().into_iter().flatten() {
             let option = option.to_text();

@@ -1,7 +1,6 @@
 //! `unknown-strategy`
 
-use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::merge::parse_strategy;
 
 /// The rule.
@@ -10,11 +9,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",
     docs: include_str!("unknown_strategy.md"),
-    check: Check::Data(check),
+    check: Check::Entry(check),
 };
 
-fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.data.get(LOOKUP_OPTIONS).and_then(|member| member.value.as_hash()) else { return };
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
     for (key, entry) in options {
         let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else { continue };
         if let Err(error) = parse_strategy(merge)

@@ -487,3 +487,67 @@ text
         "#]],
     );
 }
+
+#[test]
+fn an_empty_global_file_is_of_version_3() {
+    check(
+        "
+#- /.hiera-ls.yaml
+globalHieraConfig: /global/hiera.yaml
+#- /global/hiera.yaml
+# nothing
+",
+        expect![[r#"
+            global/hiera.yaml:1:1: warning: File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config [config-deprecated]
+              1 | # nothing
+                | ^
+        "#]],
+    );
+}
+
+#[test]
+fn a_backend_of_hiera_3() {
+    let text = "
+#- /global/hiera.yaml
+:backends: [yaml, mysql]
+:hierarchy: common
+:mysql: {host: db}
+";
+    check(
+        &format!("#- /.hiera-ls.yaml\nglobalHieraConfig: /global/hiera.yaml\npuppet: {{version: 7}}{text}"),
+        expect![[r#"
+        global/hiera.yaml:1:1: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
+          1 | :backends: [yaml, mysql]
+            | ^^^^^^^^^
+    "#]],
+    );
+    check(
+        &format!("#- /.hiera-ls.yaml\nglobalHieraConfig: /global/hiera.yaml\n{}", &text[1..]),
+        expect![[r#"
+        global/hiera.yaml:1:1: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
+          1 | :backends: [yaml, mysql]
+            | ^^^^^^^^^
+        global/hiera.yaml:1:19: error: Hiera 3 is not installed, unless the gem 'hiera' has been added to this Puppet [config-error]
+          1 | :backends: [yaml, mysql]
+            |                   ^^^^^
+    "#]],
+    );
+}
+
+#[test]
+fn who_reserves_an_option() {
+    check(
+        "
+#- /.hiera-ls.yaml
+puppet: {version: 9}
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
+",
+        expect![[r#"
+            hiera.yaml:2:48: error: Option key 'uri' used in hierarchy 'A' is reserved by OpenVox [config-error]
+              2 | hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
+                |                                                ^^^
+        "#]],
+    );
+}

@@ -312,3 +312,20 @@ l: [
         "#]],
     );
 }
+
+#[test]
+fn a_file_in_a_format_of_its_own_is_left_alone() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Own, data_hash: my::toml, path: common.toml}
+  - {name: Common, path: common.yaml}
+#- /data/common.toml
+[a]
+b = '%{
+",
+        expect![""],
+    );
+}

@@ -47,16 +47,23 @@ pub enum ConfigProblemKind {
     Library,
 }
 
+/// What Puppet finds while it loads a config, in this order.
+const AT_LOAD: [ConfigProblemKind; 5] = [
+    ConfigProblemKind::Provider,
+    ConfigProblemKind::Unreadable,
+    ConfigProblemKind::Structure,
+    ConfigProblemKind::Version,
+    ConfigProblemKind::Conflict,
+];
+
 impl HieraConfig {
     /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by Puppet, which checks the structure,
     /// then the version and what excludes each other, and looks at tokens when it needs the levels.
     pub fn fatal(&self) -> Option<&ConfigProblem> {
-        use ConfigProblemKind::{
-            Backend, Conflict, Duplicate, FunctionInConfig, Library, Provider, Structure, Token, Unreadable, Version,
-        };
+        use ConfigProblemKind::{Backend, Duplicate, FunctionInConfig, Library, Token};
         let of_kind = |kind| self.problems.iter().find(move |problem| problem.kind == kind);
         let when_used = [Duplicate, FunctionInConfig, Token, Backend, Library];
-        let at_load = [Provider, Unreadable, Structure, Version, Conflict].into_iter().find_map(of_kind);
+        let at_load = AT_LOAD.into_iter().find_map(of_kind);
         at_load.or_else(|| self.problems.iter().find(|problem| when_used.contains(&problem.kind)))
     }
 
@@ -65,6 +72,12 @@ impl HieraConfig {
     pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
         let kind = self.fatal().map(|problem| problem.kind);
         self.version == super::Version::V3 && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version))
+    }
+
+    /// Whether Puppet gets so far as to have this config: what is wrong then shows when its levels are needed.
+    pub(in crate::hiera) fn loads(&self) -> bool {
+        let refused = |problem: &ConfigProblem| AT_LOAD.contains(&problem.kind);
+        self.refused.is_none() && !self.problems.iter().any(refused)
     }
 
     /// The error of lookups that need this config, for its fatal problem.
@@ -83,6 +96,9 @@ impl HieraConfig {
             ConfigProblemKind::Token => {
                 let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
                 LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)
+            }
+            ConfigProblemKind::Version if problem.message.starts_with("undefined method") => {
+                LookupError::crash(problem.message.clone())
             }
             ConfigProblemKind::Library | ConfigProblemKind::Provider => {
                 LookupError::new(LookupErrorKind::Missing(problem.message.clone()), None)

@@ -7,12 +7,12 @@ use super::{Facts, Format, Problem, ProblemKind, Reference, TokenUse};
 use crate::hiera::base64;
 use crate::hiera::interpolation::{Method, TokenKind, tokens, unclosed};
 use crate::hiera::key::LookupKey;
-use crate::hiera::value::{Data, Hash, Key, Member, Value};
+use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
-use crate::yaml::resolve_json;
 use crate::yaml::scalar::source_offset;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
+use crate::yaml::{resolve_hocon, resolve_json};
 
 /// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
 const MAX_ALIASED_NODES: u64 = 5_000_000;
@@ -42,7 +42,7 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
             problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range.start != problem.span.start);
         load.problem(kind, problem.span, related);
         if load.out.refused.is_none() && tree.lone_scalar.is_none() {
-            load.out.refused = Some(refusal(text, problem));
+            load.out.refused = Some(refusal(text, problem, format));
         }
     }
     load.file();
@@ -51,9 +51,9 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
     load.out
 }
 
-/// Psych's message for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
+/// The message of Ruby's reader for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
 /// the reader of characters knows no place.
-fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
+fn refusal(text: &str, problem: &crate::yaml::SyntaxError, format: Format) -> String {
     let start = match &problem.context {
         Some((_, range)) => range.start,
         None if problem.message.starts_with("control characters") => 0,
@@ -61,6 +61,9 @@ fn refusal(text: &str, problem: &crate::yaml::SyntaxError) -> String {
     };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
+    if format == Format::Hocon {
+        return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
+    }
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
     format!("{}{context} at line {line} column {column}", problem.message)
@@ -166,7 +169,7 @@ impl Loading<'_> {
         let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
         let refused = match (&tag, &node.kind) {
             (Some(TagMeaning::Refused { class }), _) => Some(class.as_str()),
-            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => Some(&**text),
+            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => Some(&**text).filter(|text| !text.is_empty()),
             _ => None,
         };
         if let Some(class) = refused {
@@ -180,8 +183,7 @@ impl Loading<'_> {
                 let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
                 if matches!(tag, Some(TagMeaning::OrderedHash)) {
-                    let hashes = values.iter().filter_map(Value::as_hash);
-                    return Value::hash(hashes.flat_map(|hash| hash.clone()).collect(), origin);
+                    return self.ordered_hash(id, &values);
                 }
                 Value::array(values, origin)
             }
@@ -192,10 +194,58 @@ impl Loading<'_> {
                     .map(|(key, value)| self.size(*key).saturating_add(self.size(*value)))
                     .fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
+                if matches!(tag, Some(TagMeaning::Text)) {
+                    let root: Hash = self.out.members.iter().filter(|_| is_root).cloned().collect();
+                    return self.text_of_mapping(id, if root.is_empty() { &hash } else { &root });
+                }
                 Value::hash(hash, origin)
             }
             NodeKind::Alias { .. } => Value::null(origin),
         }
+    }
+
+    /// An `!!omap`: of each item Psych takes the first thing for a key and the last for its value, be it a mapping or a list.
+    fn ordered_hash(&mut self, id: NodeId, items: &[Value]) -> Value {
+        let range = self.tree.node(id).span;
+        let mut hash = Hash::with_capacity(items.len());
+        for item in items {
+            let ends = match &item.data {
+                Data::Hash(members) => members.first().zip(members.last()).map(|((key, first), (_, last))| {
+                    (key.clone(), Member { key_origin: first.key_origin, value: last.value.clone() })
+                }),
+                Data::Array(items) => items
+                    .first()
+                    .zip(items.last())
+                    .map(|(key, value)| (Key(key.data.clone()), Member { key_origin: key.origin, value: value.clone() })),
+                _ => None,
+            };
+            match ends {
+                Some((key, member)) => drop(hash.insert(key, member)),
+                None => self.refuse("undefined method `first' for nil:NilClass".to_owned(), range),
+            }
+        }
+        Value::hash(hash, Some(self.span(range)))
+    }
+
+    /// A mapping tagged as a string: Psych takes the member `str` for the string, and all others for variables of that object.
+    fn text_of_mapping(&mut self, id: NodeId, hash: &Hash) -> Value {
+        let range = self.tree.node(id).span;
+        let value = hash.get("str").map_or(Value::null(Some(self.span(range))), |member| member.value.clone());
+        let first = hash.keys().find(|key| key.as_str() != Some("str"));
+        if let Some(key) = first {
+            let name = key.to_text();
+            let name = name.strip_prefix('@').unwrap_or(&name);
+            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_' || !c.is_ascii())
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_' || !c.is_ascii());
+            if !is_name {
+                self.refuse(format!("`@{name}' is not allowed as an instance variable name"), range);
+            } else if !matches!(value.data, Data::String(_) | Data::Array(_) | Data::Hash(_)) {
+                let mut message = format!("can't modify frozen {}: ", value.class_name());
+                inspect(&value.data, &mut message);
+                self.refuse(message, range);
+            }
+        }
+        value
     }
 
     fn size(&self, id: NodeId) -> u64 {
@@ -209,11 +259,10 @@ impl Loading<'_> {
                 return Value::new(binary(text), origin);
             }
             (Some(TagMeaning::Symbol), _) => Resolved::Symbol(text.to_owned()),
-            (Some(TagMeaning::Float), _) => match resolve_plain(text) {
-                Resolved::Integer(value) => Resolved::Float(value as f64),
-                other => other,
-            },
+            (Some(TagMeaning::Float), _) => as_float(text),
+            (Some(TagMeaning::RefusedByText), _) if text.is_empty() => Resolved::Null,
             (Some(TagMeaning::NormalRules), _) | (None, ScalarStyle::Plain) => resolve_plain(text),
+            (_, ScalarStyle::JsonLiteral) if self.format == Format::Hocon => resolve_hocon(text),
             (_, ScalarStyle::JsonLiteral) => resolve_json(text),
             _ => Resolved::String,
         };
@@ -322,6 +371,8 @@ impl Loading<'_> {
                 into.extend(merged);
                 true
             }
+            // A list that is a hash is an `!!omap`; Psych merges an empty one, and keeps any other under the key.
+            (NodeKind::Sequence { .. }, Data::Hash(hash)) => hash.is_empty(),
             (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
                 into.extend((**hash).clone());
                 true
@@ -389,5 +440,28 @@ fn binary(text: &str) -> Data {
     match String::from_utf8(base64::decode(text)) {
         Ok(text) => Data::String(text.into()),
         Err(error) => Data::Binary(error.into_bytes().into()),
+    }
+}
+
+/// A scalar tagged as a float: what Ruby's `Float()` makes of its plain meaning.
+fn as_float(text: &str) -> Resolved {
+    let nothing = |what: &str| Resolved::BadNumber(format!("can't convert {what} into Float"));
+    match resolve_plain(text) {
+        Resolved::Integer(value) => Resolved::Float(value as f64),
+        Resolved::BigInteger(digits) => digits.parse().map_or(Resolved::String, Resolved::Float),
+        Resolved::Null => nothing("nil"),
+        Resolved::Bool(value) => nothing(if value { "true" } else { "false" }),
+        Resolved::Symbol(_) => nothing("Symbol"),
+        Resolved::String => {
+            let number = text.trim_matches(|c: char| c.is_ascii_whitespace());
+            let is_number = number.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+                && number.ends_with(|c: char| c.is_ascii_digit())
+                && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'e' | b'E' | b'.'));
+            match number.parse() {
+                Ok(value) if is_number => Resolved::Float(value),
+                _ => Resolved::BadNumber(format!("invalid value for Float(): {text:?}")),
+            }
+        }
+        other => other,
     }
 }

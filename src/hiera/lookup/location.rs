@@ -81,13 +81,32 @@ impl Resolver<'_> {
         }
         let value = match reader {
             Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
-            Reader::Yaml | Reader::Json => member.value.clone(),
+            Reader::Yaml | Reader::Json | Reader::Hocon => member.value.clone(),
         };
-        let value = self.interpolate(inv, &value)?;
+        let value = match level.backend.kind {
+            BackendKind::LookupKey if inv.explainer.is_some() => self.interpolate_once(inv, location, root, &value)?,
+            _ => self.interpolate(inv, &value)?,
+        };
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
             return illegal();
         }
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
+    }
+
+    /// As a `lookup_key` function does, which keeps its answers: what it did for them is told once.
+    fn interpolate_once(
+        &self,
+        inv: &mut Invocation,
+        location: &Location,
+        root: &str,
+        value: &Value,
+    ) -> Result<Value, LookupError> {
+        let question = (std::ptr::from_ref(location), root.into());
+        let explainer = if inv.answered.contains(&question) { inv.explainer.take() } else { None };
+        let interpolated = self.interpolate(inv, value);
+        inv.explainer = explainer.or(inv.explainer.take());
+        inv.answered.insert(question);
+        interpolated
     }
 
     fn defines(&self, candidate: &CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
@@ -106,6 +125,9 @@ impl Resolver<'_> {
         }
         let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
         if let Some(message) = data.refused() {
+            if message == "stack level too deep" {
+                return Err(LookupError::crash(message.to_owned()));
+            }
             // Puppet names the file only for what YAML's own reader says.
             let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
             let place = if nameless { String::new() } else { format!("({path}): ") };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, Options, OptionsOf, Resolver, is_reserved};
 use crate::hiera::config::Layer;
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::explain::{Event, Kind};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
@@ -24,15 +25,16 @@ impl Resolver<'_> {
         let options = self.options(inv, key.module())?;
         if let Some(entry) = Result::as_ref(&options).map_err(Clone::clone)?.entry(root) {
             choice.convert_to = entry.convert_to();
-            if merge.is_none()
-                && let Some(strategy) = entry.merge()?
-            {
-                choice.merge = strategy;
-                choice.merge_source = MergeSource::Options(entry);
+            if merge.is_none() {
+                choice.merge = entry.merge().map(Option::unwrap_or_default);
+                if entry.says_merge() {
+                    inv.within(|| Kind::MergeSource, |_| {});
+                    choice.merge_source = MergeSource::Options(entry);
+                }
             }
         }
         if let Some(strategy) = merge {
-            choice.merge = strategy.clone();
+            choice.merge = Ok(strategy.clone());
             choice.merge_source = MergeSource::Argument;
         }
         Ok(choice)
@@ -47,12 +49,21 @@ impl Resolver<'_> {
         if let Some(known) = self.options.borrow().get(&wanted) {
             return Ok(known.clone());
         }
-        if let Some(first) = inv.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
-            let again = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-            return Err(LookupError::new(LookupErrorKind::Recursion { frames: inv.stack[first..].to_vec(), again }, None));
-        }
-        let mut meta = Invocation { stack: inv.stack.clone(), module: inv.module.clone(), ..Invocation::default() };
-        let assembled = self.assemble_options(&mut meta, &wanted).and_then(|value| Ok(LookupOptions::new(value)?));
+        let mut meta = Invocation {
+            stack: inv.stack.clone(),
+            module: inv.module.clone(),
+            explainer: inv.explainer.take(),
+            ..Invocation::default()
+        };
+        let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
+        let assembled = meta.within(node, |meta| {
+            if let Some(first) = meta.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
+                let frames = meta.stack[first..].to_vec();
+                return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame() }, None));
+            }
+            self.assemble_options(meta, &wanted)
+        });
+        inv.explainer = meta.explainer;
         let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.
         if assembled.is_ok() || inv.stack.is_empty() {
@@ -61,28 +72,68 @@ impl Resolver<'_> {
         Ok(assembled)
     }
 
-    fn assemble_options(&self, inv: &mut Invocation, wanted: &OptionsOf) -> Result<Option<Value>, LookupError> {
-        let frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-        let mut layers = vec![Layer::Global];
-        if !wanted.global_only {
-            layers.push(Layer::Environment);
-            layers.extend(wanted.module.clone().map(Layer::Module));
+    /// Global options over the environment's, and those over the module's.
+    fn assemble_options(&self, inv: &mut Invocation, wanted: &OptionsOf) -> Result<LookupOptions, LookupError> {
+        if wanted.global_only {
+            return Ok(LookupOptions::new(self.global_options(inv)?)?);
         }
-        let mut values = Vec::new();
-        for layer in &layers {
-            let value = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame, &Strategy::Hash)?;
-            if let Some(Value { data: Data::Null, .. }) = value {
-                if matches!(layer, Layer::Module(_)) {
-                    return Ok(None); // a slip of Puppet's: a module's null takes all options away
-                }
-                values.push(None);
-                continue;
-            }
-            if let Some(value) = &value {
-                check_layer_options(value, layer)?;
-            }
-            values.push(value);
+        let shared = self.shared_options(inv)?;
+        let Some(module) = &wanted.module else { return Ok(LookupOptions::new(shared)?) };
+        // The keys of no module are served by the way.
+        let of_none = LookupOptions::new(shared.clone())?;
+        let none = OptionsOf { module: None, global_only: false };
+        self.options.borrow_mut().entry(none).or_insert_with(|| Rc::new(Ok(of_none)));
+        let layer = Layer::Module(module.clone());
+        let Some(own) = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)? else {
+            return Ok(LookupOptions::new(shared)?);
+        };
+        if matches!(own.data, Data::Null) {
+            return Ok(LookupOptions::default()); // a slip of Puppet's: a module's null takes all options away
         }
-        fold::<LookupError>(&Strategy::Hash, values.len(), &mut |n| Ok(values[n].take()))
+        check_layer_options(&own, &layer)?;
+        let Some(shared) = shared else { return Ok(LookupOptions::new(Some(own))?) };
+        let sides = [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
+        let merged = inv.fold(&Strategy::Hash, 2, &mut |inv, n| {
+            let (name, value) = &sides[n];
+            let found = || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
+            inv.within(|| Kind::Scope(name.clone()), |inv| inv.happened(found));
+            Ok(Some(value.clone()))
+        })?;
+        Ok(LookupOptions::new(merged)?)
     }
+
+    /// What the global layer has.
+    fn global_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
+        if let Some(known) = &*self.global_options.borrow() {
+            return Ok(known.clone());
+        }
+        let options = self.options_of_layer(inv, &Layer::Global)?;
+        *self.global_options.borrow_mut() = Some(options.clone());
+        Ok(options)
+    }
+
+    /// What the global layer and the environment have together.
+    fn shared_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
+        if let Some(known) = &*self.shared_options.borrow() {
+            return Ok(known.clone());
+        }
+        let mut values = [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
+        let shared = fold::<LookupError>(&Strategy::Hash, 2, &mut |n| Ok(values[n].take()))?;
+        *self.shared_options.borrow_mut() = Some(shared.clone());
+        Ok(shared)
+    }
+
+    fn options_of_layer(&self, inv: &mut Invocation, layer: &Layer) -> Result<Option<Value>, LookupError> {
+        let found = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
+        let options = found.filter(|found| !matches!(found.data, Data::Null));
+        if let Some(options) = &options {
+            check_layer_options(options, layer)?;
+        }
+        Ok(options)
+    }
+}
+
+/// The options among the lookups in progress.
+pub(super) fn frame() -> Frame {
+    Frame { text: LOOKUP_OPTIONS.into(), asked_by: None }
 }

@@ -3,18 +3,54 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter};
+use super::explained::location_kind;
+use super::options;
+use super::{Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter, layers_of};
 use crate::hiera::config::{HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::explain::{Event, Kind};
 use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
-use crate::hiera::merge::{Strategy, fold};
-use crate::hiera::resolution::{Outcome, Step};
+use crate::hiera::merge::Strategy;
+use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
 use crate::hiera::value::{Data, Value};
+use crate::text::Span;
 
 impl Resolver<'_> {
+    /// The value of a key through all layers and, where they have none, the module's default hierarchy.
+    pub(super) fn search(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        choice: &Choice,
+        asked_by: Option<Span>,
+    ) -> Result<Option<Value>, LookupError> {
+        let merge = choice.merge.as_ref().map_err(Clone::clone)?;
+        let root = key.root_text();
+        let frame = Frame { text: key.text.to_string(), asked_by };
+        if inv.reading.is_confined {
+            let found = self.search_layer(inv, &Layer::Global, &root, &frame, merge)?;
+            return found.map_or(Ok(None), |found| inv.dig(&found, key));
+        }
+        let layers = layers_of(key);
+        // The layers are always three to Puppet, whether or not a module is asked.
+        let found = inv.fold(merge, 3, &mut |inv, n| match layers.get(n) {
+            Some(layer) => self.search_layer(inv, layer, &root, &frame, merge),
+            None => Ok(None),
+        })?;
+        if let Some(found) = found
+            && let Some(value) = inv.dig(&found, key)?
+        {
+            return Ok(Some(value));
+        }
+        match self.search_default_hierarchy(inv, key, &root, &frame)? {
+            Some(found) => inv.dig(&found, key),
+            None => Ok(None),
+        }
+    }
+
     pub(super) fn search_layer(
         &self,
         inv: &mut Invocation,
@@ -23,12 +59,36 @@ impl Resolver<'_> {
         frame: &Frame,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
+        let located = self.located(layer);
+        let mut node = None;
+        if inv.explainer.is_some() {
+            match &*located {
+                Ok(levels) if !levels.takes_part => self.explain_missing_module(inv, layer),
+                _ => node = self.provider(layer),
+            }
+        }
+        if let Err(error) = &*located
+            && *layer != Layer::Global
+            && node.is_none()
+        {
+            // The global layer's config is read within the check for recursion, the others' before it.
+            return Err(error.clone());
+        }
         let reading_before = inv.reading;
         inv.reading = self.reading(layer);
         let found = enter(inv, frame.clone(), |inv| {
-            let located = self.located(layer);
-            let levels = Result::as_ref(&located).map_err(Clone::clone)?;
-            self.search_levels(inv, layer, &levels.hierarchy, root, merge)
+            let levels = || Result::as_ref(&located).map_err(Clone::clone);
+            let Some(node) = node else { return self.search_levels(inv, layer, &levels()?.hierarchy, root, merge) };
+            inv.within(
+                || node,
+                |inv| {
+                    let levels = &levels()?.hierarchy;
+                    if levels.is_empty() {
+                        inv.happened(|| Event::NotFound(frame.text.as_str().into()));
+                    }
+                    self.search_levels(inv, layer, levels, root, merge)
+                },
+            )
         });
         inv.reading = reading_before;
         match layer {
@@ -54,15 +114,19 @@ impl Resolver<'_> {
         root: &str,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        fold::<LookupError>(merge, levels.len(), &mut |n| {
+        inv.fold(merge, levels.len(), &mut |inv, n| {
             let located = &levels[n];
-            // A glob that names nothing is no location to Puppet; it is one to the story.
+            // A glob that names nothing is no location to Puppet; it is one to the steps.
             let (real, empty): (Vec<&Location>, Vec<&Location>) =
                 located.locations.iter().partition(|location| !matches!(location.place, Place::NoMatch { .. }));
             for location in empty {
-                self.search_location(inv, layer, located, location, root)?;
+                let outcome = self.ask(inv, layer, located, location, root)?;
+                inv.step(layer, located, location, outcome);
             }
-            fold::<LookupError>(merge, real.len(), &mut |n| self.search_location(inv, layer, located, real[n], root))
+            inv.within(
+                || Kind::Level(located.level.name.clone()),
+                |inv| inv.fold(merge, real.len(), &mut |inv, n| self.search_location(inv, layer, located, real[n], root)),
+            )
         })
     }
 
@@ -74,21 +138,26 @@ impl Resolver<'_> {
         location: &Location,
         root: &str,
     ) -> Result<Option<Value>, LookupError> {
-        let result = self.ask(inv, layer, located, location, root);
-        let outcome = match &result {
-            Ok(outcome) => outcome.clone(),
-            Err(_) => match &location.place {
-                Place::File { path, .. } => Outcome::Failed(path.clone()),
-                _ => Outcome::Opaque(located.level.backend.clone()),
-            },
+        let ask = |inv: &mut Invocation| {
+            let outcome = self.ask(inv, layer, located, location, root)?;
+            inv.explain_outcome(&outcome, root);
+            Ok(outcome)
         };
-        if let Some(steps) = &mut inv.steps {
-            steps.push(Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome });
-        }
-        Ok(match result? {
-            Outcome::Found { value, .. } => Some(value),
-            _ => None,
-        })
+        let result: Result<Outcome, LookupError> = match if inv.explainer.is_some() { location_kind(location) } else { None } {
+            Some(node) => inv.within(|| node, ask),
+            None => ask(inv),
+        };
+        let value = match &result {
+            Ok(Outcome::Found { value, .. }) => Ok(Some(value.clone())),
+            Ok(_) => Ok(None),
+            Err(error) => Err(error.clone()),
+        };
+        let outcome = result.unwrap_or_else(|_| match &location.place {
+            Place::File { path, .. } => Outcome::Failed(path.clone()),
+            _ => Outcome::Opaque(located.level.backend.clone()),
+        });
+        inv.step(layer, located, location, outcome);
+        value
     }
 
     pub(super) fn search_default_hierarchy(
@@ -105,20 +174,64 @@ impl Resolver<'_> {
         if levels.is_empty() {
             return Ok(None);
         }
-        let recording = inv.steps.take();
-        let options_frame = Frame { text: LOOKUP_OPTIONS.into(), asked_by: None };
-        let options = enter(inv, options_frame, |inv| self.search_levels(inv, &layer, levels, LOOKUP_OPTIONS, &Strategy::Hash));
-        inv.steps = recording;
-        let options = options?.filter(|options| !matches!(options.data, Data::Null));
-        if let Some(options) = &options {
-            check_layer_options(options, &layer)?;
+        let title = || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\""));
+        inv.within(title, |inv| {
+            let options = self.default_options(inv, &layer, module, levels)?;
+            let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
+            inv.within(title, |inv| {
+                // Only what the default hierarchy itself says about merging counts in it.
+                let merge = match options.entry(root) {
+                    Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
+                    None => Strategy::First,
+                };
+                self.search_default_levels(inv, &layer, levels, root, frame, &merge)
+            })
+        })
+    }
+
+    /// The options that a module's default hierarchy has for itself.
+    fn default_options(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        module: &str,
+        levels: &[LocatedLevel],
+    ) -> Result<Rc<LookupOptions>, LookupError> {
+        if let Some(known) = self.default_options.borrow().get(module) {
+            return Ok(known.clone());
         }
-        // Only what the default hierarchy itself says about merging counts in it.
-        let merge = match LookupOptions::new(options)?.entry(root) {
-            Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
-            None => Strategy::First,
-        };
-        enter(inv, frame.clone(), |inv| self.search_levels(inv, &layer, levels, root, &merge))
+        let title = || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\""));
+        let options = inv.within(title, |inv| {
+            let recording = inv.steps.take();
+            let options = self.search_default_levels(inv, layer, levels, LOOKUP_OPTIONS, &options::frame(), &Strategy::Hash);
+            inv.steps = recording;
+            let options = options?.filter(|options| !matches!(options.data, Data::Null));
+            if let Some(options) = &options {
+                check_layer_options(options, layer)?;
+            }
+            Ok::<_, LookupError>(Rc::new(LookupOptions::new(options)?))
+        })?;
+        self.default_options.borrow_mut().insert(module.into(), options.clone());
+        Ok(options)
+    }
+
+    fn search_default_levels(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        levels: &[LocatedLevel],
+        root: &str,
+        frame: &Frame,
+        merge: &Strategy,
+    ) -> Result<Option<Value>, LookupError> {
+        let node = if inv.explainer.is_some() { self.provider(layer) } else { None };
+        enter(inv, frame.clone(), |inv| {
+            let search = |inv: &mut Invocation| self.search_levels(inv, layer, levels, root, merge);
+            match node {
+                Some(node) => inv.within(|| node, search),
+                None => search(inv),
+            }
+        })
     }
 
     pub(super) fn located(&self, layer: &Layer) -> Located {
@@ -140,11 +253,13 @@ impl Resolver<'_> {
                 ModuleLayer::NotFound | ModuleLayer::WithoutConfig => None,
             },
         };
-        let Some(config) = config else { return Ok(LayerLevels::default()) };
+        let Some(config) = config else {
+            return Ok(LayerLevels { takes_part: *layer == Layer::Global, ..LayerLevels::default() });
+        };
         if let Some(message) = &config.refused
             && !self.ctx.tolerant
         {
-            let kind = LookupErrorKind::File { path: config.path.clone(), message: format!("({}): {message}", config.path) };
+            let kind = LookupErrorKind::ConfigSyntax(format!("({}): {message}", config.path));
             return Err(LookupError::new(kind, None));
         }
         if let Some(problem) = config.fatal()
@@ -157,6 +272,10 @@ impl Resolver<'_> {
         }
         let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
         let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
-        Ok(LayerLevels { hierarchy: located(&config.hierarchy)?, default_hierarchy: located(&config.default_hierarchy)? })
+        Ok(LayerLevels {
+            takes_part: true,
+            hierarchy: located(&config.hierarchy)?,
+            default_hierarchy: located(&config.default_hierarchy)?,
+        })
     }
 }

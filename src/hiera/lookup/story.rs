@@ -1,9 +1,19 @@
 //! What the story of a lookup needs beyond the lookup itself: the locations below the one that answered, and what could change the answer.
 
-use super::Resolver;
-use crate::hiera::hierarchy::Place;
+use super::{Invocation, Resolver};
+use crate::hiera::config::Layer;
+use crate::hiera::hierarchy::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Outcome, Step, Unsettled};
+
+impl Invocation {
+    /// Adds what happened at a location to the steps, if these are of the key that was asked for.
+    pub(super) fn step(&mut self, layer: &Layer, located: &LocatedLevel, location: &Location, outcome: Outcome) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome });
+        }
+    }
+}
 
 impl Resolver<'_> {
     /// Adds what the story leaves out: the locations below the one that answered.

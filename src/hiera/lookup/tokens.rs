@@ -2,6 +2,7 @@
 
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::explain::{Event, Kind};
 use crate::hiera::hierarchy::{classic, dig_variable};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
@@ -23,11 +24,11 @@ impl Resolver<'_> {
             Data::String(text) if value.is_secret() => {
                 // Neither errors nor the names of variables may tell what is in the text.
                 let unknown = inv.reads.unknown.clone();
-                let result = self.interpolate_string(inv, text, value.origin);
+                let result = self.interpolate_string(inv, text, value.origin, true);
                 inv.reads.unknown = unknown;
                 result.map(Value::into_secret).map_err(LookupError::into_secret)
             }
-            Data::String(text) => self.interpolate_string(inv, text, value.origin),
+            Data::String(text) => self.interpolate_string(inv, text, value.origin, false),
             Data::Array(items) => {
                 let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
                 Ok(Value::array(items?, value.origin))
@@ -38,7 +39,7 @@ impl Resolver<'_> {
                 for (key, member) in hash.iter() {
                     let key = match &key.0 {
                         Data::String(text) if text.contains("%{") => {
-                            let key = self.interpolate_string(inv, text, member.key_origin)?;
+                            let key = self.interpolate_string(inv, text, member.key_origin, value.is_secret())?;
                             secret_key |= key.holds_secret();
                             Key(key.data)
                         }
@@ -54,7 +55,19 @@ impl Resolver<'_> {
         }
     }
 
-    fn interpolate_string(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
+    /// `secret`: whether the text must not be shown.
+    fn interpolate_string(
+        &self,
+        inv: &mut Invocation,
+        text: &str,
+        origin: Option<Span>,
+        secret: bool,
+    ) -> Result<Value, LookupError> {
+        let node = || Kind::Interpolation { expression: text.into(), secret };
+        inv.within(node, |inv| self.replace_tokens(inv, text, origin))
+    }
+
+    fn replace_tokens(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         let mut secret = false;
@@ -76,7 +89,7 @@ impl Resolver<'_> {
                         Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
                         Method::Scope => {
                             let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
-                            (self.variable(inv, &key, origin)?, argument.clone())
+                            (self.variable(inv, &key, origin)?, format!("scope:{argument}"))
                         }
                         Method::Alias if range != (0..text.len()) => {
                             return Err(LookupError::new(LookupErrorKind::AliasNotWhole, origin));
@@ -129,11 +142,9 @@ impl Resolver<'_> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
-        let mut found = self.ctx.scope.get_in_data(&root);
-        if inv.reading.is_classic {
-            found = classic(&root, found, self.ctx.scope);
-        }
-        let found = dig_variable(found, key, self.ctx.scope).map_err(|error| error.or_at(origin))?;
+        let scope = self.ctx.scope;
+        let found = inv.within(|| Kind::Scope("Global Scope".into()), |inv| self.explained_variable(inv, &root));
+        let found = dig_variable(found, key, scope, |value| inv.dig(value, key)).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {
@@ -145,5 +156,29 @@ impl Resolver<'_> {
             }
             Variable::Undefined => Ok(Some(Value::null(None))),
         }
+    }
+
+    /// The whole variable, and what is told of it.
+    fn explained_variable(&self, inv: &mut Invocation, root: &str) -> Variable {
+        let scope = self.ctx.scope;
+        let mut found = scope.get_in_data(root);
+        if inv.reading.is_classic {
+            found = classic(root, found, scope);
+        }
+        match &found {
+            Variable::Known(value) => inv.happened(|| {
+                let (key, value) = (root.into(), value.clone());
+                if scope.override_of(root).is_some() {
+                    Event::FoundInOverrides(key, value)
+                } else if scope.get(root) == Variable::Undefined && scope.default_of(root).is_some() {
+                    Event::FoundInDefaults(key, value)
+                } else {
+                    Event::Found { key, value, at: None }
+                }
+            }),
+            Variable::Unknown => inv.say(|| format!("Nothing is known of \"{root}\"")),
+            Variable::Undefined => {}
+        }
+        found
     }
 }

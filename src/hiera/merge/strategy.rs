@@ -45,6 +45,8 @@ pub struct DeepOptions {
     pub preserve_unmergeables: bool,
     /// Join lists with this text and split them again, before they are merged.
     pub unpack_arrays: Option<String>,
+    /// The options as given, a hash without `strategy`; `None` where only the name was given.
+    pub given: Option<Value>,
 }
 
 /// Why something is no merge strategy. `Display` gives Puppet's message; each origin is the place of the offending part.
@@ -165,6 +167,16 @@ impl Strategy {
         }
     }
 
+    /// The options as given, without `strategy`; `None` when there are none.
+    pub fn options(&self) -> Option<&Hash> {
+        match self {
+            Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) | Strategy::ReverseDeep(options) => {
+                options.given.as_ref()?.as_hash()
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the first value that is found is the result, and nothing else is asked for.
     pub fn stops_at_first(&self) -> bool {
         matches!(self, Strategy::First | Strategy::Default)
@@ -191,8 +203,14 @@ impl DeepOptions {
             extend_existing_arrays: is_set("extend_existing_arrays"),
             preserve_unmergeables: is_set("preserve_unmergeables"),
             unpack_arrays: text("unpack_arrays"),
+            given: Some(Value::hash(without_strategy(given), None)),
         }
     }
+}
+
+fn without_strategy(given: &Hash) -> Hash {
+    let options = given.iter().filter(|(key, _)| key.as_str() != Some("strategy"));
+    options.map(|(key, member)| (key.clone(), member.clone())).collect()
 }
 
 /// The options of `deep` beside `strategy`, in the order of Puppet's type.

@@ -309,3 +309,50 @@ d: "%{lookup('c.$0b')}"
         "#]],
     );
 }
+
+#[test]
+fn keys_of_hocon() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::web" { port = 80, host = ${shared}".example.net" }
+"profile::web".note = "%{lookup('pro$0file::web.host')}"
+"#,
+        expect![[r#"
+            <profile::web.host>
+            /data/common.conf:3:29 host
+        "#]],
+    );
+}
+
+#[test]
+fn a_location_of_version_3_names_the_files_of_every_backend() {
+    check(
+        r#"
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, json]
+:hierarchy: [com$0mon]
+#- /hieradata/common.yaml
+a: 1
+#- /hieradata/common.json
+{"a": 2}
+"#,
+        expect![[r#"
+            <common>
+            /hieradata/common.json:1:1 
+            /hieradata/common.yaml:1:1 
+        "#]],
+    );
+}

@@ -591,6 +591,69 @@ motd: welcome
 }
 
 #[test]
+fn hocon_tells_where_each_part_is_written() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::web" { port = 80, ho$0st = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <host>
+            profile::web.host
+            node web01
+
+              oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Common data/common.conf:3: "oslo.example.net"
+        "#]],
+    );
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::$0web" { port = 80, host = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <"profile::web">
+            profile::web
+            node web01
+
+              note: for web
+              port: 8080
+              host: oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Role data/web.conf:1: {"port":8080}
+            - Common data/common.conf:3: {"note":"for web","port":80,"host":"oslo.example.net"}
+        "#]],
+    );
+}
+
+#[test]
 fn encrypted_values_are_masked() {
     check(
         "
@@ -1045,6 +1108,95 @@ fn markdown_escapes_hostile_names() {
             first value found
 
             - **Common** [data/common.yaml:1](file:///data/common.yaml#L1): ````"```"````
+        "#]],
+    );
+}
+
+#[test]
+fn a_location_of_version_3_is_that_of_every_backend() {
+    check(
+        "
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, json]
+:hierarchy:
+  - \"%{facts.os}\"
+  - com$0mon
+#- /hieradata/common.yaml
+a: 1
+#- /hieradata/common.json
+{\"a\": 2}
+",
+        expect![[r#"
+            <common>
+            common of levels yaml, json
+
+            2 existing files fit
+
+            - hieradata/common.json:1
+            - hieradata/common.yaml:1
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_below_a_config_of_version_3() {
+    check(
+        "
+#- scope web01 role=web
+#- /.hiera-ls.yaml
+globalHieraConfig: /hiera.yaml
+#- /hiera.yaml
+:backends: [yaml, custom]
+:hierarchy: [\"%{role}\", common]
+#- /hieradata/web.yaml
+a: \"%{lookup('b')}\"
+#- /hieradata/common.yaml
+a$0: 1
+b: 2
+",
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+              '2'
+
+            first value found
+
+            - yaml (global) hieradata/web.yaml:1: "2"
+            - yaml (global) hieradata/common.yaml:1: 1 (overridden)
+        "#]],
+    );
+}
+
+#[test]
+fn a_level_that_a_function_reads_says_so() {
+    check(
+        "
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Vault, lookup_key: vault::lookup, uri: \"https://vault/\"}
+  - {name: Dug, data_dig: my::dig}
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+a$0: 1
+",
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+              1
+
+            first value found
+
+            - Vault: the backend vault::lookup cannot be evaluated here
+            - Dug: the backend my::dig cannot be evaluated here
+            - Common data/common.yaml:1: 1
         "#]],
     );
 }

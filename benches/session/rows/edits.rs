@@ -1,0 +1,160 @@
+//! Typing: an edit in files of three lengths, a burst, opening a file, and a long session.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::Bench;
+use crate::client::{Client, uri};
+use crate::generate::{PROBES, Part, Probed, Repo};
+use crate::report::{Figure, Sample};
+use crate::support::random::{self, Random};
+use crate::typing;
+
+/// How many files the repository around an edited file has, and how many lines each.
+const AROUND: (usize, usize) = (300, 60);
+
+/// A server with a file open, and the file's probes as they stand in it.
+pub struct Editing {
+    client: Client,
+    uri: String,
+    file: Probed,
+}
+
+impl Editing {
+    /// Both servers with the file open.
+    pub fn both(bench: &Bench, repo: &Repo, file: &Probed) -> [Editing; 2] {
+        bench.both(&repo.root, &json!({})).map(|mut client| {
+            let uri = uri(&file.path);
+            client.open(&uri, 1, &file.text);
+            client.diagnostics(&uri, 1);
+            // The open file's findings, and those of the whole repository.
+            client.quiet(Duration::from_millis(300));
+            Editing { client, uri, file: file.clone() }
+        })
+    }
+
+    /// One edit of a probe; how long until the findings for it come.
+    pub fn edit(&mut self, probe: usize, part: Part) -> Duration {
+        let edit = self.file.probes[probe].type_or_delete(part);
+        let (version, sent) = self.client.change(&self.uri, &edit);
+        self.client.diagnostics(&self.uri, version).at - sent
+    }
+}
+
+/// Some edits in turns: of each server, how long the findings took.
+pub fn in_turns(servers: &mut [Editing], count: usize) -> Vec<Sample> {
+    let mut times = vec![Vec::new(); servers.len()];
+    for n in 0..count {
+        let part = [Part::Value, Part::Key, Part::Token][n % 3];
+        for (server, times) in servers.iter_mut().zip(&mut times) {
+            let time = server.edit(n * 7 % PROBES, part);
+            if n >= 3 {
+                times.push(time); // The first ones warm up.
+            }
+        }
+    }
+    times.iter().map(|times| Sample::times(times)).collect()
+}
+
+/// An edit in files of 1,000, 10,000 and 100,000 lines.
+pub fn edits(bench: &Bench) -> Vec<Figure> {
+    let sizes = bench.either([1_000, 10_000, 100_000], [1_000, 4_000, 10_000]);
+    let mut samples = Vec::new();
+    // Each size has its own repository: a long file would be part of the others' index.
+    for (lines, count) in sizes.into_iter().zip(bench.either([400, 300, 60], [30, 15, 6])) {
+        let mut repo = bench.repo(AROUND.0, AROUND.1);
+        let file = repo.add_large(lines);
+        let mut servers = Editing::both(bench, &repo, &file);
+        samples.push(in_turns(&mut servers, count));
+    }
+    let name = |n: usize| format!("edit to diagnostics, {} lines", sizes[n]);
+    let figure = |n: usize| Figure::new(name(n), samples[n][0].clone()).beside(samples[n][1].clone());
+    let longer = |n: usize, times: f64| {
+        let limit = samples[0][0].p50() * times + (samples[n][1].p50() - samples[0][1].p50()).max(0.0);
+        figure(n)
+            .goal(format!("p50 at most {times}x our own of {} lines, plus floor's growth", sizes[0]), |ours| ours.p50() <= limit)
+    };
+    vec![figure(0).at_most_floor(4.0).and_p99(10.0), longer(1, 1.5), longer(2, 3.0)]
+}
+
+/// Thirty edits without waiting: from the last one to the findings that are right.
+pub fn burst(bench: &Bench) -> Vec<Figure> {
+    const KEYS: usize = 30;
+    let mut repo = bench.repo(AROUND.0, AROUND.1);
+    let file = repo.add_large(1_000);
+    let mut servers = Editing::both(bench, &repo, &file);
+    let (mut times, mut answers, mut stale) = (vec![Vec::new(), Vec::new()], vec![Vec::new(), Vec::new()], 0);
+    for round in 0..bench.either(60, 6) {
+        for (n, server) in servers.iter_mut().enumerate() {
+            let before = server.client.answers;
+            let probe = &mut server.file.probes[round % PROBES];
+            let mut last = (0, Instant::now());
+            for key in 0..KEYS {
+                last = server.client.change(&server.uri, &probe.type_in_token(if key % 2 == 0 { 'a' } else { 'b' }));
+            }
+            let token = if n == 0 { probe.token.clone() } else { String::new() };
+            let right = |it: &crate::client::Published| token.is_empty() || it.says(&format!("'{token}'"));
+            let came = server.client.diagnostics_that(&server.uri, last.0, right).at;
+            times[n].push(came - last.1);
+            server.client.quiet(Duration::from_millis(50));
+            answers[n].push((server.client.answers - before) as f64);
+            stale += server.client.stale;
+            let (version, _) = server.client.change(&server.uri, &server.file.probes[round % PROBES].delete_in_token(KEYS));
+            server.client.diagnostics(&server.uri, version);
+        }
+    }
+    let answers: Vec<Sample> = answers.into_iter().map(Sample::new).collect();
+    vec![
+        Figure::new("burst of 30 edits: last one to right diagnostics", Sample::times(&times[0]))
+            .beside(Sample::times(&times[1]))
+            .at_most(2.0),
+        Figure::new(format!("answers to a burst ({stale} stale)"), answers[0].clone())
+            .beside(answers[1].clone())
+            .in_unit("answers"),
+    ]
+}
+
+/// Opening a long file.
+pub fn open_file(bench: &Bench) -> Vec<Figure> {
+    let lines = bench.either(10_000, 4_000);
+    let mut repo = bench.repo(AROUND.0, AROUND.1);
+    let file = repo.add_large(lines);
+    let mut clients = bench.both(&repo.root, &json!({}));
+    let uri = uri(&file.path);
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..bench.either(30, 5) {
+        // Never the same text twice, so that nothing can be remembered.
+        let text = file.text.replacen("---", &format!("--- # {round}"), 1);
+        for (client, times) in clients.iter_mut().zip(&mut times) {
+            let sent = client.open(&uri, 1, &text);
+            times.push(client.diagnostics(&uri, 1).at - sent);
+            client.close(&uri);
+            client.quiet(Duration::from_millis(150));
+        }
+    }
+    let [ours, floor] = times.map(|times| Sample::times(&times));
+    vec![Figure::new(format!("open a file of {lines} lines to diagnostics"), ours).beside(floor).at_most_floor(3.0)]
+}
+
+/// A long session: memory, and that no answer is stale.
+pub fn typing_session(bench: &Bench) -> Vec<Figure> {
+    let mut repo = bench.repo(AROUND.0, AROUND.1);
+    let file = repo.add_large(1_000);
+    let seed = random::seed("typing");
+    let edits = bench.either(20_000, 500);
+    let outcome = typing::session(&mut bench.ours(), &repo, &file, edits, &mut Random::new(seed));
+    outcome.wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
+    let bad = (outcome.stale + outcome.wrong.len()) as f64;
+    let growth = outcome.memory_growth().map_or(f64::NAN, |growth| growth * 100.0);
+    vec![
+        Figure::new(format!("{edits} edits: memory, last quarter against first"), Sample::new(vec![growth]))
+            .in_unit("% growth")
+            .goal("at most 5", |ours| ours.p50() <= 5.0),
+        Figure::new("the same: stale or wrong answers", Sample::new(vec![bad]))
+            .in_unit("answers")
+            .goal("0", |ours| ours.p50() == 0.0),
+        Figure::new("the same: a hover amid a burst of edits", Sample::times(&outcome.hovers)),
+        Figure::new("the same: last edit of a burst to right diagnostics", Sample::times(&outcome.settled)),
+    ]
+}

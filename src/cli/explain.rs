@@ -1,0 +1,51 @@
+//! `hiera-ls lookup --explain` and `--explain-options`: what Puppet's command prints, and how it ends.
+
+use std::io::Write;
+
+use super::lookup::print_options;
+use super::{Failure, LookupArguments, Opened, Render, Status, note};
+use crate::hiera::explain::{self, Shown, Subject};
+use crate::hiera::lookup::Resolver;
+use crate::hiera::print;
+use crate::hiera::request::LookupRequest;
+use crate::ide::phrases::Names;
+use crate::text::Span;
+
+/// Explains a request. `resolver` must be new, so that nothing is left out as told before.
+///
+/// That nothing is found, and what Puppet calls a lookup error, is told as part of the explanation, and the command succeeds. Any other error
+/// stands alone, with the exit status of Puppet's command. Source: semantics 8.5.
+pub(super) fn run(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    resolver: &Resolver<'_>,
+    request: &LookupRequest,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let render = arguments.render_as.unwrap_or(Render::S);
+    if render == Render::Yaml {
+        return Err(Failure("an explanation is printed as text (s) or as json".into()));
+    }
+    let subject = if arguments.explain { Subject::Lookup } else { Subject::Options };
+    let explanation = resolver.explain(request, subject);
+    match explanation.answer {
+        Err(error) if !error.is_lookup_error() => {
+            note(&print::error(&error, &print_options(arguments)));
+            return Ok(Status::Bad);
+        }
+        Ok(Some(answer)) => {
+            if let Some(conversion) = &answer.unapplied_conversion {
+                note(&format!("convert_to {conversion} is noted, but not applied"));
+            }
+        }
+        Ok(None) | Err(_) => {}
+    }
+    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+    let line = |span: Span| names.line(span);
+    let shown = Shown { reveal: arguments.reveal_sensitive, line: arguments.lines.then_some(&line), ..Shown::default() };
+    match render {
+        Render::Json => writeln!(out, "{}", explain::json(&explanation.tree, shown))?,
+        _ => write!(out, "{}", explain::text(&explanation.tree, shown))?,
+    }
+    Ok(Status::Good)
+}

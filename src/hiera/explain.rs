@@ -1,0 +1,221 @@
+//! The full story of a request, as Puppet tells it: a tree of what was searched, with what came of each part.
+//!
+//! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can say what `puppet lookup --explain` says;
+//! semantics 8.6 and 8.7 describe both. What Puppet has no words for (a location that an unknown variable decides, a backend that cannot be
+//! evaluated) stands among the [texts](Node::texts) of its node, where Puppet has what a backend has to say.
+
+mod json;
+mod text;
+
+use std::sync::Arc;
+
+use super::config::{Layer, Version};
+use super::error::LookupError;
+use super::key::Segment;
+use super::merge::Strategy;
+use super::request::Answer;
+use super::value::Value;
+use crate::text::{FilePath, Span};
+
+pub use json::json;
+pub use text::text;
+
+/// What a request came to, and the tree of how.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The request's own node, a [`Kind::Request`].
+    pub tree: Node,
+    /// The answer; of options, `null`.
+    pub answer: Result<Option<Answer>, LookupError>,
+}
+
+/// What is to be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The lookup, and the assembly of `lookup_options` before it.
+    Lookup,
+    /// The assembly of `lookup_options` alone.
+    Options,
+}
+
+/// A part of the search.
+#[derive(Debug)]
+pub struct Node {
+    /// Which part.
+    pub kind: Kind,
+    /// The parts of it, in the order of the search.
+    pub branches: Vec<Node>,
+    /// What came of it.
+    pub event: Option<Event>,
+    /// What else was said of it.
+    pub texts: Vec<String>,
+}
+
+/// The parts of a search.
+#[derive(Debug)]
+pub enum Kind {
+    /// The whole request.
+    Request,
+    /// The search for one key.
+    Lookup {
+        /// The key as asked for.
+        key: Arc<str>,
+        /// Whether its value must not be shown.
+        secret: bool,
+    },
+    /// A key that is not looked up: `lookup_options`.
+    InvalidKey,
+    /// The strategy comes from `lookup_options`.
+    MergeSource,
+    /// A module that cannot be asked.
+    Module(Arc<str>),
+    /// A string with tokens.
+    Interpolation {
+        /// The string.
+        expression: Arc<str>,
+        /// Whether it was decrypted.
+        secret: bool,
+    },
+    /// Several places whose values become one.
+    Merge(Strategy),
+    /// A layer.
+    Provider {
+        /// Which.
+        layer: Layer,
+        /// The version of its config.
+        version: Version,
+        /// Its config; `None` for one that no file holds.
+        config: Option<FilePath>,
+    },
+    /// A level of a hierarchy, by name.
+    Level(Arc<str>),
+    /// A location of a level.
+    Location {
+        /// Whether it is a URI and not a path.
+        uri: bool,
+        /// The place as written, or the whole pattern of a glob with its tokens replaced.
+        original: Arc<str>,
+        /// The place itself.
+        place: Arc<str>,
+    },
+    /// The subkeys that are dug out of a value.
+    SubKey(Vec<Segment>),
+    /// One subkey.
+    Segment,
+    /// A part with a name of its own: the variables, the two sides of a merge of options, the default hierarchy.
+    Scope(String),
+}
+
+/// What can come of a part.
+#[derive(Debug)]
+pub enum Event {
+    /// A key was found.
+    Found {
+        /// The key.
+        key: Arc<str>,
+        /// Its value.
+        value: Value,
+        /// Where a location has the key.
+        at: Option<Span>,
+    },
+    /// A variable is given by the overrides of the request.
+    FoundInOverrides(Arc<str>, Value),
+    /// A variable is given by the defaults of the request.
+    FoundInDefaults(Arc<str>, Value),
+    /// A key was not found.
+    NotFound(Arc<str>),
+    /// There is nothing at the location.
+    LocationNotFound,
+    /// What a merge came to.
+    Result(Value),
+    /// There is no such module.
+    ModuleNotFound,
+    /// The module has no data.
+    ModuleProviderNotFound,
+}
+
+/// How a tree is shown.
+#[derive(Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it converts what it has shown already.
+    pub reveal: bool,
+    /// Show a mark in place of encrypted text.
+    pub mask_encrypted: bool,
+    /// The line of a place, where lines are wanted. Puppet tells none.
+    pub line: Option<&'a dyn Fn(Span) -> u32>,
+}
+
+impl Node {
+    fn new(kind: Kind) -> Node {
+        Node { kind, branches: Vec::new(), event: None, texts: Vec::new() }
+    }
+
+    /// The only branch of a node that is not shown for itself: a merge of one place, a request of one part.
+    fn only_branch(&self) -> Option<&Node> {
+        match (&self.kind, self.branches.as_slice()) {
+            (Kind::Merge(_) | Kind::Request, [only]) => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The node's name, as Puppet calls layers, levels and scopes.
+    fn name(&self) -> Option<String> {
+        Some(match &self.kind {
+            Kind::Provider { layer, version, .. } => {
+                let place = match layer {
+                    Layer::Global => "Global".to_owned(),
+                    Layer::Environment => "Environment".to_owned(),
+                    Layer::Module(module) => format!("Module \"{module}\""),
+                };
+                format!("{place} Data Provider (hiera configuration version {version})")
+            }
+            Kind::Level(name) => format!("Hierarchy entry \"{name}\""),
+            Kind::Scope(name) => name.clone(),
+            _ => return None,
+        })
+    }
+
+    /// The line of what was found here.
+    fn line(&self, shown: Shown<'_>) -> Option<u32> {
+        match (&self.event, shown.line) {
+            (Some(Event::Found { at: Some(at), .. }), Some(line)) => Some(line(*at)),
+            _ => None,
+        }
+    }
+}
+
+/// Records the tree while a request runs: the nodes that are open, the request's own first.
+#[derive(Debug)]
+pub(super) struct Explainer {
+    open: Vec<Node>,
+}
+
+impl Explainer {
+    pub(super) fn new() -> Explainer {
+        Explainer { open: vec![Node::new(Kind::Request)] }
+    }
+
+    pub(super) fn push(&mut self, kind: Kind) {
+        self.open.push(Node::new(kind));
+    }
+
+    pub(super) fn pop(&mut self) {
+        if self.open.len() > 1 {
+            let done = self.open.pop().expect("there are two");
+            self.current().branches.push(done);
+        }
+    }
+
+    /// The innermost open node.
+    pub(super) fn current(&mut self) -> &mut Node {
+        self.open.last_mut().expect("the request's own node is open to the end")
+    }
+
+    /// The tree, all nodes closed.
+    pub(super) fn finish(mut self) -> Node {
+        while self.open.len() > 1 {
+            self.pop();
+        }
+        self.open.remove(0)
+    }
+}

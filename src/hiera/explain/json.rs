@@ -1,0 +1,178 @@
+//! The tree as JSON: the members, and their order, that `puppet lookup --explain --render-as json` prints. Source: semantics 8.7.
+
+use super::{Event, Kind, Node, Shown};
+use crate::hiera::config::Layer;
+use crate::hiera::print::{self, DECRYPTED, PrintOptions, REDACTED, json_string};
+use crate::hiera::value::Value;
+
+/// The tree as one line of JSON, without a line end.
+pub fn json(tree: &Node, shown: Shown<'_>) -> String {
+    let mut writer = Writer { shown, out: String::new(), hidden: false };
+    writer.node(tree);
+    writer.out
+}
+
+struct Writer<'a> {
+    shown: Shown<'a>,
+    out: String,
+    /// Whether values are hidden: this is about a key whose value is a secret.
+    hidden: bool,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, node: &Node) {
+        if let Some(only) = node.only_branch() {
+            return self.node(only);
+        }
+        let outer = self.hidden;
+        if let Kind::Lookup { secret, .. } = node.kind {
+            self.hidden |= secret & !self.shown.reveal;
+        }
+        self.out.push('{');
+        self.common(node);
+        self.own(node);
+        self.out.push('}');
+        self.hidden = outer;
+    }
+
+    /// What a node of any kind may have.
+    fn common(&mut self, node: &Node) {
+        // What is looked up in a secret tells what is in it.
+        if !node.branches.is_empty() && !self.hides(node) {
+            self.member("branches");
+            self.out.push('[');
+            for (n, branch) in node.branches.iter().enumerate() {
+                self.out.push_str(if n > 0 { "," } else { "" });
+                self.node(branch);
+            }
+            self.out.push(']');
+        }
+        let key = match (&node.event, &node.kind) {
+            (Some(Event::Found { key, .. } | Event::NotFound(key)), _)
+            | (Some(Event::FoundInOverrides(key, _) | Event::FoundInDefaults(key, _)), _)
+            | (_, Kind::Lookup { key, .. }) => Some(&**key),
+            (_, Kind::InvalidKey) => Some("lookup_options"),
+            _ => None,
+        };
+        if let Some(key) = key {
+            self.text("key", key);
+        }
+        if let Some(event) = &node.event
+            && let Event::Found { value, .. }
+            | Event::Result(value)
+            | Event::FoundInOverrides(_, value)
+            | Event::FoundInDefaults(_, value) = event
+        {
+            self.member("value");
+            self.value(value);
+        }
+        let event = node.event.as_ref().map(|event| match event {
+            Event::Found { .. } => "found",
+            Event::FoundInOverrides(..) => "found_in_overrides",
+            Event::FoundInDefaults(..) => "found_in_defaults",
+            Event::NotFound(_) => "not_found",
+            Event::LocationNotFound => "location_not_found",
+            Event::Result(_) => "result",
+            Event::ModuleNotFound => "module_not_found",
+            Event::ModuleProviderNotFound => "module_provider_not_found",
+        });
+        if let Some(event) = event {
+            self.text("event", event);
+        }
+        // A request's own texts are lost, as Puppet loses them.
+        if !node.texts.is_empty() && !matches!(node.kind, Kind::Request) {
+            let texts: Vec<&str> = node.texts.iter().map(String::as_str).collect();
+            self.member("texts");
+            self.out.push_str(&serde_json::Value::from(texts).to_string());
+        }
+    }
+
+    /// The type, and what only nodes of that type have.
+    fn own(&mut self, node: &Node) {
+        let kind = match &node.kind {
+            Kind::Request => return,
+            Kind::Lookup { .. } => "root",
+            Kind::InvalidKey => "invalid_key",
+            Kind::MergeSource => "merge_source",
+            Kind::Module(_) => "module",
+            Kind::Interpolation { .. } => "interpolate",
+            Kind::Merge(_) => "merge",
+            Kind::Provider { .. } | Kind::Level(_) => "data_provider",
+            Kind::Location { uri: false, .. } => "path",
+            Kind::Location { uri: true, .. } => "uri",
+            Kind::SubKey(_) => "sub_key",
+            Kind::Segment => "segment",
+            Kind::Scope(_) => "scope",
+        };
+        self.text("type", kind);
+        if let Some(name) = node.name() {
+            self.text("name", &name);
+        }
+        match &node.kind {
+            Kind::MergeSource => self.text("merge_source", "lookup_options"),
+            Kind::Interpolation { .. } if self.hides(node) => {
+                self.text("expression", if self.hidden { REDACTED } else { DECRYPTED });
+            }
+            Kind::Interpolation { expression, .. } => self.text("expression", expression),
+            Kind::Merge(strategy) => {
+                self.text("merge", strategy.name());
+                if let Some(options) = strategy.options() {
+                    self.member("options");
+                    self.out.push_str(&print::json(&Value::hash(options.clone(), None), &PrintOptions::default()));
+                }
+            }
+            Kind::Provider { layer, config, .. } => {
+                if let Some(path) = config {
+                    self.text("configuration_path", path.as_str());
+                }
+                if let Layer::Module(module) = layer {
+                    self.text("module", module);
+                }
+            }
+            Kind::Location { uri, original, place } => {
+                self.text(if *uri { "original_uri" } else { "original_path" }, original);
+                self.text(if *uri { "uri" } else { "path" }, place);
+                if let Some(line) = node.line(self.shown) {
+                    self.member("line");
+                    self.out.push_str(&line.to_string());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match self.hidden {
+            true => json_string(REDACTED, &mut self.out),
+            false => {
+                let options = PrintOptions {
+                    reveal_decrypted: self.shown.reveal,
+                    mask_encrypted: self.shown.mask_encrypted,
+                    ..PrintOptions::default()
+                };
+                self.out.push_str(&print::json(value, &options));
+            }
+        }
+    }
+
+    /// Whether this is about a string that must not be shown.
+    fn hides(&self, node: &Node) -> bool {
+        match node.kind {
+            Kind::Interpolation { secret, .. } => self.hidden || (secret && !self.shown.reveal),
+            _ => false,
+        }
+    }
+
+    fn text(&mut self, name: &str, text: &str) {
+        self.member(name);
+        json_string(text, &mut self.out);
+    }
+
+    fn member(&mut self, name: &str) {
+        if !self.out.ends_with('{') {
+            self.out.push(',');
+        }
+        json_string(name, &mut self.out);
+        self.out.push(':');
+    }
+}

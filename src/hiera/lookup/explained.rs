@@ -1,0 +1,234 @@
+//! Recording the tree of [`explain`](crate::hiera::explain) while a lookup runs. Without an explainer all of this is nothing.
+
+use std::sync::Arc;
+
+use super::{Invocation, Resolver, Strategy, is_reserved};
+use crate::hiera::config::{Layer, Version};
+use crate::hiera::dig::{Dug, dig, dig_watched};
+use crate::hiera::error::LookupError;
+use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject};
+use crate::hiera::hierarchy::{Location, Place};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup_options::ConvertTo;
+use crate::hiera::merge::{fold, quoted};
+use crate::hiera::pattern::conditions;
+use crate::hiera::request::LookupRequest;
+use crate::hiera::resolution::Outcome;
+use crate::hiera::sources::ModuleLayer;
+use crate::hiera::types;
+use crate::hiera::value::{Data, Value, float_text};
+
+impl Resolver<'_> {
+    /// Answers a request and tells how.
+    ///
+    /// What this resolver has assembled before is not told again, as `puppet lookup` tells it once: a new one tells all.
+    /// The message of what Puppet calls a lookup error is the last of the tree's own texts, as is that nothing was found;
+    /// any other error Puppet does not explain.
+    pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
+        let mut inv = Invocation { explainer: Some(Box::new(Explainer::new())), tells_story: true, ..Invocation::default() };
+        let answer = self.answer_by(request, &mut |resolver, key, merge| {
+            inv.module = key.module().map(Into::into);
+            let found = match subject {
+                Subject::Lookup => {
+                    let choice = resolver.choose(&mut inv, key, merge)?;
+                    resolver.find_chosen(&mut inv, key, &choice, None)?
+                }
+                Subject::Options if is_reserved(&key.text) => {
+                    inv.within(|| Kind::InvalidKey, |_| {});
+                    None
+                }
+                // Of options there is no value; to Puppet that is one.
+                Subject::Options => resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?,
+            };
+            Ok(found.map(|value| (value, inv.unapplied_conversion.take())))
+        });
+        match &answer {
+            Ok(None) => inv.say(|| request.not_found_message()),
+            Err(error) if error.is_lookup_error() => inv.say(|| error.to_string()),
+            _ => {}
+        }
+        let tree = inv.explainer.take().expect("every part gives it back").finish();
+        Explanation { tree, answer }
+    }
+
+    /// How the options for a key come about: one hash merge over all layers.
+    fn explain_options(&self, inv: &mut Invocation, key: &LookupKey) -> Result<(), LookupError> {
+        let layers = super::layers_of(key);
+        let (root, frame) = (super::LOOKUP_OPTIONS, super::options::frame());
+        inv.fold(&Strategy::Hash, 3, &mut |inv, n| match layers.get(n) {
+            Some(layer) => self.search_layer(inv, layer, root, &frame, &Strategy::Hash),
+            None => Ok(None),
+        })?;
+        Ok(())
+    }
+
+    /// The node of a layer; `None` where Puppet has none, because there is no layer or its config cannot be loaded.
+    pub(super) fn provider(&self, layer: &Layer) -> Option<Kind> {
+        let config = match layer {
+            Layer::Global => self.ctx.global.clone(),
+            Layer::Environment => Some(self.ctx.environment.clone()?),
+            Layer::Module(name) => match self.ctx.sources.module(name) {
+                ModuleLayer::Config(config) => Some(config),
+                ModuleLayer::NotFound | ModuleLayer::WithoutConfig => return None,
+            },
+        };
+        if config.as_ref().is_some_and(|config| !config.loads()) {
+            return None;
+        }
+        let version = config.as_ref().map_or(Version::V5, |config| config.version);
+        // A config that no file holds is not named.
+        let path = config.and_then(|config| config.file.map(|_| config.path.clone()));
+        Some(Kind::Provider { layer: layer.clone(), version, config: path })
+    }
+
+    /// Says why a module cannot be asked.
+    pub(super) fn explain_missing_module(&self, inv: &mut Invocation, layer: &Layer) {
+        let Layer::Module(name) = layer else { return };
+        let event = match self.ctx.sources.module(name) {
+            ModuleLayer::NotFound => Event::ModuleNotFound,
+            ModuleLayer::WithoutConfig => Event::ModuleProviderNotFound,
+            // One of an old version is passed over.
+            ModuleLayer::Config(_) => Event::ModuleProviderNotFound,
+        };
+        inv.within(|| Kind::Module(name.clone()), |inv| inv.happened(|| event));
+    }
+}
+
+/// Asks the place of a number, as [`fold`] wants it.
+type Next<'a> = dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, LookupError> + 'a;
+
+impl Invocation {
+    /// Runs `inner` as a part of the search.
+    pub(super) fn within<T>(&mut self, kind: impl FnOnce() -> Kind, inner: impl FnOnce(&mut Invocation) -> T) -> T {
+        let Some(explainer) = &mut self.explainer else { return inner(self) };
+        explainer.push(kind());
+        let result = inner(self);
+        if let Some(explainer) = &mut self.explainer {
+            explainer.pop();
+        }
+        result
+    }
+
+    /// Says what came of the part that is being searched.
+    pub(super) fn happened(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(node) = self.node() {
+            node.event = Some(event());
+        }
+    }
+
+    /// Says something else about the part that is being searched.
+    pub(super) fn say(&mut self, text: impl FnOnce() -> String) {
+        if let Some(node) = self.node() {
+            node.texts.push(text());
+        }
+    }
+
+    fn node(&mut self) -> Option<&mut Node> {
+        self.explainer.as_mut().map(|explainer| explainer.current())
+    }
+
+    /// [`fold`], told as a merge where several places may have a value.
+    pub(super) fn fold(
+        &mut self,
+        strategy: &Strategy,
+        variants: usize,
+        next: &mut Next<'_>,
+    ) -> Result<Option<Value>, LookupError> {
+        if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
+            return fold(strategy, variants, &mut |n| next(self, n));
+        }
+        self.within(
+            || Kind::Merge(strategy.clone()),
+            |inv| {
+                let merged = fold::<LookupError>(strategy, variants, &mut |n| next(inv, n))?;
+                if let Some(value) = &merged {
+                    inv.happened(|| Event::Result(value.clone()));
+                }
+                Ok(merged)
+            },
+        )
+    }
+
+    /// Digs the subkeys of `key` out of a value, told one by one.
+    pub(super) fn dig(&mut self, value: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
+        if self.explainer.is_none() || key.subkeys.is_empty() {
+            return dig(value, key);
+        }
+        self.within(
+            || Kind::SubKey(key.subkeys.clone()),
+            |inv| {
+                dig_watched(value, key, &mut |segment, found| {
+                    inv.within(
+                        || Kind::Segment,
+                        |inv| {
+                            let key: Arc<str> = segment.to_string().into();
+                            match found {
+                                Dug::Part(value) => inv.happened(|| Event::Found { key, value: value.clone(), at: value.origin }),
+                                Dug::Missing => inv.happened(|| Event::NotFound(key)),
+                                Dug::Mismatch => {}
+                            }
+                        },
+                    );
+                })
+            },
+        )
+    }
+
+    /// Says what came of a location.
+    pub(super) fn explain_outcome(&mut self, outcome: &Outcome, root: &str) {
+        match outcome {
+            Outcome::Found { key: at, value, .. } => {
+                self.happened(|| Event::Found { key: root.into(), value: value.clone(), at: *at });
+            }
+            Outcome::NoSuchKey(_) => self.happened(|| Event::NotFound(root.into())),
+            Outcome::NoSuchFile(_) => self.happened(|| Event::LocationNotFound),
+            Outcome::Undetermined { variables, candidates } => {
+                self.say(|| format!("Depends on {}", variables.join(", ")));
+                for candidate in candidates {
+                    self.say(|| format!("{} sets the key where {}", candidate.path, conditions(&candidate.when)));
+                }
+            }
+            Outcome::Opaque(backend) => {
+                self.say(|| format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name));
+            }
+            Outcome::NotReached { .. } | Outcome::Failed(_) => {}
+        }
+    }
+
+    /// Says that a conversion is applied.
+    pub(super) fn explain_conversion(&mut self, convert_to: &ConvertTo) {
+        self.say(|| {
+            let type_text = types::parse(&convert_to.type_text).map_or(convert_to.type_text.clone(), |parsed| parsed.to_string());
+            let arguments = std::iter::once(type_text).chain(convert_to.arguments.iter().map(in_puppets_language));
+            format!("Applying convert_to lookup_option with arguments [{}]", arguments.collect::<Vec<_>>().join(", "))
+        });
+    }
+}
+
+/// The node of a location; `None` when the level names none.
+pub(super) fn location_kind(location: &Location) -> Option<Kind> {
+    let uri = match location.place {
+        Place::Nowhere => return None,
+        Place::Uri(_) => true,
+        Place::File { .. } | Place::NoMatch { .. } | Place::Undetermined(_) => false,
+    };
+    Some(Kind::Location { uri, original: location.original.clone(), place: location.name.clone() })
+}
+
+/// A value as Puppet's language writes it.
+fn in_puppets_language(value: &Value) -> String {
+    match &value.data {
+        Data::Null => "undef".into(),
+        Data::String(text) => quoted(text),
+        Data::Float(number) => float_text(*number),
+        Data::Array(items) => format!("[{}]", items.iter().map(in_puppets_language).collect::<Vec<_>>().join(", ")),
+        Data::Hash(hash) => {
+            let member = |(key, member): (&crate::hiera::Key, &crate::hiera::Member)| {
+                let key = in_puppets_language(&Value::new(key.0.clone(), None));
+                format!("{key} => {}", in_puppets_language(&member.value))
+            };
+            format!("{{{}}}", hash.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+        _ => value.to_text().into_owned(),
+    }
+}

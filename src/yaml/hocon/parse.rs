@@ -1,0 +1,371 @@
+//! Tokens as values: fields merged where they stand, substitutions and what they are joined with left for later.
+//! Source: `ConfigDocumentParser` and `ConfigParser` of hocon 1.3.1.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use super::path::{Segment, segments};
+use super::tokens::{Kind, Token};
+use super::{MAX_DEPTH, problem};
+use crate::text::TextRange;
+use crate::yaml::tree::SyntaxError;
+
+/// A value as written.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub kind: NodeKind,
+    pub range: TextRange,
+    /// Whether there is no substitution in it.
+    pub resolved: bool,
+    /// Whether it took the place of a substitution.
+    pub copied: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum NodeKind {
+    Scalar(ScalarKind, String),
+    Object(Members),
+    List(Vec<Rc<Node>>),
+    /// `${path}`
+    Substitution {
+        path: Vec<Segment>,
+        optional: bool,
+    },
+    /// Values beside each other, of which some are unknown yet.
+    Joined(Vec<Rc<Node>>),
+    /// Values for one key, the last one written first, of which some are unknown yet.
+    Merged(Vec<Rc<Node>>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScalarKind {
+    /// In quotes, or joined: a string.
+    Quoted,
+    /// Without quotes: a string that is passed over behind a list or an object.
+    Unquoted,
+    /// A number, `true`, `false`, `null`.
+    Literal,
+}
+
+/// What an object holds, with the places of the keys.
+pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
+
+impl Node {
+    pub fn new(kind: NodeKind, range: TextRange) -> Rc<Node> {
+        let resolved = match &kind {
+            NodeKind::Scalar(..) => true,
+            NodeKind::Object(members) => members.values().all(|(_, value)| value.resolved),
+            NodeKind::List(items) => items.iter().all(|item| item.resolved),
+            NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_) => false,
+        };
+        Rc::new(Node { kind, range, resolved, copied: false })
+    }
+}
+
+/// The value of a key that is written again: objects are merged, the keys of the later one first; anything else takes the place of what was.
+pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
+    match (&new.kind, &old.kind) {
+        (NodeKind::Object(members), NodeKind::Object(older)) => {
+            let mut all: Members = members.clone();
+            for (key, (range, value)) in older {
+                match all.get_mut(key) {
+                    Some((_, own)) => *own = merged(own, value),
+                    None => drop(all.insert(key.clone(), (*range, value.clone()))),
+                }
+            }
+            Node::new(NodeKind::Object(all), new.range)
+        }
+        (NodeKind::Scalar(..) | NodeKind::List(_), _) if new.resolved => new.clone(),
+        (NodeKind::Object(_), NodeKind::Scalar(..) | NodeKind::List(_)) if new.resolved => new.clone(),
+        _ => {
+            let stack = [new, old].into_iter().flat_map(|node| match &node.kind {
+                NodeKind::Merged(stack) => stack.clone(),
+                _ => vec![node.clone()],
+            });
+            Node::new(NodeKind::Merged(stack.collect()), new.range)
+        }
+    }
+}
+
+/// Two values beside each other as one; `None` when that is not known yet.
+///
+/// Errors: they do not go together.
+pub(super) fn joined(left: &Rc<Node>, right: &Rc<Node>, range: TextRange) -> Result<Option<Rc<Node>>, SyntaxError> {
+    let unknown = |node: &Node| matches!(node.kind, NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_));
+    Ok(Some(match (&left.kind, &right.kind) {
+        _ if unknown(left) || unknown(right) => return Ok(None),
+        (NodeKind::Object(_), NodeKind::Object(_)) => merged(right, left),
+        (NodeKind::List(first), NodeKind::List(second)) => {
+            Node::new(NodeKind::List(first.iter().chain(second).cloned().collect()), range)
+        }
+        (NodeKind::Object(_) | NodeKind::List(_), NodeKind::Scalar(ScalarKind::Unquoted, _)) => left.clone(),
+        (NodeKind::Scalar(_, first), NodeKind::Scalar(_, second)) => {
+            Node::new(NodeKind::Scalar(ScalarKind::Quoted, format!("{first}{second}")), range)
+        }
+        _ => return Err(problem("Cannot concatenate object or list with a non-object-or-list", range)),
+    }))
+}
+
+/// The root object, and what is wrong with the syntax; then the object holds what was read before.
+pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<SyntaxError>) {
+    let mut parser = Parser { text, tokens, at: 0, depth: 0, lists: 0, path: Vec::new() };
+    let mut members = Members::new();
+    let result = parser.document(&mut members);
+    (members, result.err())
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+    /// How many lists are open.
+    lists: usize,
+    /// The keys that lead to the value being read.
+    path: Vec<Segment>,
+}
+
+type Parsed<T> = Result<T, SyntaxError>;
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> &'a Token {
+        &self.tokens[self.at]
+    }
+
+    fn next(&mut self) -> &'a Token {
+        let token = &self.tokens[self.at];
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn skip_blank(&mut self) {
+        while matches!(self.peek().kind, Kind::Newline | Kind::Comment) {
+            self.next();
+        }
+    }
+
+    fn fail<T>(&self, message: &str) -> Parsed<T> {
+        let token = self.peek();
+        let written = &self.text[token.range.as_usize()];
+        Err(match &token.kind {
+            Kind::Bad(reason) => problem(reason.clone(), token.range),
+            Kind::End => problem(format!("{message} end of file"), token.range),
+            _ => problem(format!("{message} '{written}'"), token.range),
+        })
+    }
+
+    fn document(&mut self, members: &mut Members) -> Parsed<()> {
+        self.skip_blank();
+        let open = self.peek();
+        if open.is(b'[') {
+            self.value()?;
+            return Err(problem("has type LIST rather than object at file root", open.range));
+        }
+        let braces = open.is(b'{');
+        if braces {
+            self.next();
+        }
+        self.fields(members, braces)?;
+        self.skip_blank();
+        if self.peek().kind == Kind::End {
+            Ok(())
+        } else {
+            self.fail("Document has trailing tokens after first object or array:")
+        }
+    }
+
+    /// Reads fields up to the closing brace, or to the end.
+    fn fields(&mut self, members: &mut Members, braces: bool) -> Parsed<()> {
+        loop {
+            self.skip_blank();
+            let token = self.peek();
+            match &token.kind {
+                Kind::Mark(b'}') if braces => {
+                    self.next();
+                    return Ok(());
+                }
+                Kind::End if !braces => return Ok(()),
+                Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => self.include()?,
+                _ => self.field(members)?,
+            }
+            let parted = self.separator();
+            let ends = if braces { self.peek().is(b'}') } else { self.peek().kind == Kind::End };
+            if !parted && !ends {
+                return self.fail("Expecting close brace } or a comma, got");
+            }
+        }
+    }
+
+    /// Passes over what parts two fields or elements; whether there was any.
+    fn separator(&mut self) -> bool {
+        let mut seen = false;
+        loop {
+            match self.peek().kind {
+                Kind::Comment => {}
+                Kind::Newline => seen = true,
+                Kind::Mark(b',') => {
+                    self.next();
+                    return true;
+                }
+                _ => return seen,
+            }
+            self.next();
+        }
+    }
+
+    fn include(&mut self) -> Parsed<()> {
+        let start = self.next().range;
+        self.skip_blank();
+        while self.peek().kind == Kind::Unquoted && self.text[self.peek().range.as_usize()].trim().is_empty() {
+            self.next();
+        }
+        let token = self.peek();
+        match token.kind {
+            Kind::Quoted(_) => {
+                self.next();
+                Ok(())
+            }
+            Kind::Unquoted if matches!(&self.text[token.range.as_usize()], "file(" | "url(" | "classpath(") => {
+                Err(problem("hiera-ls does not read include of other files in HOCON", start.cover(token.range)))
+            }
+            _ => self.fail("include keyword is not followed by a quoted string, but by:"),
+        }
+    }
+
+    fn field(&mut self, members: &mut Members) -> Parsed<()> {
+        let start = self.at;
+        while matches!(self.peek().kind, Kind::Quoted(_) | Kind::Literal | Kind::Unquoted) {
+            self.next();
+        }
+        let key = &self.tokens[start..self.at];
+        let (Some(first), Some(last)) = (key.first(), key.last()) else {
+            return self.fail("expecting a close brace or a field name here, got");
+        };
+        let key_range = first.range.cover(last.range);
+        let path = segments(self.text, key).map_err(|reason| problem(reason, key_range))?;
+        self.skip_blank();
+        let separator = self.peek();
+        let adds = separator.kind == Kind::PlusEquals;
+        match separator.kind {
+            Kind::Mark(b'{') => {}
+            Kind::Mark(b':' | b'=') | Kind::PlusEquals => drop(self.next()),
+            _ => return self.fail(&format!("Key '{}' may not be followed by token:", &self.text[key_range.as_usize()])),
+        }
+        if adds && self.lists > 0 {
+            return Err(problem(
+                "Due to current limitations of the config parser, += does not work nested inside a list",
+                key_range,
+            ));
+        }
+        let known = self.path.len();
+        self.path.extend(path.iter().cloned());
+        self.lists += usize::from(adds);
+        let value = if separator.is(b'{') { self.value() } else { self.values() };
+        self.lists -= usize::from(adds);
+        let own_path = self.path.clone();
+        self.path.truncate(known);
+        let mut value = value?;
+        if adds {
+            let before = Node::new(NodeKind::Substitution { path: own_path, optional: true }, value.range);
+            let list = Node::new(NodeKind::List(vec![value.clone()]), value.range);
+            value = Node::new(NodeKind::Joined(vec![before, list]), value.range);
+        }
+        for segment in path[1..].iter().rev() {
+            let range = segment.range.cover(value.range);
+            value = Node::new(NodeKind::Object(Members::from_iter([(segment.text.clone(), (segment.range, value))])), range);
+        }
+        match members.get_mut(&path[0].text) {
+            Some((range, old)) => {
+                // Of several objects the first place counts, of other values that of the one that decides.
+                if !matches!((&value.kind, &old.kind), (NodeKind::Object(_), NodeKind::Object(_))) {
+                    *range = path[0].range;
+                }
+                *old = merged(&value, old);
+            }
+            None => drop(members.insert(path[0].text.clone(), (path[0].range, value))),
+        }
+        Ok(())
+    }
+
+    /// Reads a value with all that stands beside it on its line.
+    fn values(&mut self) -> Parsed<Rc<Node>> {
+        self.skip_blank();
+        let first = self.value()?;
+        let mut pieces = vec![first];
+        while self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[') {
+            pieces.push(self.value()?);
+        }
+        join(pieces)
+    }
+
+    fn value(&mut self) -> Parsed<Rc<Node>> {
+        let token = self.peek();
+        let written = || self.text[token.range.as_usize()].to_owned();
+        let kind = match &token.kind {
+            Kind::Mark(open @ (b'{' | b'[')) => return self.collection(*open),
+            Kind::Quoted(text) => NodeKind::Scalar(ScalarKind::Quoted, text.clone()),
+            Kind::Unquoted => NodeKind::Scalar(ScalarKind::Unquoted, written()),
+            Kind::Literal => NodeKind::Scalar(ScalarKind::Literal, written()),
+            Kind::Substitution { path, optional } => NodeKind::Substitution { path: path.clone(), optional: *optional },
+            _ => return self.fail("Expecting a value but got wrong token:"),
+        };
+        self.next();
+        Ok(Node::new(kind, token.range))
+    }
+
+    fn collection(&mut self, open: u8) -> Parsed<Rc<Node>> {
+        let start = self.next().range;
+        if self.depth + self.path.len() >= MAX_DEPTH {
+            return Err(problem(format!("hiera-ls reads no HOCON nested deeper than {MAX_DEPTH}"), start));
+        }
+        self.depth += 1;
+        let kind = if open == b'{' {
+            let mut members = Members::new();
+            self.fields(&mut members, true)?;
+            NodeKind::Object(members)
+        } else {
+            self.lists += 1;
+            let items = self.elements()?;
+            self.lists -= 1;
+            NodeKind::List(items)
+        };
+        self.depth -= 1;
+        let end = self.tokens[self.at - 1].range;
+        Ok(Node::new(kind, start.cover(end)))
+    }
+
+    fn elements(&mut self) -> Parsed<Vec<Rc<Node>>> {
+        let mut items = Vec::new();
+        self.skip_blank();
+        while !self.peek().is(b']') {
+            items.push(self.values()?);
+            if !self.separator() && !self.peek().is(b']') {
+                return self.fail("List should have ended with ] or had a comma, instead had token:");
+            }
+            self.skip_blank();
+        }
+        self.next();
+        Ok(items)
+    }
+}
+
+/// Values beside each other as one, as far as they are known.
+pub(super) fn join(pieces: Vec<Rc<Node>>) -> Parsed<Rc<Node>> {
+    let range = pieces.iter().map(|piece| piece.range).reduce(TextRange::cover).unwrap_or(TextRange::empty(0));
+    let mut out: Vec<Rc<Node>> = Vec::new();
+    for piece in pieces {
+        let together = match out.last() {
+            Some(last) => joined(last, &piece, range)?,
+            None => None,
+        };
+        match together {
+            Some(together) => *out.last_mut().expect("it was joined with") = together,
+            None => out.push(piece),
+        }
+    }
+    Ok(match <[Rc<Node>; 1]>::try_from(out) {
+        Ok([one]) => one,
+        Err(out) => Node::new(NodeKind::Joined(out), range),
+    })
+}

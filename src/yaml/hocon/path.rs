@@ -1,0 +1,64 @@
+//! Paths: the keys of fields and what substitutions name. Source: `PathParser` of hocon 1.3.1.
+
+use super::MAX_DEPTH;
+use super::tokens::{Kind, Token};
+use crate::text::TextRange;
+
+/// A part of a path, and where it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Segment {
+    pub text: String,
+    pub range: TextRange,
+}
+
+/// The parts of the path that `tokens` write: dots outside quotes part them, blanks count.
+pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, String> {
+    let first = tokens.first().ok_or("Expecting a field name or path here, but got nothing")?;
+    let start = first.range.start;
+    let mut found =
+        vec![Building { segment: Segment { text: String::new(), range: TextRange::empty(start) }, may_be_empty: false }];
+    for token in tokens {
+        let written = &text[token.range.as_usize()];
+        match &token.kind {
+            Kind::Quoted(text) => {
+                let building = found.last_mut().expect("there is always one");
+                building.add(text, token.range);
+                building.may_be_empty |= building.segment.text.is_empty();
+            }
+            Kind::Literal | Kind::Unquoted => {
+                let mut at = token.range.start;
+                for (n, part) in written.split('.').enumerate() {
+                    let range = TextRange::new(at, at + part.len() as u32);
+                    if n > 0 {
+                        let segment = Segment { text: String::new(), range: TextRange::empty(range.start) };
+                        found.push(Building { segment, may_be_empty: false });
+                    }
+                    found.last_mut().expect("there is always one").add(part, range);
+                    at = range.end + 1;
+                }
+            }
+            _ => return Err(format!("Token not allowed in path expression: {written}")),
+        }
+    }
+    if found.iter().any(|building| building.segment.text.is_empty() && !building.may_be_empty) {
+        let message = "path has a leading, trailing, or two adjacent period '.' (use quoted \"\" empty string if you want an empty element)";
+        return Err(message.into());
+    }
+    if found.len() > MAX_DEPTH {
+        return Err(format!("hiera-ls reads no path of more than {MAX_DEPTH} elements"));
+    }
+    Ok(found.into_iter().map(|building| building.segment).collect())
+}
+
+struct Building {
+    segment: Segment,
+    may_be_empty: bool,
+}
+
+impl Building {
+    fn add(&mut self, text: &str, range: TextRange) {
+        let own = &mut self.segment;
+        own.range = if own.range.is_empty() { range } else { own.range.cover(range) };
+        own.text.push_str(text);
+    }
+}

@@ -1,0 +1,275 @@
+//! A text as tokens. Source: `Tokenizer` of hocon 1.3.1.
+
+use super::path::{self, Segment};
+use crate::text::TextRange;
+
+/// A piece of the text. White space that means nothing is no token.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub range: TextRange,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// One of `{ } [ ] : = ,`.
+    Mark(u8),
+    /// `+=`
+    PlusEquals,
+    Newline,
+    Comment,
+    /// A quoted string, decoded.
+    Quoted(String),
+    /// A number, `true`, `false` or `null`.
+    Literal,
+    /// A text without quotes, or the white space between two values.
+    Unquoted,
+    /// `${path}`, or `${?path}`, which may be missing.
+    Substitution {
+        path: Vec<Segment>,
+        optional: bool,
+    },
+    /// What is no token: the reason. Nothing follows it.
+    Bad(String),
+    End,
+}
+
+impl Token {
+    /// Whether it is a value by itself, so that white space between it and another counts.
+    pub fn is_simple_value(&self) -> bool {
+        matches!(self.kind, Kind::Quoted(_) | Kind::Literal | Kind::Unquoted | Kind::Substitution { .. })
+    }
+
+    pub fn is(&self, mark: u8) -> bool {
+        self.kind == Kind::Mark(mark)
+    }
+}
+
+/// The tokens of a text; the last one is [`Kind::End`], or [`Kind::Bad`].
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut scanner = Scanner { text, pos: 0 };
+    let mut found: Vec<Token> = Vec::new();
+    loop {
+        let token = scanner.next_into(&mut found);
+        let is_last = matches!(token.kind, Kind::End | Kind::Bad(_));
+        found.push(token);
+        if is_last {
+            return found;
+        }
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    pos: usize,
+}
+
+const RESERVED: &str = "$\"{}[]:=,+#`^?!@*&\\";
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.pos..].chars().next()
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.pos..]
+    }
+
+    fn range(&self, start: usize) -> TextRange {
+        TextRange::from_usize(start..self.pos)
+    }
+
+    fn bad(&self, start: usize, reason: impl Into<String>) -> Token {
+        let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
+        Token { kind: Kind::Bad(reason.into()), range: TextRange::from_usize(start..self.pos.max(start + len)) }
+    }
+
+    fn is_comment(&self) -> bool {
+        self.rest().starts_with('#') || self.rest().starts_with("//")
+    }
+
+    /// Reads the next token; white space before it that counts is added to `found`.
+    fn next_into(&mut self, found: &mut Vec<Token>) -> Token {
+        let start = self.pos;
+        while self.peek().is_some_and(|c| c.is_whitespace() && c != '\n') {
+            self.pos += self.peek().map_or(0, char::len_utf8);
+        }
+        let blank = self.range(start);
+        let token = self.token();
+        if !blank.is_empty() && token.is_simple_value() && found.last().is_some_and(Token::is_simple_value) {
+            found.push(Token { kind: Kind::Unquoted, range: blank });
+        }
+        token
+    }
+
+    fn token(&mut self) -> Token {
+        let start = self.pos;
+        let Some(c) = self.peek() else { return Token { kind: Kind::End, range: self.range(start) } };
+        if self.is_comment() {
+            self.pos += self.rest().find('\n').unwrap_or(self.rest().len());
+            return Token { kind: Kind::Comment, range: self.range(start) };
+        }
+        let kind = match c {
+            '\n' => Kind::Newline,
+            '"' => return self.quoted(),
+            '$' => return self.substitution(),
+            ':' | ',' | '=' | '{' | '}' | '[' | ']' => Kind::Mark(c as u8),
+            '+' if self.rest().starts_with("+=") => {
+                self.pos += 1;
+                Kind::PlusEquals
+            }
+            '0'..='9' | '-' => return self.number(),
+            _ if RESERVED.contains(c) => {
+                return self.bad(start, format!("Reserved character '{c}' is not allowed outside quotes"));
+            }
+            _ => return self.unquoted(),
+        };
+        self.pos += 1;
+        Token { kind, range: self.range(start) }
+    }
+
+    fn number(&mut self) -> Token {
+        let start = self.pos;
+        self.pos += 1 + self.rest()[1..].bytes().take_while(|byte| b"0123456789eE+-.".contains(byte)).count();
+        let text = &self.text[start..self.pos];
+        if is_number(text) {
+            if text.contains(['e', 'E']) && text.parse().is_ok_and(f64::is_infinite) {
+                return self.bad(start, "a number is greater than Ruby can hold");
+            }
+            return Token { kind: Kind::Literal, range: self.range(start) };
+        }
+        match text.find('+') {
+            Some(at) => self.bad(start + at, "Reserved character '+' is not allowed outside quotes"),
+            None => Token { kind: Kind::Unquoted, range: self.range(start) },
+        }
+    }
+
+    fn unquoted(&mut self) -> Token {
+        let start = self.pos;
+        while let Some(c) = self.peek() {
+            if RESERVED.contains(c) || c.is_whitespace() || self.is_comment() {
+                break;
+            }
+            self.pos += c.len_utf8();
+            if matches!(&self.text[start..self.pos], "true" | "null" | "false") {
+                return Token { kind: Kind::Literal, range: self.range(start) };
+            }
+        }
+        Token { kind: Kind::Unquoted, range: self.range(start) }
+    }
+
+    fn quoted(&mut self) -> Token {
+        let start = self.pos;
+        if self.rest().starts_with("\"\"\"") {
+            return self.triple_quoted();
+        }
+        self.pos += 1;
+        let mut text = String::new();
+        loop {
+            let at = self.pos;
+            match self.peek() {
+                None => return self.bad(start, "End of input but string quote was still open"),
+                Some('"') => break,
+                Some('\\') => match escape(self.rest()) {
+                    Some((decoded, len)) => {
+                        text.push(decoded);
+                        self.pos += len;
+                    }
+                    None => return self.bad(at, "a backslash is followed by what is no escape sequence"),
+                },
+                Some(c) if c.is_control() => {
+                    return self.bad(at, "JSON does not allow unescaped control characters in quoted strings");
+                }
+                Some(c) => {
+                    text.push(c);
+                    self.pos += c.len_utf8();
+                }
+            }
+        }
+        self.pos += 1;
+        Token { kind: Kind::Quoted(text), range: self.range(start) }
+    }
+
+    /// All quotes but the last three of those that end it are its own.
+    fn triple_quoted(&mut self) -> Token {
+        let start = self.pos;
+        let inner = start + 3;
+        let Some(end) = self.text[inner..].find("\"\"\"").map(|at| inner + at) else {
+            self.pos = self.text.len();
+            return self.bad(start, "End of input but triple-quoted string was still open");
+        };
+        let quotes = self.text[end..].bytes().take_while(|byte| *byte == b'"').count();
+        self.pos = end + quotes;
+        let text = self.text[inner..self.pos - 3].to_owned();
+        Token { kind: Kind::Quoted(text), range: self.range(start) }
+    }
+
+    fn substitution(&mut self) -> Token {
+        let start = self.pos;
+        if !self.rest().starts_with("${") {
+            self.pos += 1;
+            return self.bad(start, "'$' not followed by {");
+        }
+        let optional = self.rest().starts_with("${?");
+        self.pos += if optional { 3 } else { 2 };
+        let mut inner = Vec::new();
+        loop {
+            // One in another is never right, and a thousand would be a thousand calls.
+            if self.rest().trim_start().starts_with('$') {
+                return self.bad(start, "Token not allowed in path expression");
+            }
+            let token = self.next_into(&mut inner);
+            match token.kind {
+                Kind::Mark(b'}') => break,
+                Kind::End => return self.bad(start, "Substitution ${ was not closed with a }"),
+                Kind::Bad(_) => return token,
+                Kind::Mark(b'{') => return self.bad(start, "Token not allowed in path expression"),
+                _ => inner.push(token),
+            }
+        }
+        match path::segments(self.text, &inner) {
+            Ok(path) => Token { kind: Kind::Substitution { path, optional }, range: self.range(start) },
+            Err(reason) => self.bad(start, reason),
+        }
+    }
+}
+
+/// Whether Ruby's `Integer()` or `Float()` takes it, whichever is asked.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !text.contains(['.', 'e', 'E']) {
+        // A zero before other digits makes it octal.
+        return all_digits(unsigned) && (unsigned.len() == 1 || !unsigned.starts_with('0') || !unsigned.contains(['8', '9']));
+    }
+    let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        None => (unsigned, None),
+    };
+    let digits_are_right = match digits.split_once('.') {
+        Some((whole, fraction)) => all_digits(whole) && all_digits(fraction),
+        None => all_digits(digits),
+    };
+    digits_are_right && exponent.is_none_or(all_digits)
+}
+
+/// The character that the escape at the start of `text` stands for, and its length. Surrogates, which Ruby makes broken text of, are U+FFFD.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let decoded = match text[1..].chars().next()? {
+        'u' => {
+            // Ruby takes what is no hexadecimal digit for the end of the number.
+            let digits = text.get(2..6)?;
+            let hex: String = digits.chars().take_while(char::is_ascii_hexdigit).collect();
+            let code = u32::from_str_radix(&hex, 16).unwrap_or(0);
+            return Some((char::from_u32(code).unwrap_or('\u{fffd}'), 6));
+        }
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        c @ ('"' | '\\' | '/') => c,
+        _ => return None,
+    };
+    Some((decoded, 2))
+}

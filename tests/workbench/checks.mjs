@@ -143,7 +143,8 @@ const scenarios = {
 
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
       const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
-      check(story.includes('Searching for "profile::web::vhosts"') && story.includes("node web-01.kyoto"), "the story of the lookup is a document", story);
+      const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
+      check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
       await window.command("Hiera: Show Effective Data of the Node");
       const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
       check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);

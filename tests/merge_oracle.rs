@@ -151,7 +151,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
         "unconstrained_deep",
         "default",
     ]);
-    let mut options = Hash::new();
+    let mut options = Hash::default();
     put(&mut options, "strategy", name.into());
     if name.ends_with("deep") {
         let prefix = random.pick(kind.prefixes);
@@ -182,7 +182,7 @@ fn odd_merge(random: &mut Random) -> Value {
     if random.one_in(3) {
         return random_value(random, &Kind { prefixes: &["--"], random_size: 3, sensitive: false }, 1);
     }
-    let mut options = Hash::new();
+    let mut options = Hash::default();
     let name = random.pick(&["deep", "hash", "unique", "first", "reverse_deep", "Deep", ""]);
     if !random.one_in(8) {
         put(&mut options, "strategy", name.into());

@@ -332,7 +332,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         }
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
-            let (certname, mut scope) = scope_of(&crate::hiera::Hash::new(), Some(wanted), wanted, &name);
+            let (certname, mut scope) = scope_of(&crate::hiera::Hash::default(), Some(wanted), wanted, &name);
             scope.derive(rules.clone());
             Ok(vec![(certname, Arc::new(scope))])
         }

@@ -21,6 +21,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::merge::Strategy;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
+use crate::workspace::parallel::on_all_cores;
 use rule::{Check, DataContext, EntryContext, FileContext};
 
 /// Which rules are looked for, and how serious their findings are.
@@ -52,7 +53,9 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
 
 /// The findings of the whole workspace: those of each file, files in the order of their paths.
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
-    snapshot.files().flat_map(|file| check_file(snapshot, &file.path, config)).collect()
+    let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
+    snapshot.keys(); // Once, before all threads wait for it.
+    on_all_cores(&files, |path| check_file(snapshot, path, config)).into_iter().flatten().collect()
 }
 
 /// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is another matter there.

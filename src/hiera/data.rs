@@ -59,7 +59,7 @@ pub struct Facts {
 #[derive(Clone, Debug, Default)]
 struct Roots {
     /// In which part a key counts, and which of its members it is: the last one, in the place of the first.
-    members: IndexMap<Key, (u32, u32)>,
+    members: IndexMap<Key, (u32, u32), foldhash::fast::RandomState>,
     /// Keys that stand twice.
     repeated: Vec<Problem>,
 }

@@ -226,7 +226,7 @@ fn flatten(value: &Value, into: &mut Vec<Value>) {
 fn into_hash(value: Value) -> Hash {
     match value.data {
         Data::Hash(hash) => Arc::unwrap_or_clone(hash),
-        _ => Hash::new(),
+        _ => Hash::default(),
     }
 }
 

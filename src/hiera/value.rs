@@ -68,7 +68,7 @@ pub enum Data {
 }
 
 /// A hash in Ruby's order: an overwritten key keeps its place.
-pub type Hash = IndexMap<Key, Member>;
+pub type Hash = IndexMap<Key, Member, foldhash::fast::RandomState>;
 
 /// A key of a hash: any value, though only strings and numbers are legal in a value that is looked up.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use super::parallel::on_all_cores;
 use super::snapshot::Snapshot;
 use crate::hiera::data::{DataFile, Facts, Part, Reference};
 use crate::text::FilePath;
@@ -49,23 +50,23 @@ impl KeyIndex {
     pub fn new(snapshot: &Snapshot) -> KeyIndex {
         let mut index = KeyIndex::default();
         let mut keys: HashMap<Arc<str>, Uses> = HashMap::new();
-        for file in snapshot.files() {
-            let readings = readings(snapshot, &file.path);
+        let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
+        for (path, readings) in files.iter().zip(on_all_cores(&files, |path| readings(snapshot, path))) {
             if readings.0.is_empty() {
                 continue;
             }
             for facts in readings.0.iter().flat_map(|data| data.parts()).map(|part| &part.facts) {
                 for key in facts.members.iter().filter_map(|(key, _)| key.as_str()) {
                     let files = &mut entry(&mut keys, key).definitions;
-                    if files.last() != Some(&file.path) {
-                        files.push(file.path.clone());
+                    if files.last() != Some(*path) {
+                        files.push((*path).clone());
                     }
                 }
                 for (root, target) in questions(facts) {
                     count(&mut entry(&mut keys, root).asks_for, &target, true);
                 }
             }
-            index.readings.insert(file.path.clone(), readings);
+            index.readings.insert((*path).clone(), readings);
         }
         index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
         index.keys = keys.into_iter().collect();

@@ -10,6 +10,7 @@ pub mod layers;
 mod layout;
 pub mod mapping;
 pub mod nodes;
+pub mod parallel;
 pub mod scan;
 pub mod snapshot;
 

@@ -119,7 +119,7 @@ pub fn literal_scope(hash: &Hash, name: &str, environment: &str) -> Scope {
     let mut scope = Scope::closed(name, variables);
     let facts = match scope.get("facts") {
         Variable::Known(facts) => facts,
-        _ => Value::hash(Hash::new(), None),
+        _ => Value::hash(Hash::default(), None),
     };
     let clientcert = facts.get("clientcert").and_then(Value::as_str).map(str::to_owned);
     complete(&mut scope, clientcert.as_deref(), environment);
@@ -149,7 +149,7 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str) {
         let trusted: Hash = [
             (Key::string("authenticated"), member("local".into())),
             (Key::string("certname"), member(certname_value)),
-            (Key::string("extensions"), member(Value::hash(Hash::new(), None))),
+            (Key::string("extensions"), member(Value::hash(Hash::default(), None))),
             (Key::string("hostname"), member(or_null(hostname))),
             (Key::string("domain"), member(or_null(domain))),
         ]
@@ -158,8 +158,8 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str) {
         scope.set("trusted", Value::hash(trusted, None));
     }
     for (name, value) in [
-        ("facts", Value::hash(Hash::new(), None)),
-        ("server_facts", Value::hash(Hash::new(), None)),
+        ("facts", Value::hash(Hash::default(), None)),
+        ("server_facts", Value::hash(Hash::default(), None)),
         ("environment", environment.into()),
         ("module_name", Value::null(None)),
     ] {

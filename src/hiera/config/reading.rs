@@ -34,7 +34,7 @@ impl Reading<'_> {
                 let message =
                     "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
                 self.report(ConfigProblemKind::Deprecated, span, message.into());
-                return (Version::V3, self.version_3(&Hash::new()));
+                return (Version::V3, self.version_3(&Hash::default()));
             }
             self.report(ConfigProblemKind::Unreadable, span, self.misplaced(Version::V3));
             return (Version::V3, Levels::default());

@@ -207,7 +207,7 @@ impl Loading<'_> {
     /// An `!!omap`: of each item Psych takes the first thing for a key and the last for its value, be it a mapping or a list.
     fn ordered_hash(&mut self, id: NodeId, items: &[Value]) -> Value {
         let range = self.tree.node(id).span;
-        let mut hash = Hash::with_capacity(items.len());
+        let mut hash = Hash::with_capacity_and_hasher(items.len(), Default::default());
         for item in items {
             let ends = match &item.data {
                 Data::Hash(members) => members.first().zip(members.last()).map(|((key, first), (_, last))| {
@@ -298,8 +298,9 @@ impl Loading<'_> {
     /// A mapping's hash. The members of the root are kept as they are written, each by itself, unless a merge key mixes them with others.
     fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
         let as_written = is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
-        let mut hash = Hash::with_capacity(entries.len());
-        let mut written: HashMap<Key, TextRange> = HashMap::with_capacity(entries.len());
+        let mut hash = Hash::with_capacity_and_hasher(entries.len(), Default::default());
+        let mut written: HashMap<Key, TextRange, foldhash::fast::RandomState> =
+            HashMap::with_capacity_and_hasher(entries.len(), Default::default());
         for (key_id, value_id) in entries {
             let key_node = self.tree.node(*key_id);
             let key_span = self.span(key_node.span);
@@ -366,7 +367,7 @@ impl Loading<'_> {
                 if !items.iter().all(|item| item.as_hash().is_some()) {
                     return false;
                 }
-                let mut merged = Hash::new();
+                let mut merged = Hash::default();
                 items.iter().rev().filter_map(Value::as_hash).for_each(|hash| merged.extend(hash.clone()));
                 into.extend(merged);
                 true

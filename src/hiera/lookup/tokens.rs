@@ -34,7 +34,7 @@ impl Resolver<'_> {
                 Ok(Value::array(items?, value.origin))
             }
             Data::Hash(hash) => {
-                let mut out = Hash::with_capacity(hash.len());
+                let mut out = Hash::with_capacity_and_hasher(hash.len(), Default::default());
                 let mut secret_key = false;
                 for (key, member) in hash.iter() {
                     let key = match &key.0 {

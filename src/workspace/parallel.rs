@@ -1,0 +1,51 @@
+//! Work on many files at once, on all cores.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// How many items a thread takes at a time: enough that taking costs nothing, few enough that no thread is left with all the long ones.
+const BATCH: usize = 16;
+/// Values may nest and so may lookups; the default stack of a thread is for neither.
+const STACK: usize = 16 << 20;
+
+/// What `work` makes of each item, in the order of the items.
+pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, usize::from).min(items.len().div_ceil(BATCH));
+    if cores < 2 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len().div_ceil(BATCH)));
+    let take = || {
+        loop {
+            let start = next.fetch_add(BATCH, Ordering::Relaxed);
+            let Some(batch) = items.get(start..items.len().min(start + BATCH)).filter(|batch| !batch.is_empty()) else { return };
+            let results: Vec<R> = batch.iter().map(&work).collect();
+            done.lock().expect("no holder panics").push((start, results));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..cores {
+            // A thread that cannot be had is done without.
+            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take);
+        }
+        take();
+    });
+    let mut done = done.into_inner().expect("no holder panics");
+    done.sort_by_key(|(start, _)| *start);
+    done.into_iter().flat_map(|(_, results)| results).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order() {
+        for count in [0, 1, 15, 16, 17, 1_000] {
+            let items: Vec<usize> = (0..count).collect();
+            assert_eq!(on_all_cores(&items, |n| n * 2), items.iter().map(|n| n * 2).collect::<Vec<_>>());
+        }
+    }
+}

@@ -70,7 +70,7 @@ pub enum OptionsError {
         span: Option<Span>,
     },
     /// An entry is no hash where one is needed.
-    BadEntry(&'static str, Option<Span>),
+    BadEntry(String, Option<Span>),
     /// Its `merge` is none.
     Strategy(StrategyError),
 }
@@ -172,9 +172,12 @@ impl OptionsEntry {
             Data::Hash(hash) => Ok(Some(hash)),
             Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => {
-                Err(OptionsError::BadEntry("no implicit conversion of String into Integer", self.value.origin))
+                Err(OptionsError::BadEntry("no implicit conversion of String into Integer".into(), self.value.origin))
             }
-            _ => Err(OptionsError::BadEntry("undefined method `[]' for the entry", self.value.origin)),
+            _ => {
+                let (text, class) = (self.value.to_text(), self.value.class_name());
+                Err(OptionsError::BadEntry(format!("undefined method `[]' for {text}:{class}"), self.value.origin))
+            }
         }
     }
 

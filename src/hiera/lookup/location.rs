@@ -129,7 +129,9 @@ impl Resolver<'_> {
                 return Err(LookupError::crash(message.to_owned()));
             }
             // Puppet names the file only for what YAML's own reader says.
-            let nameless = message.starts_with("Unknown alias") || message.starts_with("invalid value for ");
+            const NAMELESS: [&str; 6] =
+                ["Unknown alias", "invalid value for ", "can't convert ", "can't modify frozen ", "undefined method ", "`@"];
+            let nameless = NAMELESS.iter().any(|start| message.starts_with(start));
             let place = if nameless { String::new() } else { format!("({path}): ") };
             return error(format!("Unable to parse {place}{message}"));
         }

@@ -169,9 +169,16 @@ const scenarios = {
       await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
       const [first, ...more] = servers(host);
       check(first !== undefined && more.length === 0, "one server runs", [first, ...more]);
+      // A setting reaches it as soon as it is set; what is not set leaves the repository's own settings be, which name the nodes.
+      host.configure({ ...host.settings, "hiera.rules": { "alias-not-whole-value": "off" } });
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check((await window.status(EXTENSION)).some((text) => text.includes("3 nodes")), "a setting counts as soon as it is set, beside the repository's", await window.status(EXTENSION));
+      host.configure(host.settings);
+      await until("the finding again", async () => (await window.problems()).length === 1);
       process.kill(first, "SIGKILL");
       const second = await until("another server", () => servers(host).find((pid) => pid !== first));
-      check(second !== first, "a server that is killed is started again");
+      await until("the end of the first", () => !fs.existsSync(`/proc/${first}`));
+      check(second !== first, "a server that is killed is started again, and leaves no zombie");
       await until("the finding again", async () => (await window.problems()).length === 1);
       await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
       await window.press(...Array("pool ".length).fill("Backspace"));

@@ -1,7 +1,9 @@
 //! Settings as written, in any of the three places, to the configs of the workspace and the rules.
 //!
-//! One schema: what is here is what `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` may say. Unknown keys and
+//! One schema: what is in [`schema`] is what `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` may say. Unknown keys and
 //! wrong types are reported, and the rest still counts.
+
+pub mod schema;
 
 use regex::Regex;
 use serde_json::Value;
@@ -76,26 +78,13 @@ impl Settings {
 /// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has neither, which is some other server's.
 pub fn section(settings: &Value) -> Option<&Value> {
     let members = settings.as_object()?;
-    let known = |name: &String| SETTINGS.contains(&name.as_str()) || CLIENT_KEYS.contains(&name.as_str());
+    let known = |name: &String| schema::knows(name) || CLIENT_KEYS.contains(&name.as_str());
     match members.get("hiera") {
         Some(section) => Some(section),
         None => members.keys().any(known).then_some(settings),
     }
 }
 
-/// The names of all settings.
-const SETTINGS: [&str; 10] = [
-    "puppet",
-    "environment",
-    "hieraConfig",
-    "globalHieraConfig",
-    "modulePath",
-    "pathMappings",
-    "nodes",
-    "rules",
-    "maxFileSize",
-    "eyaml",
-];
 /// What editors keep for themselves beside the settings.
 const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
@@ -148,16 +137,17 @@ impl Applying<'_> {
         });
     }
 
-    /// Calls `each` for the members of a hash that are not `null`; it says whether it knows the member.
+    /// Calls `each` for the members of a hash that are not `null` and in the schema; it says whether it knows the member.
     fn members(&mut self, key: &str, value: &Value, each: impl Fn(&mut Self, &str, &Value) -> bool) {
         let Some(members) = value.as_object() else {
             self.report(key, "must be a hash");
             return;
         };
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-            if !each(self, name, value) {
-                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                self.report(&key, "is not known");
+            let full = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            let is_known = schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
+            if !is_known || !each(self, name, value) {
+                self.report(&full, "is not known");
             }
         }
     }
@@ -414,10 +404,6 @@ mod tests {
         for other in [serde_json::json!({"yaml": {"schemas": {}}}), serde_json::json!({}), serde_json::json!([])] {
             assert_eq!(section(&other), None);
         }
-        // Each name is known to the schema.
-        let all: serde_json::Map<String, Value> = SETTINGS.iter().map(|name| ((*name).to_owned(), 1.into())).collect();
-        let problems = Settings::default().apply(&Value::Object(all), Origin::User);
-        assert!(problems.iter().all(|problem| problem.message != "is not known"), "{problems:?}");
     }
 
     #[test]
@@ -435,6 +421,44 @@ mod tests {
         let odd = serde_json::json!({"eyaml": {"decrypt": "yes", "privateKey": "keys/k.pem", "keyFolders": "/", "colour": 1}});
         let keys: Vec<String> = settings.apply(&odd, Origin::User).into_iter().map(|problem| problem.key).collect();
         assert_eq!(keys, ["eyaml.decrypt", "eyaml.privateKey", "eyaml.keyFolders", "eyaml.colour"]);
+    }
+
+    #[test]
+    fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
+        use schema::{Kind, SCHEMA, Who};
+        for setting in SCHEMA {
+            let value = match setting.kind {
+                Kind::Text if setting.name == "environment" => serde_json::json!("production"),
+                Kind::Text => serde_json::json!("/outside"),
+                Kind::Texts => serde_json::json!(["/outside"]),
+                Kind::Flag => true.into(),
+                Kind::Bytes => 5.into(),
+                Kind::Numbers(numbers) => numbers[0].into(),
+                Kind::Words(words) => words[0].into(),
+                Kind::TextByText => serde_json::json!({"/srv": "/outside"}),
+                Kind::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
+                Kind::Severities => serde_json::json!({"unknown-key": "off"}),
+            };
+            let set = |value: &Value, origin| {
+                let nested = setting.name.rsplit('.').fold(value.clone(), |value, name| serde_json::json!({name: value}));
+                Settings::default().apply(&nested, origin)
+            };
+            let refused = [Origin::User, Origin::Editor, Origin::Repository].map(|origin| !set(&value, origin).is_empty());
+            let expected = match setting.who {
+                Who::Anybody => [false, false, false],
+                Who::EditorBeyondTheRepository => [false, false, true],
+                Who::User => [false, true, true],
+            };
+            assert_eq!(refused, expected, "{}", setting.name);
+            // What it is not is said of it, so it is read; the default is what it takes.
+            assert_ne!(set(&serde_json::json!([[]]), Origin::User), [], "{}", setting.name);
+            let default: Value = serde_json::from_str(setting.default).unwrap();
+            assert_eq!(set(&default, Origin::User), [], "{}", setting.name);
+        }
+        for unknown in ["puppet.colour", "colour", "environment.x", "rulesx", "puppetx"] {
+            assert!(!schema::knows(unknown), "{unknown}");
+        }
+        assert!(schema::knows("nodes") && schema::knows("rules.unknown-key"));
     }
 
     #[test]

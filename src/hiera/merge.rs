@@ -13,7 +13,7 @@ use super::value::{Data, Hash, Member, Value};
 
 mod deep;
 mod describe;
-pub(super) use describe::{is_data, quoted, report};
+pub(super) use describe::report;
 mod order;
 mod strategy;
 

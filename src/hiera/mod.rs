@@ -20,6 +20,7 @@ pub mod pattern;
 pub mod print;
 pub mod request;
 pub mod resolution;
+pub mod rich;
 pub mod ruby_regex;
 pub mod scope;
 pub mod sources;

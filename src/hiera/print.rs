@@ -150,6 +150,7 @@ fn scalar(value: &Value, options: &PrintOptions, indent: usize, blocks: bool) ->
         Data::Array(_) => "[]".into(),
         Data::Hash(_) => "{}".into(),
         Data::Sensitive(_) => REDACTED.into(),
+        Data::Rich(rich) => string(&rich.text(), indent, blocks),
         Data::String(text) if options.mask_encrypted && text.contains("ENC[") => masked(text),
         Data::String(text) => string(text, indent, blocks),
     }
@@ -258,6 +259,13 @@ fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
             out.push('}');
         }
         Data::Sensitive(_) => json_string(REDACTED, out),
+        Data::Rich(rich) => {
+            out.push_str("{\"__ptype\":");
+            json_string(rich.type_name(), out);
+            out.push_str(",\"__pvalue\":");
+            json_string(&rich.text(), out);
+            out.push('}');
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use indexmap::{Equivalent, IndexMap};
 
+use super::rich::Rich;
 use crate::text::Span;
 
 /// A value and where it was written.
@@ -65,6 +66,8 @@ pub enum Data {
     Hash(Arc<Hash>),
     /// A value that must not be shown.
     Sensitive(Arc<Value>),
+    /// A value that only `convert_to` makes.
+    Rich(Arc<Rich>),
 }
 
 /// A hash in Ruby's order: an overwritten key keeps its place.
@@ -213,6 +216,7 @@ impl Value {
             Data::Null => Cow::Borrowed(""),
             Data::Symbol(text) => Cow::Borrowed(text),
             Data::Sensitive(_) => Cow::Borrowed("Sensitive [value redacted]"),
+            Data::Rich(rich) => Cow::Owned(rich.to_string()),
             other => {
                 let mut out = String::new();
                 inspect(other, &mut out);
@@ -234,6 +238,7 @@ impl Value {
             Data::Array(_) => "Array",
             Data::Hash(_) => "Hash",
             Data::Sensitive(_) => "Puppet::Pops::Types::PSensitiveType::Sensitive",
+            Data::Rich(rich) => rich.class_name(),
         }
     }
 
@@ -256,6 +261,7 @@ impl Value {
             }
             Data::Hash(_) => "Hash",
             Data::Sensitive(_) => "Sensitive",
+            Data::Rich(rich) => rich.type_name(),
         }
     }
 }
@@ -294,6 +300,7 @@ impl PartialEq for Data {
             (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(a, b) || a == b,
             (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(a, b) || a == b,
             (Data::Sensitive(a), Data::Sensitive(b)) => a == b,
+            (Data::Rich(a), Data::Rich(b)) => a == b,
             _ => false,
         }
     }
@@ -370,6 +377,8 @@ impl Key {
                 (4u8, hash.len(), hash.iter().map(member).fold(0, u64::wrapping_add)).hash(state);
             }
             Data::Sensitive(value) => value.hash(state),
+            // Versions with other builds, ranges with other texts may be equal: only the kind is sure to be the same.
+            Data::Rich(rich) => rich.type_name().hash(state),
         }
     }
 }
@@ -424,7 +433,18 @@ pub fn inspect(data: &Data, out: &mut String) {
             out.push('}');
         }
         Data::Sensitive(_) => out.push_str("#<Sensitive [value redacted]>"),
+        Data::Rich(rich) => match &**rich {
+            Rich::Regexp(pattern) => out.push_str(&pattern.with_delimiters()),
+            rich => write!(out, "{rich}").expect("writing to a string"),
+        },
     }
+}
+
+/// A string as Ruby's `inspect` writes it.
+pub fn inspected(text: &str) -> String {
+    let mut out = String::new();
+    inspect_string(text, &mut out);
+    out
 }
 
 fn inspect_string(text: &str, out: &mut String) {

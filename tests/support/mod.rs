@@ -24,6 +24,7 @@
 
 pub mod python;
 pub mod random;
+pub mod typed;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -102,6 +103,13 @@ pub fn scratch(name: &str) -> PathBuf {
 pub fn hiera_ls<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
     command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+/// Ruby without the source lines that it may add to messages, and in UTF-8 wherever the test runs.
+pub fn ruby() -> Command {
+    let mut command = Command::new("ruby");
+    command.arg("--disable=error_highlight").env("LC_ALL", "C.UTF-8");
     command
 }
 

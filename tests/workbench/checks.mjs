@@ -8,8 +8,10 @@ import { Host, until } from "./workbench.mjs";
 const OUT = process.env.WORKBENCH_OUT;
 const EXTENSION = "hiera-ls.hiera-ls";
 const BUNDLED = process.env.WORKBENCH_BUNDLED;
+const UNIVERSAL = process.env.WORKBENCH_UNIVERSAL;
 const SAMPLE = path.resolve(import.meta.dirname, "../control-repo");
 const [NODE, COMMON] = ["data/nodes/web-01.oslo.example.net.yaml", "data/common.yaml"];
+const DATABASE = "data/nodes/db-01.oslo.example.net.yaml";
 
 /** A copy of the sample repository, for one scenario to change. */
 function repository(name) {
@@ -40,11 +42,32 @@ function check(condition, what, seen) {
   console.log(`ok: ${what}`);
 }
 
-/** The servers that run for an editor, by the place that its programs lie in. */
+/** The servers that run for an editor: all that it starts has its home. */
 function servers(host) {
-  const processes = execFileSync("ps", ["-eo", "pid=,stat=,args="], { encoding: "utf8" }).split("\n");
-  const ours = processes.filter((line) => line.includes(host.folder) && / server$/.test(line) && line.includes("hiera-ls"));
-  return ours.map((line) => Number(line.trim().split(/\s+/)[0]));
+  const read = (pid, what) => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/${what}`, "utf8").split("\0");
+    } catch {
+      return []; // It has gone meanwhile.
+    }
+  };
+  const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  const isServer = (pid) => path.basename(read(pid, "cmdline")[0] ?? "") === "hiera-ls" && read(pid, "cmdline")[1] === "server";
+  return pids.filter((pid) => isServer(pid) && read(pid, "environ").includes(`HOME=${host.folder}/home`));
+}
+
+/** An extension of this folder as a package, made with what ours is made with. */
+function packaged(name) {
+  const [source, folder] = [path.join(import.meta.dirname, name), path.join(OUT, "folders", name)];
+  const tool = (tool) => path.join(process.env.WORKBENCH_TOOLS, "node_modules/.bin", tool);
+  fs.mkdirSync(folder, { recursive: true });
+  fs.copyFileSync(path.join(source, "package.json"), path.join(folder, "package.json"));
+  const options = ["--bundle", "--external:vscode", "--format=cjs", "--platform=node", "--log-level=warning", `--outfile=${folder}/dist/extension.js`];
+  const env = { ...process.env, NODE_PATH: path.join(process.env.WORKBENCH_TOOLS, "node_modules") };
+  execFileSync(tool("esbuild"), [path.join(source, "extension.js"), ...options], { env });
+  const allowed = ["--no-dependencies", "--allow-missing-repository", "--skip-license"];
+  execFileSync(tool("vsce"), ["package", ...allowed, "--out", `${folder}.vsix`], { cwd: folder, stdio: "ignore" });
+  return `${folder}.vsix`;
 }
 
 const scenarios = {
@@ -52,8 +75,19 @@ const scenarios = {
   async "a control repository"() {
     const host = await Host.start({ extensions: [BUNDLED], settings: { "editor.gotoLocation.multipleDefinitions": "goto" } });
     await within(host, async () => {
-      const folder = repository("main");
+      const folder = repository("control-repo");
       const window = await host.open(folder);
+
+      // The picture of the README.
+      await window.unfold("Hierarchy");
+      await window.go(DATABASE, ...place(folder, DATABASE, "profile::base::sysctl"));
+      await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
+      const pictured = await window.hover();
+      check(pictured.includes("vm.swappiness: 1\n") && pictured.includes("merged hash"), "the hover of the README's picture is whole", pictured);
+      await window.page.waitForTimeout(500); // It fades in.
+      await window.screenshot("readme", { clip: { x: 0, y: 36, width: 1190, height: 470 } });
+      if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../editors/vscode/media/hover.png"));
+      await window.press("Escape");
 
       await window.go(NODE, ...place(folder, NODE, "profile::web::vhosts"));
       const hover = await window.hover();
@@ -95,9 +129,11 @@ const scenarios = {
       });
       check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
 
-      await window.unfold("Hierarchy");
-      const levels = await until("the levels", async () => ((await window.rows("Hierarchy")).length >= 9 ? window.rows("Hierarchy") : undefined));
-      check(levels.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")), "the Hierarchy view tells which files have the key", levels);
+      const levels = await until("the levels of the other node and key", async () => {
+        const rows = await window.rows("Hierarchy");
+        return rows.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")) ? rows : undefined;
+      });
+      check(levels.some((row) => row.startsWith("Common, data/common.yaml, has the key")), "the Hierarchy view tells which files have the key", levels);
       check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
       check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
       await window.screenshot("hierarchy");
@@ -107,7 +143,8 @@ const scenarios = {
 
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
       const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
-      check(story.includes('Searching for "profile::web::vhosts"') && story.includes("node web-01.kyoto"), "the story of the lookup is a document", story);
+      const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
+      check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
       await window.command("Hiera: Show Effective Data of the Node");
       const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
       check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);
@@ -132,9 +169,16 @@ const scenarios = {
       await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
       const [first, ...more] = servers(host);
       check(first !== undefined && more.length === 0, "one server runs", [first, ...more]);
+      // A setting reaches it as soon as it is set; what is not set leaves the repository's own settings be, which name the nodes.
+      host.configure({ ...host.settings, "hiera.rules": { "alias-not-whole-value": "off" } });
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check((await window.status(EXTENSION)).some((text) => text.includes("3 nodes")), "a setting counts as soon as it is set, beside the repository's", await window.status(EXTENSION));
+      host.configure(host.settings);
+      await until("the finding again", async () => (await window.problems()).length === 1);
       process.kill(first, "SIGKILL");
       const second = await until("another server", () => servers(host).find((pid) => pid !== first));
-      check(second !== first, "a server that is killed is started again");
+      await until("the end of the first", () => !fs.existsSync(`/proc/${first}`));
+      check(second !== first, "a server that is killed is started again, and leaves no zombie");
       await until("the finding again", async () => (await window.problems()).length === 1);
       await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
       await window.press(...Array("pool ".length).fill("Backspace"));
@@ -146,6 +190,90 @@ const scenarios = {
       await window.command("Developer: Reload Window");
       await until("a third server alone", () => servers(host).length === 1 && servers(host)[0] !== second);
       check(!fs.existsSync(`/proc/${second}`), "a window that is closed leaves no server");
+    });
+  },
+
+  /** With the YAML server that most people have, nothing is said twice. */
+  async "yaml-language-server beside it"() {
+    const yaml = packaged("yaml");
+    const env = { YAML_LANGUAGE_SERVER: process.env.WORKBENCH_YAML_SERVER };
+    const host = await Host.start({ extensions: [BUNDLED, yaml], env, settings: { "yaml.schemaStore.enable": false } });
+    await within(host, async () => {
+      const folder = repository("beside");
+      const [role, os, site] = ["data/roles/web.yaml", "data/os/Debian.yaml", "data/sites/oslo/network.yaml"];
+      fs.appendFileSync(path.join(folder, role), "classes: [profile::other]\n");
+      fs.appendFileSync(path.join(folder, os), "broken: [1, 2\n");
+      edit(folder, site, "site_name: Oslo", "site_name: \"%{lookup('compnay')} Oslo\"");
+      const window = await host.open(folder);
+      const said = async (file, wanted) => {
+        await window.go(file);
+        return until(`findings in ${file}`, async () => {
+          const problems = await window.problems();
+          await window.page.waitForTimeout(1500);
+          // Both servers take their time: what is seen twice in a row is what there is.
+          return problems.length > 0 && wanted(problems) && JSON.stringify(problems) === JSON.stringify(await window.problems()) ? problems : undefined;
+        });
+      };
+      const by = (problems, source) => problems.filter((problem) => problem.includes(`generated by ${source}`)).length;
+      const twice = await said(role, (problems) => by(problems, "YAML") > 0);
+      check(twice.filter((problem) => /unique|twice|duplicate/i.test(problem)).length === 1, "a key that stands twice is found once", twice);
+      await window.press("Control+W");
+      const broken = await said(os, (problems) => by(problems, "YAML") > 0);
+      check(by(broken, "hiera-ls") === 0, "broken syntax is one server's", broken);
+      await window.screenshot("beside-yaml-language-server");
+      await window.press("Control+W");
+      const own = await said(site, (problems) => by(problems, "hiera-ls") > 0);
+      check(own.length === 1 && own[0].includes("compnay"), "what only Hiera knows is found all the same", own);
+    });
+  },
+
+  /** A package without a server, in a workspace that nobody trusts yet. */
+  async "a server that is missing, or not to be trusted"() {
+    const folder = repository("untrusted");
+    const marker = path.join(OUT, "it-ran");
+    fs.rmSync(marker, { force: true });
+    const fake = path.join(folder, "fake-server");
+    fs.writeFileSync(fake, `#!/bin/sh\ntouch '${marker}'\necho hiera-ls 0.0.1\n`, { mode: 0o755 });
+    fs.mkdirSync(path.join(folder, ".vscode"));
+    fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify({ "hiera.server.path": fake }));
+    const host = await Host.start({ extensions: [UNIVERSAL], trust: false, env: { PATH: "/usr/bin:/bin" } });
+    await within(host, async () => {
+      const window = await host.open(folder);
+      const missing = await until("the message", async () => (await window.toasts()).find((text) => text.includes("Hiera:")));
+      check(missing.includes("hiera-ls was not found") && missing.includes("Open Settings"), "a missing server is told of", missing);
+      check(!fs.existsSync(marker), "in Restricted Mode no program of the workspace runs");
+      await window.screenshot("missing-server");
+      check((await window.status(EXTENSION)).some((text) => text.includes("was not found")), "and the status bar shows it", await window.status(EXTENSION));
+      await window.command("Notifications: Clear All Notifications");
+      await window.command("Workspaces: Manage Workspace Trust");
+      await window.page.locator(".workspace-trust-editor .monaco-button").filter({ hasText: "Trust" }).first().click({ timeout: 20_000 });
+      const old = await until("the other message", async () => (await window.toasts()).find((text) => text.includes("too old")));
+      check(/hiera-ls 0\.0\.1 at .*fake-server .*needs \d+\.\d+\.\d+ or newer/.test(old), "in a trusted one it does, and an old one is told of", old);
+      // What the user sets counts at once.
+      fs.rmSync(path.join(folder, ".vscode/settings.json"));
+      host.configure({ ...host.settings, "hiera.server.path": process.env.WORKBENCH_SERVER });
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => /Hiera: \d+ keys/.test(text)));
+      check(true, "a setting that names a server starts it");
+    });
+  },
+
+  /** A folder within an environment, and the walkthrough. */
+  async "a folder below hiera.yaml"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(repository("below"), "data");
+      const window = await host.open(folder);
+      await window.go("roles/web.yaml", 9, 5);
+      const hover = await window.hover();
+      check(hover.includes("docroot: /srv/www/shop"), "a folder within an environment is served from its root", hover);
+      await window.command("Welcome: Open Walkthrough...");
+      await until("the walkthrough", async () => (await window.picks()).some((pick) => pick.includes("Hiera")));
+      await window.pick("Get Started with Hiera");
+      const steps = window.page.locator(".getting-started-step");
+      await until("its steps", async () => (await steps.count()) === 5);
+      check(true, "the walkthrough has five steps");
+      await window.page.waitForTimeout(3000);
+      await window.screenshot("walkthrough");
     });
   },
 

@@ -50,7 +50,8 @@ export class Host {
     host.folder = fs.mkdtempSync(path.join(os.tmpdir(), "wb-"));
     for (const folder of ["home", "tmp", "data/User", "data/Machine", "ext"]) fs.mkdirSync(path.join(host.folder, folder), { recursive: true });
     fs.writeFileSync(path.join(host.folder, "config.yaml"), "auth: none\n");
-    host.configure({ ...SETTINGS, ...settings });
+    host.settings = { ...SETTINGS, ...settings };
+    host.configure(host.settings);
     const { folder } = host;
     host.env = { ...process.env, HOME: `${folder}/home`, TMPDIR: `${folder}/tmp`, EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}', ...env };
     host.args = [ENTRY, "--config", `${folder}/config.yaml`, "--user-data-dir", `${folder}/data`, "--extensions-dir", `${folder}/ext`];

@@ -24,7 +24,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     workspace.onDidChangeWorkspaceFolders(lookAgain),
     workspace.onDidGrantWorkspaceTrust(() => void own.restart()),
     workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("hiera.server")) void own.restart();
+      if (own.settings.needsRestart((name) => event.affectsConfiguration(name))) void own.restart();
     }),
     own.onDidStart((client) => void restoreNode(context, client, own.output)),
     commands.registerCommand("hiera.restartServer", () => own.restart()),

@@ -122,7 +122,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
 function levelItem(level: HierarchyLevel): TreeItem {
   const item = new TreeItem(level.name, level.locations.length > 0 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   item.description = layerOf(level);
-  if (level.locations.length === 0) item.tooltip = "The levels of this hiera.yaml cannot be located: see its findings.";
+  if (level.locations.length === 0) item.tooltip = "This level reads nothing for this node.";
   item.command = opening(level.config.uri, level.config.range);
   return item;
 }

@@ -11,7 +11,7 @@ import { findProgram, NoProgram } from "./program";
 import type { Program } from "./program";
 import { statusNotification } from "./protocol";
 import type { Status } from "./protocol";
-import { SECTION, settingNames, settings } from "./settings";
+import { SECTION, Settings } from "./settings";
 
 /** How the server is, for the status bar. */
 export type Health =
@@ -23,6 +23,7 @@ export type Health =
 export class Server implements Disposable {
   /** Where the server and the extension say what they do. */
   readonly output: LogOutputChannel;
+  readonly settings: Settings;
   private readonly changes = new EventEmitter<Health>();
   private readonly starts = new EventEmitter<LanguageClient>();
   /** Tells of every change of the server's health, also of what it knows. */
@@ -35,6 +36,7 @@ export class Server implements Disposable {
   private queue: Promise<void> = Promise.resolve();
 
   constructor(private readonly context: ExtensionContext) {
+    this.settings = new Settings(context.extension.packageJSON);
     this.output = window.createOutputChannel("Hiera", { log: true });
   }
 
@@ -109,18 +111,17 @@ export class Server implements Disposable {
   }
 
   private newClient(program: Program): LanguageClient {
-    const names = settingNames(this.context.extension.packageJSON);
     const doubles = new Doubles();
     const options: LanguageClientOptions = {
       documentSelector: selector(this.roots),
       outputChannel: this.output,
-      initializationOptions: settings(names),
+      initializationOptions: this.settings.initial(),
       middleware: {
         handleDiagnostics: (uri, diagnostics, next) => {
           doubles.handle(uri, diagnostics, next);
         },
         workspace: {
-          configuration: (params) => params.items.map((item) => (item.section === SECTION ? settings(names) : null)),
+          configuration: (params) => params.items.map((item) => (item.section === SECTION ? this.settings.answer() : null)),
         },
       },
     };

@@ -3,35 +3,64 @@
  * win over the repository's `.hiera-ls.yaml`.
  */
 import { workspace } from "vscode";
-import type { Uri } from "vscode";
 
 export const SECTION = "hiera";
 
-/** Settings that are the extension's, not the server's. */
-const OWN = ["server.", "trace."];
+interface Property {
+  readonly scope: string;
+}
 
-/** The server's settings that are set anywhere, nested as their dotted names say. */
-export function settings(names: readonly string[], scope?: Uri): Record<string, unknown> {
-  const configuration = workspace.getConfiguration(SECTION, scope ?? null);
+/** The server's settings, by who may set them. */
+export class Settings {
+  /** Those that a workspace may set, too. */
+  private readonly shared: readonly string[];
+  /** Those that concern secrets: the user's own alone. */
+  private readonly users: readonly string[];
+
+  /** Takes the extension's manifest. */
+  constructor(manifest: unknown) {
+    const parts = (manifest as { contributes: { configuration: { properties: Record<string, Property> }[] } }).contributes.configuration;
+    // The first part is the extension's own; the others are the server's schema.
+    const all = parts.slice(1).flatMap((part) => Object.entries(part.properties));
+    const names = (wanted: (property: Property) => boolean) =>
+      all.filter(([, property]) => wanted(property)).map(([name]) => name.slice(SECTION.length + 1));
+    this.users = names(({ scope }) => scope === "machine");
+    this.shared = names(({ scope }) => scope !== "machine");
+  }
+
+  /** What the server asks for. */
+  answer(): Record<string, unknown> {
+    const configuration = workspace.getConfiguration(SECTION);
+    const set = this.shared.filter((name) => {
+      const found = configuration.inspect(name);
+      return [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].some((value) => value !== undefined);
+    });
+    // Not the parts: VS Code merges hashes that are set in several places.
+    return nested(set.map((name) => [name, configuration.get(name)]));
+  }
+
+  /** What the server takes for the user's own, at its start: nothing of it can come from a file of the workspace. */
+  initial(): Record<string, unknown> {
+    const configuration = workspace.getConfiguration(SECTION);
+    const values = this.users.map((name) => [name, configuration.inspect(name)?.globalValue] as const);
+    return nested(values.filter(([, value]) => value !== undefined));
+  }
+
+  /** Whether a change of these needs a new server. */
+  needsRestart(isAffected: (name: string) => boolean): boolean {
+    return isAffected(`${SECTION}.server`) || this.users.some((name) => isAffected(`${SECTION}.${name}`));
+  }
+}
+
+/** Values by dotted names, as hashes within hashes. */
+function nested(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const all: Record<string, unknown> = {};
-  for (const name of names.filter((name) => !OWN.some((own) => name.startsWith(own)))) {
-    const found = configuration.inspect(name);
-    const isSet = [found?.globalValue, found?.workspaceValue, found?.workspaceFolderValue].some((value) => value !== undefined);
-    // `get` and not the parts: VS Code merges hashes that are set in several places.
-    if (isSet) put(all, name.split("."), configuration.get(name));
+  for (const [name, value] of values) {
+    const way = name.split(".");
+    const last = way.pop() ?? name;
+    let at = all;
+    for (const step of way) at = (at[step] ??= {}) as Record<string, unknown>;
+    at[last] = value;
   }
   return all;
-}
-
-/** The names of all settings that the extension's manifest has, without the section. */
-export function settingNames(manifest: unknown): string[] {
-  const parts = (manifest as { contributes: { configuration: { properties: Record<string, unknown> }[] } }).contributes.configuration;
-  return parts.flatMap((part) => Object.keys(part.properties)).map((name) => name.slice(SECTION.length + 1));
-}
-
-function put(into: Record<string, unknown>, way: readonly string[], value: unknown): void {
-  const [first, ...rest] = way;
-  if (first === undefined) return;
-  if (rest.length === 0) into[first] = value;
-  else put((into[first] ??= {}) as Record<string, unknown>, rest, value);
 }

@@ -200,9 +200,6 @@ lookup_options:
             data/common.yaml:5:3: error: premature end of char-class: /^[/: every lookup in this layer fails for it [bad-options-regex]
               5 |   "^[": {merge: deep}
                 |   ^^^^
-            data/common.yaml:6:3: error: target of repeat operator is invalid: /^*/: every lookup in this layer fails for it [bad-options-regex]
-              6 |   "^*": {merge: deep}
-                |   ^^^^
         "#]],
     );
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::{Invocation, Resolver, Strategy, is_reserved};
 use crate::hiera::config::{Layer, Version};
+use crate::hiera::convert::quote::puppet_quote;
 use crate::hiera::dig::{Dug, dig, dig_watched};
 use crate::hiera::error::LookupError;
 use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject};
 use crate::hiera::hierarchy::{Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::ConvertTo;
-use crate::hiera::merge::{fold, quoted};
+use crate::hiera::merge::fold;
 use crate::hiera::pattern::conditions;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::Outcome;
@@ -219,7 +220,7 @@ pub(super) fn location_kind(location: &Location) -> Option<Kind> {
 fn in_puppets_language(value: &Value) -> String {
     match &value.data {
         Data::Null => "undef".into(),
-        Data::String(text) => quoted(text),
+        Data::String(text) => puppet_quote(text),
         Data::Float(number) => float_text(*number),
         Data::Array(items) => format!("[{}]", items.iter().map(in_puppets_language).collect::<Vec<_>>().join(", ")),
         Data::Hash(hash) => {

@@ -9,10 +9,9 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use onig::{Regex, RegexOptions, Syntax};
-
 use super::strategy::DeepOptions;
 use super::{MergeError, member, order};
+use crate::hiera::ruby_regex::RubyRegex;
 use crate::hiera::value::{Data, Hash, Value};
 
 /// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed by what only `higher` has,
@@ -38,7 +37,7 @@ pub(super) enum Knockout {
     /// A prefix that means itself as a regular expression, as nearly all do.
     Literal(Box<str>),
     /// Any other.
-    Regex(Box<Regex>),
+    Regex(Box<RubyRegex>),
 }
 
 /// A string that knocks out.
@@ -342,21 +341,17 @@ impl Knockout {
         if prefix.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1 {
             return Err(MergeError::BadKnockout { message: "too short escape sequence".into() });
         }
-        // Ruby lets the anchor be repeated, which the library does not: repeated freely, it can be left out.
-        // (An interval, `{2}`, stays an error here.)
-        let rest = prefix.trim_start_matches(['*', '+', '?']);
-        let repeats = &prefix[..prefix.len() - rest.len()];
-        let anchor = if repeats.contains(['*', '?']) { "" } else { "^" };
-        match Regex::with_options(&format!("{anchor}{rest}"), RegexOptions::REGEX_OPTION_NONE, Syntax::ruby()) {
+        match RubyRegex::new(&format!("^{prefix}")) {
             Ok(regex) => Ok(Knockout::Regex(Box::new(regex))),
-            Err(error) => Err(MergeError::BadKnockout { message: format!("{}: /^{prefix}/", error.description()) }),
+            Err(error) => Err(MergeError::BadKnockout { message: error.message }),
         }
     }
 
     fn is_match(&self, text: &str) -> bool {
         match self {
             Knockout::Literal(prefix) => text.split('\n').any(|line| line.starts_with(&**prefix)),
-            Knockout::Regex(regex) => regex.find(text).is_some(),
+            // One that explodes knocks nothing out.
+            Knockout::Regex(regex) => regex.is_match(text) == Some(true),
         }
     }
 
@@ -370,7 +365,7 @@ impl Knockout {
                 let lines: Vec<&str> = text.split('\n').map(|line| line.strip_prefix(&**prefix).unwrap_or(line)).collect();
                 Some(lines.join("\n"))
             }
-            Knockout::Regex(regex) => Some(regex.replace_all(text, "")).filter(|stripped| stripped != text),
+            Knockout::Regex(regex) => regex.without_matches(text).filter(|stripped| stripped != text),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What `unique` and `hash` take, and Puppet's account of why they do not take a value.
 
+use crate::hiera::convert::quote::puppet_quote;
 use crate::hiera::value::{Data, Hash, Value, float_text, inspect};
 use crate::text::Span;
 
@@ -101,7 +102,7 @@ fn offender(value: &Value) -> Option<Span> {
 }
 
 /// Whether a value is what Puppet calls `Data`: null, scalars that JSON has, lists of data, hashes of data with string keys.
-pub(in crate::hiera) fn is_data(value: &Value) -> bool {
+fn is_data(value: &Value) -> bool {
     match &value.data {
         Data::Array(items) => items.iter().all(is_data),
         Data::Hash(hash) => is_data_hash(hash),
@@ -161,6 +162,7 @@ fn simple_name(data: &Data) -> &'static str {
         Data::Hash(hash) if !hash.is_empty() && is_struct(hash) => "Struct",
         Data::Hash(_) => "Hash",
         Data::Sensitive(_) => "Sensitive",
+        Data::Rich(rich) => rich.type_name(),
     }
 }
 
@@ -219,11 +221,12 @@ fn type_of(data: &Data) -> Type {
             other(format!("{}, {size}, {size}]", &text[..text.len() - 1]))
         }
         Data::Sensitive(inner) => other(format!("Sensitive[{}]", general_name(&inner.data))),
+        Data::Rich(rich) => other(rich.type_name().into()),
     }
 }
 
 fn struct_member(key: &str, value: &Value) -> String {
-    let key = quoted(key);
+    let key = puppet_quote(key);
     let value_type = type_of(&value.data);
     if value_type == Type::Undef { format!("NotUndef[{key}] => Undef") } else { format!("{key} => {}", value_type.text()) }
 }
@@ -315,44 +318,15 @@ impl Type {
             Type::Float(from, to) if *to == f64::INFINITY => format!("Float[{}]", float_text(*from)),
             Type::Float(from, to) => format!("Float[{}, {}]", float_text(*from), float_text(*to)),
             Type::Strings(texts) if texts.len() == 1 => "String".into(),
-            Type::Strings(texts) => format!("Enum[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")),
+            Type::Strings(texts) => {
+                format!("Enum[{}]", texts.iter().map(|text| puppet_quote(text)).collect::<Vec<_>>().join(", "))
+            }
             Type::Optional(inner) => match &**inner {
-                Type::Strings(texts) if texts.len() == 1 => format!("Optional[{}]", quoted(&texts[0])),
+                Type::Strings(texts) if texts.len() == 1 => format!("Optional[{}]", puppet_quote(&texts[0])),
                 inner => format!("Optional[{}]", inner.text()),
             },
             Type::Variant(types) => format!("Variant[{}]", types.iter().map(Type::text).collect::<Vec<_>>().join(", ")),
             Type::Other(text, _) => text.clone(),
         }
     }
-}
-
-/// A string as Puppet's language writes it.
-pub(in crate::hiera) fn quoted(text: &str) -> String {
-    if text.contains(|c: char| c < ' ') {
-        let mut out = String::from("\"");
-        for c in text.chars() {
-            match c {
-                '\n' => out.push_str("\\n"),
-                '\t' => out.push_str("\\t"),
-                '\r' => out.push_str("\\r"),
-                '"' | '\\' | '$' => out.extend(['\\', c]),
-                c if c < ' ' => out.push_str(&format!("\\u{{{:X}}}", c as u32)),
-                c => out.push(c),
-            }
-        }
-        out.push('"');
-        return out;
-    }
-    let mut out = String::from("'");
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' => out.push_str("\\'"),
-            // It stays with what follows, be it a quote.
-            '\\' => out.extend(std::iter::once(c).chain(chars.next())),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
 }

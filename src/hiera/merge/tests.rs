@@ -431,3 +431,10 @@ fn long_lists_of_alike_hashes_take_no_square_time() {
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_knockout_prefix_that_explodes_knocks_nothing_out() {
+    let text = "a".repeat(60) + "!";
+    let places = format!(r#"["{text}"] | ["b"]"#);
+    check(r#"{"strategy": "deep", "knockout_prefix": "(a|a)*$"}"#, &places, &format!(r#"["b", "{text}"]"#));
+}

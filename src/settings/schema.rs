@@ -1,0 +1,212 @@
+//! The list of all settings: what each is called, takes and means. What is not in it is not known, wherever it is written; the README's table
+//! and the settings of the VS Code extension are made from it.
+
+/// A setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its dotted name.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its default as JSON; `null` where there is none, or where it depends on something else.
+    pub default: &'static str,
+    /// The default in words, where JSON does not tell it.
+    pub otherwise: Option<&'static str>,
+    /// What it means, in Markdown.
+    pub meaning: &'static str,
+    /// Who may set it.
+    pub who: Who,
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A text, a path among them.
+    Text,
+    /// A list of texts.
+    Texts,
+    /// Yes or no.
+    Flag,
+    /// A number of bytes.
+    Bytes,
+    /// One of some numbers.
+    Numbers(&'static [u8]),
+    /// One of some words.
+    Words(&'static [&'static str]),
+    /// A hash of texts.
+    TextByText,
+    /// Rules that compute variables.
+    Derivations,
+    /// Severities by the codes of rules.
+    Severities,
+}
+
+/// Who may set something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Anybody: what it does stays within the repository.
+    Anybody,
+    /// It may lead out of the repository: then only the editor's settings or the user count.
+    EditorBeyondTheRepository,
+    /// It concerns secrets: only what is the user's own for certain counts.
+    User,
+}
+
+/// All settings, in the order in which they are shown.
+pub const SCHEMA: &[Setting] = &[
+    Setting {
+        name: "puppet.version",
+        kind: Kind::Numbers(&[7, 8, 9]),
+        default: "8",
+        otherwise: None,
+        meaning: "which Puppet to agree with: 7, 8, or 9 for OpenVox 9",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "puppet.strict",
+        kind: Kind::Words(&["off", "warning", "error"]),
+        default: "null",
+        otherwise: Some("that of the version"),
+        meaning: "Puppet's setting `strict`: `off`, `warning` or `error`",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "environment",
+        kind: Kind::Text,
+        default: "\"production\"",
+        otherwise: None,
+        meaning: "the environment's name, where its folder does not tell",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "hieraConfig",
+        kind: Kind::Text,
+        default: "\"hiera.yaml\"",
+        otherwise: None,
+        meaning: "the file that configures an environment",
+        who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "globalHieraConfig",
+        kind: Kind::Text,
+        default: "null",
+        otherwise: None,
+        meaning: "the global layer's `hiera.yaml`, of version 3 or 5; Puppet's defaults where there is no such file (editor only)",
+        who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "modulePath",
+        kind: Kind::Texts,
+        default: "null",
+        otherwise: Some("environment.conf, else `modules`, `site`, `site-modules`"),
+        meaning: "folders of modules",
+        who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "pathMappings",
+        kind: Kind::TextByText,
+        default: "{}",
+        otherwise: Some("none"),
+        meaning: "deployed paths to paths here: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
+        who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "nodes.sources",
+        kind: Kind::Texts,
+        default: "[]",
+        otherwise: Some("none"),
+        meaning: "globs of files with nodes: `facter --json`, `facter --yaml`, `puppet facts`, whole scopes, JSON lines",
+        who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "nodes.derive",
+        kind: Kind::Derivations,
+        default: "[]",
+        otherwise: Some("none"),
+        meaning: "variables from others: `{from: trusted.certname, match: '^(?<role>[a-z]+)-'}`",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "nodes.default",
+        kind: Kind::Text,
+        default: "null",
+        otherwise: None,
+        meaning: "the certname whose values are shown",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "eyaml.decrypt",
+        kind: Kind::Flag,
+        default: "false",
+        otherwise: None,
+        meaning: "decrypt values of eyaml with the user's keys (`initializationOptions` only, like all of `eyaml`)",
+        who: Who::User,
+    },
+    Setting {
+        name: "eyaml.reveal",
+        kind: Kind::Flag,
+        default: "false",
+        otherwise: None,
+        meaning: "show what was decrypted; without it, hover masks it",
+        who: Who::User,
+    },
+    Setting {
+        name: "eyaml.privateKey",
+        kind: Kind::Text,
+        default: "null",
+        otherwise: Some("that of `hiera.yaml`"),
+        meaning: "the private key, a PEM file by its absolute path",
+        who: Who::User,
+    },
+    Setting {
+        name: "eyaml.publicKey",
+        kind: Kind::Text,
+        default: "null",
+        otherwise: Some("that of `hiera.yaml`"),
+        meaning: "the public key, likewise",
+        who: Who::User,
+    },
+    Setting {
+        name: "eyaml.keyFolders",
+        kind: Kind::Texts,
+        default: "[]",
+        otherwise: Some("none"),
+        meaning: "folders outside the repository in which `hiera.yaml` may name keys",
+        who: Who::User,
+    },
+    Setting {
+        name: "rules",
+        kind: Kind::Severities,
+        default: "{}",
+        otherwise: Some("the rule's own"),
+        meaning: "for a rule's code `off`, `hint`, `info`, `warning` or `error`: `{unknown-key: off}`",
+        who: Who::Anybody,
+    },
+    Setting {
+        name: "maxFileSize",
+        kind: Kind::Bytes,
+        default: "67108864",
+        otherwise: None,
+        meaning: "the longest file that is read, in bytes",
+        who: Who::Anybody,
+    },
+];
+
+/// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
+pub fn knows(name: &str) -> bool {
+    let is_above = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    SCHEMA
+        .iter()
+        .any(|setting| is_above(name, setting.name) || (is_above(setting.name, name) && setting.kind == Kind::Severities))
+}
+
+impl Setting {
+    /// The default for people, in Markdown.
+    pub fn default_words(&self) -> String {
+        match (self.otherwise, self.default) {
+            (Some(words), _) => words.to_owned(),
+            (None, "null") => "none".to_owned(),
+            (None, json) => format!("`{}`", json.trim_matches('"')),
+        }
+    }
+}

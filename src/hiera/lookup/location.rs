@@ -38,7 +38,7 @@ impl Resolver<'_> {
             Place::Undetermined(undetermined) => {
                 let candidates: Vec<Unsettled> = match level.backend.reader() {
                     Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
-                        let candidates = undetermined.candidates(self.ctx.sources);
+                        let candidates = undetermined.candidates_with(root, self.ctx.sources);
                         candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect()
                     }
                     _ => Vec::new(),

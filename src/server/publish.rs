@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Document, Features, Shared};
+use super::state::{Documents, Features, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
@@ -21,7 +21,7 @@ struct Round {
     snapshot: Snapshot,
     features: Features,
     rules: RulesConfig,
-    documents: HashMap<FilePath, Document>,
+    documents: Documents,
 }
 
 /// What the client was told.
@@ -85,7 +85,7 @@ fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::D
 async fn send(
     client: &Client,
     shared: &Shared,
-    documents: &HashMap<FilePath, Document>,
+    documents: &Documents,
     mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
     Published { files: published, withheld }: &mut Published,
 ) {

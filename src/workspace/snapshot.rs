@@ -141,6 +141,17 @@ impl Snapshot {
         self.nodes.iter().filter(|node| sees(environment, &view, &node.scope_in(&environment.name), path)).collect()
     }
 
+    /// The node whose hierarchy includes the file, if it is the only one.
+    pub fn only_node_seeing(&self, environment: &Environment, path: &FilePath) -> Option<&Node> {
+        let view = self.view(environment);
+        let number = environment.only_node_seeing(path, || {
+            let sees = |node: &Node| sees(environment, &view, &node.scope_in(&environment.name), path);
+            let mut seeing = (0..self.nodes.len()).filter(|n| sees(&self.nodes[*n]));
+            seeing.next().filter(|_| seeing.next().is_none())
+        });
+        number.and_then(|number| self.nodes.get(number))
+    }
+
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
     /// or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
@@ -151,17 +162,20 @@ impl Snapshot {
         if !environment.reaches(path) {
             return Arc::new(inferred);
         }
-        match self.nodes_seeing(environment, path).as_slice() {
-            [only] => only.scope_in(&environment.name),
-            _ => Arc::new(inferred),
+        match self.only_node_seeing(environment, path) {
+            Some(only) => only.scope_in(&environment.name),
+            None => Arc::new(inferred),
         }
     }
 
     /// The scope that a file's path tells of, with what the rules derive from that.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
-        let mut scope = environment.inferred_scope(path);
-        scope.derive(self.config.nodes.derive.clone());
-        scope
+        let infer = || {
+            let mut scope = environment.infer_scope(path);
+            scope.derive(self.config.nodes.derive.clone());
+            scope
+        };
+        environment.inferred_scope(path, infer)
     }
 
     /// The context of lookups in an environment, as an editor wants them: broken files are read as far as they go.
@@ -267,6 +281,10 @@ impl Sources for EnvironmentView<'_> {
 
     fn glob(&self, pattern: &str) -> Vec<FilePath> {
         glob(pattern, self)
+    }
+
+    fn files_defining(&self, root: &str) -> Vec<FilePath> {
+        self.snapshot.keys().definitions(root).to_vec()
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {

@@ -64,6 +64,8 @@ pub(super) struct Document {
     pub(super) uri: lsp::Url,
     /// The version that its text is.
     pub(super) version: i32,
+    /// Whether its text is the one that was opened or last saved.
+    pub(super) is_saved: bool,
 }
 
 /// What the client can do, as far as answers depend on it.
@@ -177,9 +179,21 @@ impl Shared {
 }
 
 impl State {
-    /// Notes a document and its version.
+    /// Notes a document that is opened.
     pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
-        self.documents.insert(path.clone(), Document { uri: uri.clone(), version });
+        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: true });
+    }
+
+    /// Notes a document's new version, and how it is spelt now.
+    pub(super) fn edited(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
+        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: false });
+    }
+
+    /// Notes that a document is on disk as it is here.
+    pub(super) fn saved(&mut self, path: &FilePath) {
+        if let Some(document) = self.documents.get_mut(path) {
+            document.is_saved = true;
+        }
     }
 
     /// The version of a document; `None` when it is not open.
@@ -221,6 +235,11 @@ impl State {
         }
         self.were_pulled = true;
         std::mem::replace(&mut self.client_settings, section.clone()) != section
+    }
+
+    /// Whether the settings have been put together.
+    pub(super) fn is_configured(&self) -> bool {
+        !self.settings_fingerprint.is_empty()
     }
 
     /// Notes that the disk was looked at.

@@ -152,7 +152,7 @@ mod tests {
     fn an_open_documents_address_is_the_clients() {
         let path = FilePath::new("/a b.yaml");
         let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
-        let documents = Documents::from_iter([(path.clone(), Document { uri: spelt.clone(), version: 1 })]);
+        let documents = Documents::from_iter([(path.clone(), Document { uri: spelt.clone(), version: 1, is_saved: true })]);
         assert_eq!(address(&path, &documents), Some(spelt));
         assert_eq!(address(&path, &Documents::new()).map(String::from).as_deref(), Some("file:///a%20b.yaml"));
     }

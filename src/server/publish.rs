@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Document, Features, Shared};
+use super::state::{Documents, Features, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
@@ -26,7 +26,7 @@ struct Round {
     features: Features,
     rules: RulesConfig,
     run: Run,
-    documents: HashMap<FilePath, Document>,
+    documents: Documents,
 }
 
 /// What the client was told.
@@ -112,7 +112,7 @@ async fn send(
     client: &Client,
     shared: &Shared,
     run: Run,
-    documents: &HashMap<FilePath, Document>,
+    documents: &Documents,
     mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
     Published { files: published, withheld }: &mut Published,
 ) {

@@ -1,6 +1,5 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,13 +46,16 @@ pub(super) struct State {
     /// Whether those were asked for: clients that push theirs may have nothing to answer with.
     were_pulled: bool,
     /// The open documents.
-    pub(super) documents: HashMap<FilePath, Document>,
+    pub(super) documents: Documents,
     /// What was wrong with the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
     /// The settings in force as text, to tell whether others came.
     pub(super) settings_fingerprint: String,
     last_scan: Option<Instant>,
 }
+
+/// The open documents. Copies are cheap: every round of findings takes one.
+pub(super) type Documents = imbl::HashMap<FilePath, Document>;
 
 /// An open document as the client speaks of it.
 #[derive(Clone, Debug)]
@@ -98,7 +100,7 @@ impl Default for State {
             initialization_options: None,
             client_settings: None,
             were_pulled: false,
-            documents: HashMap::new(),
+            documents: Documents::new(),
             settings_problems: Vec::new(),
             settings_fingerprint: String::new(),
             last_scan: None,

@@ -73,9 +73,13 @@ impl Snapshot {
         self.open.iter()
     }
 
-    /// Whether the same files are open in another revision.
-    pub fn has_same_open_files(&self, other: &Snapshot) -> bool {
-        self.open.diff(&other.open).next().is_none()
+    /// The files that are open in only one of this and a later revision, and whether they are in the later one.
+    pub fn open_files_changed(&self, later: &Snapshot) -> Vec<(FilePath, bool)> {
+        let change = |change| match change {
+            imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
+            imbl::ordset::DiffItem::Remove(path) => (FilePath::clone(path), false),
+        };
+        self.open.diff(&later.open).map(change).collect()
     }
 
     /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.

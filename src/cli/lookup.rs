@@ -22,7 +22,7 @@ use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
-    let opened = open(&arguments.root, None, decryption(arguments)?)?;
+    let opened = open(&arguments.root, None, decryption(arguments)?, None)?;
     let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
     let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
     let Some(environment) = environment.or_else(nearest).cloned() else {

@@ -25,7 +25,21 @@ pub struct Settings {
     pub workspace: WorkspaceConfig,
     /// What the rules need of them.
     pub rules: RulesConfig,
+    /// When an editor is told of findings.
+    pub run: Run,
     strict: Option<Strict>,
+}
+
+/// When an editor is told of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Run {
+    /// At each change.
+    #[default]
+    OnType,
+    /// When a file is opened or saved; what is not saved yet is left out.
+    OnSave,
+    /// Never.
+    Off,
 }
 
 /// Whose settings they are.
@@ -126,6 +140,7 @@ impl Applying<'_> {
                 "pathMappings" => apply.path_mappings(value),
                 "nodes" => apply.nodes(value),
                 "rules" => apply.rules(value),
+                "diagnostics" => apply.diagnostics(value),
                 "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {
                     Some(size) => workspace.max_file_size = size,
@@ -193,6 +208,21 @@ impl Applying<'_> {
                     None => apply.report("puppet.strict", "must be off, warning or error"),
                 },
                 _ => return false,
+            }
+            true
+        });
+    }
+
+    fn diagnostics(&mut self, value: &Value) {
+        self.members("diagnostics", value, |apply, key, value| {
+            if key != "run" {
+                return false;
+            }
+            match value.as_str() {
+                Some("onType") => apply.settings.run = Run::OnType,
+                Some("onSave") => apply.settings.run = Run::OnSave,
+                Some("off") => apply.settings.run = Run::Off,
+                _ => apply.report("diagnostics.run", "must be onType, onSave or off"),
             }
             true
         });

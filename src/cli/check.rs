@@ -1,11 +1,13 @@
-//! `hiera-ls check`: every finding of a folder.
+//! `hiera-ls check`: every finding of a folder, or those of one file that is not saved yet.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use super::{CheckArguments, Failure, Given, Opened, Status, absolute, open, report};
-use crate::diagnostics::{Finding, Severity, catalogue, check_all};
-use crate::text::FilePath;
+use crate::diagnostics::{Finding, Severity, catalogue, check_all, check_file};
+use crate::settings::Settings;
+use crate::text::{FilePath, Text};
 use crate::workspace::fs::{FileSystem, OsFs};
+use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     for code in arguments.select.iter().chain(&arguments.ignore) {
@@ -13,32 +15,67 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
         }
     }
+    let (Opened { snapshot, root, .. }, mut findings) = match &arguments.stdin_filename {
+        Some(path) => of_standard_input(arguments, absolute(path)?)?,
+        None => of_folders(arguments)?,
+    };
+    findings.retain(|finding| is_wanted(finding, arguments));
+    let least = Severity::from_name(&arguments.fail_on).unwrap_or(Severity::Error);
+    let counts = findings.iter().any(|finding| finding.severity >= least);
+    report::write(arguments.format, &findings, least, &snapshot, &root, out)?;
+    Ok(if counts { Status::Bad } else { Status::Good })
+}
+
+/// The findings of the folders and files that are named, or of the current folder.
+fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Failure> {
     let paths: Vec<FilePath> = arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
     if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
         return Err(Failure(format!("there is no {missing}")));
     }
-    let Opened { snapshot, mut settings, root } = open(&arguments.root, paths.first(), Given::new())?;
-    if let Some(outside) = paths.iter().find(|path| !path.is_within(&root) && !root.is_within(path)) {
+    let mut opened = open(&arguments.root, paths.first(), Given::new(), None)?;
+    let root = &opened.root;
+    if let Some(outside) = paths.iter().find(|path| !path.is_within(root) && !root.is_within(path)) {
         return Err(Failure(format!(
             "{outside} does not belong to {root}: check each environment by itself, or a folder that holds them all"
         )));
     }
-    // A rule that is off is looked for when it is asked for by name.
-    for rule in catalogue::RULES
-        .iter()
-        .filter(|rule| rule.severity == Severity::Off && arguments.select.iter().any(|code| code == rule.code))
-    {
-        settings.rules.severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
-    }
-    if snapshot.layout().environments.is_empty() {
+    if opened.snapshot.layout().environments.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {root} or below")));
     }
-    let mut findings = check_all(&snapshot, &settings.rules);
-    findings.retain(|finding| is_wanted(finding, arguments) && (paths.is_empty() || within(&snapshot, finding, &paths)));
-    let least = Severity::from_name(&arguments.fail_on).unwrap_or(Severity::Error);
-    let counts = findings.iter().any(|finding| finding.severity >= least);
-    report::write(arguments.format, &findings, &snapshot, &root, out)?;
-    Ok(if counts { Status::Bad } else { Status::Good })
+    look_for_selected(arguments, &mut opened.settings);
+    let mut findings = check_all(&opened.snapshot, &opened.settings.rules);
+    findings.retain(|finding| paths.is_empty() || within(&opened.snapshot, finding, &paths));
+    Ok((opened, findings))
+}
+
+/// The findings of the file whose text is on standard input. It need not exist on disk.
+fn of_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<(Opened, Vec<Finding>), Failure> {
+    let limit = WorkspaceConfig::default().max_file_size;
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(Failure(format!("standard input is longer than {limit} bytes")));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Failure("standard input is not UTF-8".into()))?;
+    let is_governed = arguments.root.root.is_some() || scan::environment_above(&path, &OsFs).is_some();
+    if !is_governed {
+        // As in an editor: other YAML is none of our business, and the folders around it are not read.
+        let folder = path.parent().unwrap_or_else(|| path.clone());
+        let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
+        return Ok((Opened { snapshot, settings: Settings::default(), root: folder }, Vec::new()));
+    }
+    let mut opened = open(&arguments.root, Some(&path), Given::new(), Some((path.clone(), Text::new(&text))))?;
+    look_for_selected(arguments, &mut opened.settings);
+    let findings = check_file(&opened.snapshot, &path, &opened.settings.rules);
+    Ok((opened, findings))
+}
+
+/// A rule that is off is looked for when it is asked for by name.
+fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
+    let is_selected = |code: &str| arguments.select.iter().any(|selected| selected == code);
+    for rule in catalogue::RULES.iter().filter(|rule| rule.severity == Severity::Off && is_selected(rule.code)) {
+        settings.rules.severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
+    }
 }
 
 fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
@@ -46,6 +83,6 @@ fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
     (arguments.select.is_empty() || named(&arguments.select)) && !named(&arguments.ignore)
 }
 
-fn within(snapshot: &crate::workspace::Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
+fn within(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
     snapshot.path(finding.span.file).is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))
 }

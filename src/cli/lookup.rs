@@ -1,6 +1,8 @@
 //! `hiera-ls lookup`: effective values, one or many, with their story if asked for.
 
-use std::io::{BufRead, Write};
+mod batch;
+
+use std::io::Write;
 use std::sync::Arc;
 
 use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, explain, note, open};
@@ -20,7 +22,7 @@ use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
-    let opened = open(&arguments.root, None, decryption(arguments)?)?;
+    let opened = open(&arguments.root, None, decryption(arguments)?, None)?;
     let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
     let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
     let Some(environment) = environment.or_else(nearest).cloned() else {
@@ -28,7 +30,7 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     };
     let scopes = scopes(arguments, &opened, &environment)?;
     if arguments.batch {
-        return batch(arguments, &opened, &environment, &scopes, &request, out);
+        return batch::batch(arguments, &opened, &environment, &scopes, &request, out);
     }
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
@@ -98,103 +100,6 @@ fn single(
         Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
     }
     Ok(Status::Good)
-}
-
-/// Answers questions line by line, as they come, for each scope.
-fn batch(
-    arguments: &LookupArguments,
-    opened: &Opened,
-    environment: &Environment,
-    scopes: &[(String, Arc<Scope>)],
-    request: &LookupRequest,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let view = opened.snapshot.view(environment);
-    let keys = opened.snapshot.decryptor(environment);
-    let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
-    let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
-    let resolvers: Vec<(&str, Resolver<'_>)> = scopes
-        .iter()
-        .map(|(name, scope)| (name.as_str(), Resolver::new(context(opened, environment, &view, keys.as_ref(), scope))))
-        .collect();
-    let options = print_options(arguments);
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let question = Question::read(&line, request);
-        for (name, resolver) in &resolvers {
-            let mut answer = String::from("{");
-            if name_nodes {
-                answer.push_str("\"node\":");
-                print::json_string(name, &mut answer);
-                answer.push(',');
-            }
-            question.answer(resolver, &options, &mut answer);
-            answer.push('}');
-            writeln!(out, "{answer}")?;
-        }
-        if resolvers.len() == 1 {
-            out.flush()?; // whoever asks may wait for the answer before asking on
-        }
-    }
-    Ok(Status::Good)
-}
-
-/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may say.
-struct Question {
-    /// What the answer repeats: the key, or the names.
-    named: serde_json::Value,
-    request: Result<LookupRequest, String>,
-}
-
-impl Question {
-    /// Reads a line. What it does not say is as `base` has it.
-    fn read(line: &str, base: &LookupRequest) -> Question {
-        let bad = |message: String| Question { named: "".into(), request: Err(message) };
-        let mut parsed = match serde_json::from_str(line) {
-            Ok(serde_json::Value::Object(members)) => members,
-            Ok(_) => return bad("this line has no key".into()),
-            Err(error) => return bad(format!("this line is no question: {error}")),
-        };
-        let named = match (parsed.shift_remove("key"), parsed.get("name")) {
-            (Some(serde_json::Value::String(key)), None) => key.into(),
-            (None, Some(name)) => name.clone(),
-            _ => return bad("this line has no key".into()),
-        };
-        if parsed.get("merge").is_some_and(serde_json::Value::is_null) {
-            parsed.shift_remove("merge"); // says nothing
-        }
-        parsed.insert("name".into(), named.clone());
-        let mut request = base.clone();
-        let applied = request.apply_options(&from_json(&parsed.into()));
-        Question { named, request: applied.map(|()| request).map_err(|error| error.to_string()) }
-    }
-
-    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions, answer: &mut String) {
-        answer.push_str("\"key\":");
-        answer.push_str(&self.named.to_string());
-        let found = match &self.request {
-            Ok(request) => resolver.answer(request).map_err(|error| print::error(&error, options)),
-            Err(message) => Err(message.clone()),
-        };
-        match found {
-            Ok(Some(found)) => {
-                answer.push_str(",\"found\":true,\"value\":");
-                answer.push_str(&print::json(&found.value, options));
-                if let Some(conversion) = found.unapplied_conversion {
-                    answer.push_str(",\"unapplied_convert_to\":");
-                    print::json_string(&conversion, answer);
-                }
-            }
-            Ok(None) => answer.push_str(",\"found\":false"),
-            Err(message) => {
-                answer.push_str(",\"error\":");
-                print::json_string(&message, answer);
-            }
-        }
-    }
 }
 
 /// What the arguments ask for: the options hash, and what single arguments say in place of it.

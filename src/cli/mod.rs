@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod itself;
 mod lookup;
 pub(crate) mod report;
 mod rules;
@@ -12,7 +13,7 @@ use std::path::Path;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::settings::{FILE_NAME, Origin, Settings};
-use crate::text::FilePath;
+use crate::text::{FilePath, Text};
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
@@ -63,6 +64,17 @@ pub enum Command {
     Rules {
         /// The rule to explain.
         code: Option<String>,
+    },
+    /// Print what makes a shell complete these commands.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print a page for man: of the program, or of one of its commands.
+    #[command(hide = true)]
+    Man {
+        /// The command.
+        name: Option<String>,
     },
 }
 
@@ -182,6 +194,12 @@ pub struct CheckArguments {
     /// Folders, or files to report on within the folder that governs them [default: the current folder].
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
+    /// Check one file only, whose text is on standard input: for editors that run a program on what is not saved yet.
+    #[arg(long, requires = "stdin_filename")]
+    stdin: bool,
+    /// With --stdin: the file's path. In a file that no hiera.yaml governs there is nothing to find.
+    #[arg(long, value_name = "PATH", requires = "stdin", conflicts_with = "paths")]
+    stdin_filename: Option<String>,
     #[command(flatten)]
     root: RootArguments,
     /// How to print the findings.
@@ -205,6 +223,8 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Lookup(arguments) => lookup::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
         Command::Rules { code } => rules::run(code.as_deref(), out),
+        Command::Completions { shell } => itself::completions(shell, out),
+        Command::Man { name } => itself::man(name.as_deref(), out),
     };
     result.unwrap_or_else(|failure| {
         note(&failure.0);
@@ -244,8 +264,14 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
 /// Settings that a command's arguments make.
 type Given = serde_json::Map<String, serde_json::Value>;
 
-/// Reads the settings and the folder of a command; `given` are settings that it makes beside those of `arguments`.
-fn open(arguments: &RootArguments, near: Option<&FilePath>, mut given: Given) -> Result<Opened, Failure> {
+/// Reads the settings and the folder of a command; `given` are settings that it makes beside those of `arguments`, `unsaved` a file with the
+/// text to take for what is on disk.
+fn open(
+    arguments: &RootArguments,
+    near: Option<&FilePath>,
+    mut given: Given,
+    unsaved: Option<(FilePath, Text)>,
+) -> Result<Opened, Failure> {
     let start = match (&arguments.root, near) {
         (Some(root), _) => absolute(root)?,
         (None, Some(near)) => near.clone(),
@@ -280,6 +306,9 @@ fn open(arguments: &RootArguments, near: Option<&FilePath>, mut given: Given) ->
     given.insert("puppet".into(), puppet.into());
     settings.apply(&given.into(), Origin::User).iter().for_each(|problem| note(&problem.to_string()));
     let mut workspace = Workspace::new(settings.workspace.clone(), vec![root.clone()]);
+    if let Some((path, text)) = unsaved {
+        workspace.apply(Change::Open(path, text));
+    }
     let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
     if scanned.cut_short {
         note("there are too many files in this folder; some were not read");

@@ -46,8 +46,18 @@ impl Findings {
             Some(changes) => self.follow(snapshot, rules, changes),
             None => self.begin_anew(snapshot, rules),
         };
-        if changes.is_none() || self.seen.as_ref().is_some_and(|(before, _)| !before.has_same_open_files(snapshot)) {
-            updates.extend(self.open_and_close(snapshot, rules));
+        match (&self.seen, changes) {
+            (Some((before, _)), Some(_)) => {
+                for (path, is_open) in before.open_files_changed(snapshot) {
+                    updates.extend(self.look_at(snapshot, rules, &path, is_open || is_config(snapshot, &path)));
+                }
+            }
+            _ => {
+                let watched = watched(snapshot);
+                let known: Vec<FilePath> = self.files.keys().filter(|path| !watched.contains(path)).cloned().collect();
+                known.iter().for_each(|path| updates.extend(self.look_at(snapshot, rules, path, false)));
+                watched.iter().for_each(|path| updates.extend(self.look_at(snapshot, rules, path, true)));
+            }
         }
         self.seen = Some((snapshot.clone(), rules.clone()));
         updates
@@ -60,25 +70,27 @@ impl Findings {
         self.files.iter().map(|(path, file)| (path.clone(), file.all(snapshot))).collect()
     }
 
-    /// Adds the files that are watched only now, and drops those that are not any more.
-    fn open_and_close(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<(FilePath, Vec<Finding>)> {
-        let watched = watched(snapshot);
-        let mut updates: Vec<(FilePath, Vec<Finding>)> = Vec::new();
-        for path in &watched {
-            if !self.files.contains_key(path) {
+    /// Begins to look at a file, or stops; what there is to tell of it if that is new.
+    fn look_at(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        path: &FilePath,
+        wanted: bool,
+    ) -> Option<(FilePath, Vec<Finding>)> {
+        match (self.files.contains_key(path), wanted) {
+            (false, true) => {
                 let file = FileFindings::new(snapshot, path, rules);
-                updates.push((path.clone(), file.all(snapshot)));
+                let all = file.all(snapshot);
                 self.files.insert(path.clone(), file);
+                Some((path.clone(), all))
             }
+            (true, false) => {
+                self.files.remove(path);
+                Some((path.clone(), Vec::new()))
+            }
+            _ => None,
         }
-        self.files.retain(|path, _| {
-            let stays = watched.contains(path);
-            if !stays {
-                updates.push((path.clone(), Vec::new()));
-            }
-            stays
-        });
-        updates
     }
 
     fn follow(&mut self, snapshot: &Snapshot, rules: &RulesConfig, changes: &KeyChanges) -> Vec<(FilePath, Vec<Finding>)> {
@@ -198,6 +210,10 @@ fn keys_read(facts: &Facts) -> impl Iterator<Item = Arc<str>> {
 fn watched(snapshot: &Snapshot) -> HashSet<FilePath> {
     let configs = snapshot.layout().environments.iter().flat_map(|environment| environment.configs());
     snapshot.open_files().cloned().chain(configs.map(|(_, config)| config.path.clone())).collect()
+}
+
+fn is_config(snapshot: &Snapshot, path: &FilePath) -> bool {
+    snapshot.layout().environments.iter().any(|environment| environment.configs().any(|(_, config)| config.path == *path))
 }
 
 /// Whether all but the data is the same: files, configs, settings, nodes.

@@ -120,7 +120,7 @@ pub struct Undecryptable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The key, or what a token named.
-    pub text: String,
+    pub text: Arc<str>,
     /// The string whose token asked for it; `None` for the first.
     pub asked_by: Option<Span>,
 }
@@ -289,7 +289,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::KeySyntax(key) => write!(f, "Syntax error in key: '{key}'"),
             LookupErrorKind::TokenSyntax(text) => write!(f, "Syntax error in string: {text}"),
             LookupErrorKind::Recursion { frames, .. } => {
-                let texts: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
+                let texts: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
                 write!(f, "Recursive lookup detected in [{}]", texts.join(", "))
             }
             LookupErrorKind::DigMismatch { class, segment, key } => {

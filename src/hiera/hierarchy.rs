@@ -74,7 +74,15 @@ pub struct Undetermined {
 impl Undetermined {
     /// The existing files that it may turn out to be.
     pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
-        self.pattern.as_ref().map(|pattern| candidates(pattern, sources)).unwrap_or_default()
+        let Some(pattern) = &self.pattern else { return Vec::new() };
+        let files = sources.files_starting_with(&pattern.literal_prefix());
+        files.into_iter().filter_map(|path| candidate(pattern, path)).collect()
+    }
+
+    /// Those among them that define a root key.
+    pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Vec<CandidateFile> {
+        let Some(pattern) = &self.pattern else { return Vec::new() };
+        sources.files_defining(root).into_iter().filter_map(|path| candidate(pattern, path)).collect()
     }
 }
 
@@ -406,16 +414,13 @@ fn joined(folder: &str, path: &str) -> String {
     }
 }
 
-fn candidates(pattern: &Pattern, sources: &dyn Sources) -> Vec<CandidateFile> {
-    let matching = |path: FilePath| {
-        let when = match pattern.bind(path.as_str()) {
-            Some(found) => found.bindings().clone(),
-            None if pattern.can_name(path.as_str()) => Bindings::new(),
-            None => return None,
-        };
-        Some(CandidateFile { path, when })
+fn candidate(pattern: &Pattern, path: FilePath) -> Option<CandidateFile> {
+    let when = match pattern.bind(path.as_str()) {
+        Some(found) => found.bindings().clone(),
+        None if pattern.can_name(path.as_str()) => Bindings::new(),
+        None => return None,
     };
-    sources.files_starting_with(&pattern.literal_prefix()).into_iter().filter_map(matching).collect()
+    Some(CandidateFile { path, when })
 }
 
 fn unknown(pieces: &[Piece]) -> Vec<String> {
@@ -482,7 +487,7 @@ impl Variables<'_> {
             };
             match self.value_of(&key)? {
                 Variable::Known(value) => {
-                    let frame = Frame { text: format!("scope:{}", key.text), asked_by: None };
+                    let frame = Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
                     if open.iter().any(|known| known.text == frame.text) {
                         return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
                     }

@@ -7,6 +7,7 @@ mod decryption;
 mod explained;
 mod location;
 mod options;
+mod ready;
 mod search;
 mod story;
 mod tokens;
@@ -15,6 +16,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use ready::Levels;
 
 use super::config::{HieraConfig, Layer};
 use super::convert::{Conversion, convert};
@@ -105,9 +108,9 @@ type Options = Rc<Result<LookupOptions, LookupError>>;
 struct LayerLevels {
     /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
     takes_part: bool,
-    hierarchy: Vec<LocatedLevel>,
+    hierarchy: Levels,
     /// A module's levels of last resort.
-    default_hierarchy: Vec<LocatedLevel>,
+    default_hierarchy: Levels,
 }
 
 /// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
@@ -182,6 +185,11 @@ struct Choice {
 }
 
 impl Invocation {
+    /// Whether nothing but the value is asked for.
+    fn tells_nothing(&self) -> bool {
+        self.explainer.is_none() && self.steps.is_none() && !self.tells_story
+    }
+
     fn of(key: &LookupKey) -> Invocation {
         Invocation { module: key.module().map(Into::into), ..Invocation::default() }
     }
@@ -266,7 +274,7 @@ impl<'a> Resolver<'a> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
             let located = self.located(&layer);
-            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.clone()));
+            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.clone()));
         }
         Ok(all)
     }
@@ -286,7 +294,7 @@ impl<'a> Resolver<'a> {
         let question = (inv.reading, key.text.clone());
         if inv.explainer.is_none()
             && let Some(known) = inv.known.get(&question)
-            && !inv.stack.iter().any(|frame| known.entered.contains(frame.text.as_str()))
+            && !inv.stack.iter().any(|frame| known.entered.contains(&frame.text))
         {
             inv.entered.extend(known.entered.iter().cloned());
             return Ok(known.value.clone());
@@ -373,7 +381,7 @@ fn enter<T>(
         let (span, frames) = (frame.asked_by, inv.stack.clone());
         return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame }, span));
     }
-    inv.entered.push(frame.text.as_str().into());
+    inv.entered.push(frame.text.clone());
     inv.stack.push(frame);
     let result = inner(inv);
     inv.stack.pop();

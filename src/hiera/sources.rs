@@ -20,6 +20,9 @@ pub trait Sources {
     /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     fn glob(&self, pattern: &str) -> Vec<FilePath>;
 
+    /// The known files that define a root key, in the order of their paths; perhaps some more.
+    fn files_defining(&self, root: &str) -> Vec<FilePath>;
+
     /// The known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 

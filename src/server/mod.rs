@@ -24,6 +24,7 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService, Server};
 
 use crate::ide;
+use crate::settings::Run;
 use crate::text::{FilePath, Text};
 use crate::workspace::{Change, Snapshot};
 use state::{Features, Shared};
@@ -163,12 +164,18 @@ impl LanguageServer for Backend {
                 let change = from_lsp::change(path.clone(), change, text, state.features.encoding);
                 state.workspace.apply(change);
             }
-            state.opened(&path, &params.text_document.uri, params.text_document.version);
+            state.edited(&path, &params.text_document.uri, params.text_document.version);
+            // What is not saved is told later, see `publish`.
+            if state.settings.run != Run::OnSave {
+                self.shared.changed.notify_one();
+            }
         });
-        self.shared.changed.notify_one();
     }
 
-    async fn did_save(&self, _: lsp::DidSaveTextDocumentParams) {
+    async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
+        if let Some(path) = from_lsp::path(&params.text_document.uri) {
+            self.shared.with(|state| state.saved(&path));
+        }
         // Not every client watches files: a save is the moment at which something on disk has surely changed.
         self.shared.disk.ask();
         self.shared.changed.notify_one();

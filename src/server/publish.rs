@@ -2,6 +2,9 @@
 //!
 //! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. A file whose
 //! text has moved on meanwhile is left to that round, and what has not changed is not sent again. The same goes for the status.
+//!
+//! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
+//! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +12,11 @@ use std::sync::Arc;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Document, Features, Shared};
+use super::state::{Documents, Features, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
+use crate::settings::Run;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 
@@ -21,15 +25,24 @@ struct Round {
     snapshot: Snapshot,
     features: Features,
     rules: RulesConfig,
-    documents: HashMap<FilePath, Document>,
+    run: Run,
+    documents: Documents,
 }
 
 /// What the client was told.
 #[derive(Default)]
 struct Published {
     files: HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>,
-    /// What it was not told because the document was another by then. If only its version is, the next round has nothing new of it.
+    /// What it was not told because the document was another by then, or is not saved. The next round may have nothing new of it.
     withheld: HashMap<FilePath, Vec<lsp::Diagnostic>>,
+}
+
+impl Published {
+    /// No findings, for each file that has been told of.
+    fn nothing(&mut self) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+        self.withheld.clear();
+        self.files.keys().map(|path| (path.clone(), Vec::new())).collect()
+    }
 }
 
 impl Round {
@@ -46,24 +59,33 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut told = None;
     loop {
         shared.changed.notified().await;
+        // What was to be told, and of which rules, is not known yet.
+        if !shared.with(|state| state.is_configured()) {
+            continue;
+        }
         let round = shared.with(|state| Round {
             snapshot: state.workspace.snapshot(),
             features: state.features.clone(),
             rules: state.settings.rules.clone(),
+            run: state.settings.run,
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
+        let run = round.run;
         let before = std::mem::take(&mut findings);
         let checked = tokio::task::spawn_blocking(move || {
             let mut findings = before;
             (check(&mut findings, &round), round.status(), findings)
         });
-        let Ok((found, status, after)) = checked.await else {
+        let Ok((mut found, status, after)) = checked.await else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
             continue;
         };
         findings = after;
-        send(&client, &shared, &documents, found, &mut published).await;
+        if run == Run::Off {
+            found = published.nothing();
+        }
+        send(&client, &shared, run, &documents, found, &mut published).await;
         if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
             client.send_notification::<StatusNotification>(news.clone()).await;
             told = Some(news);
@@ -74,6 +96,10 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
 /// The findings of each file where they may be others than in the round before, for the client.
 fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
     let snapshot = &round.snapshot;
+    if round.run == Run::Off {
+        *findings = Findings::default();
+        return HashMap::new();
+    }
     let diagnostics = |(path, findings): (FilePath, Vec<Finding>)| {
         let converted =
             findings.iter().map(|finding| to_lsp::diagnostic(snapshot, finding, &round.features, &round.documents)).collect();
@@ -85,7 +111,8 @@ fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::D
 async fn send(
     client: &Client,
     shared: &Shared,
-    documents: &HashMap<FilePath, Document>,
+    run: Run,
+    documents: &Documents,
     mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
     Published { files: published, withheld }: &mut Published,
 ) {
@@ -95,8 +122,10 @@ async fn send(
     for (path, diagnostics) in found {
         let document = documents.get(&path);
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
-        if now != document.map(|document| document.version) {
-            withheld.insert(path, diagnostics); // Its text has moved on, and the next round is on its way.
+        let is_for_later = run == Run::OnSave && document.is_some_and(|document| !document.is_saved);
+        // If its text has moved on, the next round is on its way.
+        if now != document.map(|document| document.version) || is_for_later {
+            withheld.insert(path, diagnostics);
             continue;
         }
         let known = published.get(&path);

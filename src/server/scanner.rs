@@ -34,6 +34,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         // What is asked for from here on may need another reading.
         let number = shared.disk.asked();
         configure(&client, &shared).await;
+        shared.changed.notify_one();
         let request = shared.with(|state| state.workspace.scan_request());
         let (sender, receiver) = tokio::sync::mpsc::channel(4);
         if first {

@@ -1,6 +1,5 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,13 +46,16 @@ pub(super) struct State {
     /// Whether those were asked for: clients that push theirs may have nothing to answer with.
     were_pulled: bool,
     /// The open documents.
-    pub(super) documents: HashMap<FilePath, Document>,
+    pub(super) documents: Documents,
     /// What was wrong with the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
     /// The settings in force as text, to tell whether others came.
     pub(super) settings_fingerprint: String,
     last_scan: Option<Instant>,
 }
+
+/// The open documents. Copies are cheap: every round of findings takes one.
+pub(super) type Documents = imbl::HashMap<FilePath, Document>;
 
 /// An open document as the client speaks of it.
 #[derive(Clone, Debug)]
@@ -62,6 +64,8 @@ pub(super) struct Document {
     pub(super) uri: lsp::Url,
     /// The version that its text is.
     pub(super) version: i32,
+    /// Whether its text is the one that was opened or last saved.
+    pub(super) is_saved: bool,
 }
 
 /// What the client can do, as far as answers depend on it.
@@ -96,7 +100,7 @@ impl Default for State {
             initialization_options: None,
             client_settings: None,
             were_pulled: false,
-            documents: HashMap::new(),
+            documents: Documents::new(),
             settings_problems: Vec::new(),
             settings_fingerprint: String::new(),
             last_scan: None,
@@ -175,9 +179,21 @@ impl Shared {
 }
 
 impl State {
-    /// Notes a document and its version.
+    /// Notes a document that is opened.
     pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
-        self.documents.insert(path.clone(), Document { uri: uri.clone(), version });
+        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: true });
+    }
+
+    /// Notes a document's new version, and how it is spelt now.
+    pub(super) fn edited(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
+        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: false });
+    }
+
+    /// Notes that a document is on disk as it is here.
+    pub(super) fn saved(&mut self, path: &FilePath) {
+        if let Some(document) = self.documents.get_mut(path) {
+            document.is_saved = true;
+        }
     }
 
     /// The version of a document; `None` when it is not open.
@@ -219,6 +235,11 @@ impl State {
         }
         self.were_pulled = true;
         std::mem::replace(&mut self.client_settings, section.clone()) != section
+    }
+
+    /// Whether the settings have been put together.
+    pub(super) fn is_configured(&self) -> bool {
+        !self.settings_fingerprint.is_empty()
     }
 
     /// Notes that the disk was looked at.

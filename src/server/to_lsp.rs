@@ -1,10 +1,8 @@
 //! Our words to the protocol's. Columns are counted in the texts of the same snapshot.
 
-use std::collections::HashMap;
-
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Document, Features};
+use super::state::{Documents, Features};
 use crate::diagnostics::{Finding, Severity};
 use crate::ide::definition::{Definitions, Target};
 use crate::ide::hover::Hover;
@@ -46,7 +44,7 @@ pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
 }
 
 /// The address of a file, as the client spells it if it has the file open.
-fn address(path: &FilePath, documents: &HashMap<FilePath, Document>) -> Option<lsp::Url> {
+fn address(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
     documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path))
 }
 
@@ -74,7 +72,7 @@ pub(super) fn definitions(
     file: FileId,
     definitions: &Definitions,
     features: &Features,
-    documents: &HashMap<FilePath, Document>,
+    documents: &Documents,
 ) -> lsp::GotoDefinitionResponse {
     let place = |target: &Target| {
         let found = snapshot.file(&target.path)?;
@@ -95,12 +93,7 @@ pub(super) fn definitions(
 }
 
 /// A finding. Places that explain it go into the message for clients that show no other.
-pub(super) fn diagnostic(
-    snapshot: &Snapshot,
-    finding: &Finding,
-    features: &Features,
-    documents: &HashMap<FilePath, Document>,
-) -> lsp::Diagnostic {
+pub(super) fn diagnostic(snapshot: &Snapshot, finding: &Finding, features: &Features, documents: &Documents) -> lsp::Diagnostic {
     let mut message = finding.message.clone();
     let mut related = Vec::new();
     for place in &finding.related {
@@ -152,14 +145,15 @@ fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::state::Document;
 
     #[test]
     #[cfg(unix)]
     fn an_open_documents_address_is_the_clients() {
         let path = FilePath::new("/a b.yaml");
         let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
-        let documents = HashMap::from([(path.clone(), Document { uri: spelt.clone(), version: 1 })]);
+        let documents = Documents::from_iter([(path.clone(), Document { uri: spelt.clone(), version: 1, is_saved: true })]);
         assert_eq!(address(&path, &documents), Some(spelt));
-        assert_eq!(address(&path, &HashMap::new()).map(String::from).as_deref(), Some("file:///a%20b.yaml"));
+        assert_eq!(address(&path, &Documents::new()).map(String::from).as_deref(), Some("file:///a%20b.yaml"));
     }
 }

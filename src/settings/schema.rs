@@ -183,6 +183,14 @@ pub const SCHEMA: &[Setting] = &[
         who: Who::Anybody,
     },
     Setting {
+        name: "diagnostics.run",
+        kind: Kind::Words(&["onType", "onSave", "off"]),
+        default: "\"onType\"",
+        otherwise: None,
+        meaning: "when an editor is told of findings: `onType`, `onSave` (what is not saved yet is left out) or `off`",
+        who: Who::Anybody,
+    },
+    Setting {
         name: "maxFileSize",
         kind: Kind::Bytes,
         default: "67108864",

@@ -20,6 +20,8 @@ pub struct File {
     /// Which version on disk this is; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
     reading: Reading,
+    /// The tree of the whole text, once it was looked into.
+    tree: OnceLock<Arc<Tree>>,
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
     hocon: OnceLock<Arc<DataFile>>,
@@ -67,6 +69,7 @@ impl File {
             content,
             stamp,
             reading: Reading::Whole,
+            tree: OnceLock::new(),
             yaml: OnceLock::new(),
             json: OnceLock::new(),
             hocon: OnceLock::new(),
@@ -76,6 +79,17 @@ impl File {
     /// A text that an editor holds, and is about to edit.
     pub fn opened(id: FileId, path: FilePath, text: Text) -> File {
         File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
+    }
+
+    /// A text that an editor holds and that is what is on disk as well: what was read from there need not be read again.
+    pub fn opened_as_it_is(disk: &File, text: Text) -> File {
+        let opened = File::opened(disk.id, disk.path.clone(), text);
+        for (known, slot) in [(&disk.yaml, &opened.yaml), (&disk.json, &opened.json), (&disk.hocon, &opened.hocon)] {
+            if let Some(data) = known.get() {
+                let _ = slot.set(data.clone()); // it is a new slot
+            }
+        }
+        opened
     }
 
     /// The version after an edit that makes `text` of this one's. Nothing is read yet.
@@ -118,7 +132,9 @@ impl File {
             }
         };
         let text = text.slice(range);
-        Some(TextPart { id, start: range.start, tree: parse(&text, self.format()), text })
+        let parsed = || Arc::new(parse(&text, self.format()));
+        let tree = if id == PartId::WHOLE { self.tree.get_or_init(parsed).clone() } else { parsed() };
+        Some(TextPart { id, start: range.start, tree, text })
     }
 
     /// Its data, read in the given way.
@@ -171,7 +187,7 @@ pub struct TextPart<'a> {
     /// The text.
     pub text: Cow<'a, str>,
     /// Its tree.
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
 }
 
 fn parse(text: &str, format: Format) -> Tree {

@@ -43,6 +43,19 @@ pub struct Environment {
 pub struct Known {
     roles: RwLock<HashMap<FilePath, Role>>,
     levels_without_files: OnceLock<Vec<String>>,
+    /// The number of the only node that sees a file. Layers are read anew whenever the nodes are.
+    only_nodes: RwLock<HashMap<FilePath, Option<usize>>>,
+    scopes: RwLock<HashMap<FilePath, Scope>>,
+}
+
+/// What is known of a file, or else what `find` says, which is remembered.
+fn remembered<T: Clone>(known: &RwLock<HashMap<FilePath, T>>, path: &FilePath, find: impl FnOnce() -> T) -> T {
+    if let Some(known) = known.read().unwrap_or_else(PoisonError::into_inner).get(path) {
+        return known.clone();
+    }
+    let found = find();
+    known.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), found.clone());
+    found
 }
 
 /// What a file is to an environment.
@@ -108,12 +121,10 @@ impl Environment {
     }
 
     fn role(&self, path: &FilePath) -> Role {
-        if let Some(role) = self.known.roles.read().unwrap_or_else(PoisonError::into_inner).get(path) {
-            return role.clone();
-        }
-        let role = Role { is_config: self.configs().any(|(_, config)| config.path == *path), reach: self.reach_of(path) };
-        self.known.roles.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), role.clone());
-        role
+        remembered(&self.known.roles, path, || Role {
+            is_config: self.configs().any(|(_, config)| config.path == *path),
+            reach: self.reach_of(path),
+        })
     }
 
     /// The first location that names the file whatever the variables are, or else the first that can.
@@ -149,6 +160,16 @@ impl Environment {
     /// Whether a file lies in a folder that some level reads data from: below the literal start of its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
         is_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+    }
+
+    /// The number of the only node that sees a file, as `find` says the first time.
+    pub(super) fn only_node_seeing(&self, path: &FilePath, find: impl FnOnce() -> Option<usize>) -> Option<usize> {
+        remembered(&self.known.only_nodes, path, find)
+    }
+
+    /// The scope that a file's own path tells of, with all that is derived from it, as `infer` says the first time.
+    pub(super) fn inferred_scope(&self, path: &FilePath, infer: impl FnOnce() -> Scope) -> Scope {
+        remembered(&self.known.scopes, path, infer)
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
@@ -203,7 +224,7 @@ impl Environment {
     /// The scope that a file's own path tells of: variables that are the same in all ways to name it are known, all others are not.
     ///
     /// A file that some location names without any variable is seen by every node: its path tells nothing.
-    pub fn inferred_scope(&self, path: &FilePath) -> Scope {
+    pub fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
         scope.set("environment", self.name.as_str().into());
         let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();

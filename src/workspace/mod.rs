@@ -221,6 +221,9 @@ impl Workspace {
         if scan::shapes_layout(&self.config, path) {
             return File::new(id, path.clone(), Content::Text(text), None);
         }
+        if let Some(disk) = self.disk.get(path).filter(|disk| disk.text() == Some(&text)) {
+            return File::opened_as_it_is(disk, text);
+        }
         File::opened(id, path.clone(), text)
     }
 

@@ -73,9 +73,13 @@ impl Snapshot {
         self.open.iter()
     }
 
-    /// Whether the same files are open in another revision.
-    pub fn has_same_open_files(&self, other: &Snapshot) -> bool {
-        self.open.diff(&other.open).next().is_none()
+    /// The files that are open in only one of this and a later revision, and whether they are in the later one.
+    pub fn open_files_changed(&self, later: &Snapshot) -> Vec<(FilePath, bool)> {
+        let change = |change| match change {
+            imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
+            imbl::ordset::DiffItem::Remove(path) => (FilePath::clone(path), false),
+        };
+        self.open.diff(&later.open).map(change).collect()
     }
 
     /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.
@@ -141,6 +145,17 @@ impl Snapshot {
         self.nodes.iter().filter(|node| sees(environment, &view, &node.scope_in(&environment.name), path)).collect()
     }
 
+    /// The node whose hierarchy includes the file, if it is the only one.
+    pub fn only_node_seeing(&self, environment: &Environment, path: &FilePath) -> Option<&Node> {
+        let view = self.view(environment);
+        let number = environment.only_node_seeing(path, || {
+            let sees = |node: &Node| sees(environment, &view, &node.scope_in(&environment.name), path);
+            let mut seeing = (0..self.nodes.len()).filter(|n| sees(&self.nodes[*n]));
+            seeing.next().filter(|_| seeing.next().is_none())
+        });
+        number.and_then(|number| self.nodes.get(number))
+    }
+
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
     /// or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
@@ -151,17 +166,20 @@ impl Snapshot {
         if !environment.reaches(path) {
             return Arc::new(inferred);
         }
-        match self.nodes_seeing(environment, path).as_slice() {
-            [only] => only.scope_in(&environment.name),
-            _ => Arc::new(inferred),
+        match self.only_node_seeing(environment, path) {
+            Some(only) => only.scope_in(&environment.name),
+            None => Arc::new(inferred),
         }
     }
 
     /// The scope that a file's path tells of, with what the rules derive from that.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
-        let mut scope = environment.inferred_scope(path);
-        scope.derive(self.config.nodes.derive.clone());
-        scope
+        let infer = || {
+            let mut scope = environment.infer_scope(path);
+            scope.derive(self.config.nodes.derive.clone());
+            scope
+        };
+        environment.inferred_scope(path, infer)
     }
 
     /// The context of lookups in an environment, as an editor wants them: broken files are read as far as they go.
@@ -267,6 +285,10 @@ impl Sources for EnvironmentView<'_> {
 
     fn glob(&self, pattern: &str) -> Vec<FilePath> {
         glob(pattern, self)
+    }
+
+    fn files_defining(&self, root: &str) -> Vec<FilePath> {
+        self.snapshot.keys().definitions(root).to_vec()
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {

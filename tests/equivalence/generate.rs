@@ -188,7 +188,9 @@ pub fn step(random: &mut Random, session: &Session) -> Step {
     let path = match (open.keys().last(), random.below(8)) {
         (Some(_), 0..=5) => random.pick(&open.keys().collect::<Vec<_>>()).to_string(),
         _ => {
-            let yaml: Vec<&&str> = texts.keys().filter(|path| path.ends_with("yaml") || path.ends_with(".json")).collect();
+            // The facts of nodes count as they are on disk.
+            let is_data = |path: &&&str| (path.ends_with("yaml") || path.ends_with(".json")) && !path.contains("facts/");
+            let yaml: Vec<&&str> = texts.keys().filter(is_data).collect();
             if yaml.is_empty() { "data/common.yaml".to_owned() } else { random.pick(&yaml).to_string() }
         }
     };

@@ -39,6 +39,10 @@ def write_settings(root: pathlib.Path, text: str) -> None:
 
 def break_alias(session: Session) -> None:
     session.open(COMMON)
+    break_alias_in_open_file(session)
+
+
+def break_alias_in_open_file(session: Session) -> None:
     session.replace(COMMON, ("\"%{alias('ntp_servers')}\"", "\"pool %{alias('ntp_servers')}\""))
 
 
@@ -136,6 +140,7 @@ async def test_a_node_to_begin_with(start, repo: pathlib.Path) -> None:
 
 WRONG = [
     ({"colour": "red"}, "setting 'colour': is not known"),
+    ({"diagnostics": {"run": "daily"}}, "setting 'diagnostics.run': must be onType, onSave or off"),
     ({"rules": {"no-such-rule": "off"}}, "setting 'rules.no-such-rule': is not known"),
     ({"rules": {CODE: "loud"}}, f"setting 'rules.{CODE}': must be off, hint, info, warning or error"),
     ({"puppet": {"version": "eight"}}, "setting 'puppet.version': must be 7, 8 or 9"),
@@ -198,3 +203,83 @@ async def test_a_client_that_never_answers(repo: pathlib.Path) -> None:
     await server.answer(2)
     server.send("exit")
     assert await server.end() == 0
+
+
+def run(when: str) -> dict[str, Any]:
+    return {"diagnostics": {"run": when}}
+
+
+def mend_alias(session: Session) -> None:
+    session.replace(COMMON, ("\"pool %{alias('ntp_servers')}\"", "\"%{alias('ntp_servers')}\""))
+
+
+def times_told(session: Session, file: str) -> int:
+    def tells(message: dict[str, Any]) -> bool:
+        return message.get("method") == lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS and message["params"]["uri"] == session.uri(file)
+
+    return sum(map(tells, session.client.received))
+
+
+async def test_findings_on_save(start, repo: pathlib.Path, editor: str) -> None:
+    """Opening a file and saving it tell of it; neither typing nor what other events make the server look for does."""
+    session = await start(repo, editor, options=run("onSave"))
+    session.open(COMMON)
+    await session.until_codes(COMMON)
+    told = times_told(session, COMMON)
+    break_alias_in_open_file(session)
+    # A file that is opened starts a round, in which the one with unsaved changes is looked at, too.
+    session.open(ROLE)
+    await session.until_codes(ROLE)
+    assert "node" in plain(await session.hover(ROLE, "profile::web::vhosts"))
+    assert times_told(session, COMMON) == told
+    session.save(COMMON)
+    await until_severity(session, Severity.Error)
+    told = times_told(session, COMMON)
+    mend_alias(session)
+    session.open(NODE)
+    await session.until_codes(NODE)
+    assert times_told(session, COMMON) == told
+    session.save(COMMON)
+    await session.until_codes(COMMON)
+
+
+async def test_what_another_save_found_is_told_with_ones_own(start, repo: pathlib.Path) -> None:
+    """A round that another file's save starts sees the unsaved text; what it finds there is kept until that is saved."""
+    session = await start(repo, options=run("onSave"))
+    session.open(COMMON)
+    session.open(ROLE)
+    await session.until_codes(COMMON)
+    await session.until_codes(ROLE)
+    break_alias_in_open_file(session)
+    session.replace(ROLE, ("profile::web::vhosts:", "profile::web::guests:"))
+    session.insert(ROLE, len(session.text(ROLE)), "asks: \"%{lookup('nowhere')}\"\n")
+    session.save(ROLE)
+    await session.until_codes(ROLE, "unknown-key")
+    assert session.codes(COMMON) == []
+    session.save(COMMON)
+    await until_severity(session, Severity.Error)
+
+
+async def test_findings_are_switched_off_and_on(start, repo: pathlib.Path) -> None:
+    session = await start(repo, capabilities=no_configuration)
+    break_alias(session)
+    await until_severity(session, Severity.Error)
+    push = session.client.workspace_did_change_configuration
+    push(lsp.DidChangeConfigurationParams({"hiera": run("off")}))
+    await session.until_codes(COMMON)
+    told = times_told(session, COMMON)
+    mend_alias(session)
+    break_alias_in_open_file(session)
+    assert "Fjordkaffe" in plain(await session.hover(COMMON, "company")), "the rest goes on"
+    assert times_told(session, COMMON) == told
+    push(lsp.DidChangeConfigurationParams({"hiera": run("onType")}))
+    await until_severity(session, Severity.Error)
+
+
+async def test_findings_that_are_off_from_the_start(start, repo: pathlib.Path) -> None:
+    session = await start(repo, options=run("off"), capabilities=no_configuration)
+    break_alias(session)
+    assert "Fjordkaffe" in plain(await session.hover(COMMON, "company"))
+    session.save(COMMON)
+    assert "Fjordkaffe" in plain(await session.hover(COMMON, "company"))
+    assert session.all_codes() == {}

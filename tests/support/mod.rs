@@ -26,7 +26,7 @@ pub mod python;
 pub mod random;
 pub mod typed;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -97,6 +97,32 @@ pub fn scratch(name: &str) -> PathBuf {
     }
     std::fs::create_dir_all(&dir).expect("a scratch directory can be made");
     dir
+}
+
+/// `PATH` with a folder first, below `temporary`, that holds nothing but the built server, so that what is shipped is tested as it is; and
+/// with another folder behind it.
+pub fn path_with_server(temporary: &Path, other: Option<&Path>) -> OsString {
+    let folder = temporary.join("bin");
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let program = folder.join(format!("hiera-ls{}", std::env::consts::EXE_SUFFIX));
+    std::fs::copy(env!("CARGO_BIN_EXE_hiera-ls"), program).expect("the built server can be copied");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let before = [Some(folder.as_path()), other].into_iter().flatten().map(Path::to_owned);
+    std::env::join_paths(before.chain(std::env::split_paths(&path))).expect("what PATH was made of")
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder can be made");
+    for entry in std::fs::read_dir(from).expect("a folder can be read") {
+        let entry = entry.expect("a folder can be read");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file can be copied");
+        }
+    }
 }
 
 /// The built `hiera-ls` with arguments, to be run in the root of this package.

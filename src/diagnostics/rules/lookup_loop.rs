@@ -43,7 +43,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
 
 fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Finding {
     let frames: Vec<&Frame> = circle.frames.iter().chain([&circle.again]).collect();
-    let names: Vec<&str> = frames.iter().map(|frame| frame.text.as_str()).collect();
+    let names: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
     let message = format!("lookups go round in a circle: {}; Puppet fails with a recursive lookup", names.join(" -> "));
     let mut finding = Finding::new(&RULE, token.span, message);
     for hop in frames.windows(2) {

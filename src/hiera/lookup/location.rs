@@ -38,7 +38,7 @@ impl Resolver<'_> {
             Place::Undetermined(undetermined) => {
                 let candidates: Vec<Unsettled> = match level.backend.reader() {
                     Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
-                        let candidates = undetermined.candidates(self.ctx.sources);
+                        let candidates = undetermined.candidates_with(root, self.ctx.sources);
                         candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect()
                     }
                     _ => Vec::new(),
@@ -119,7 +119,7 @@ impl Resolver<'_> {
     }
 
     /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
-    fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
+    pub(super) fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
         if self.ctx.tolerant {
             return Ok(());
         }

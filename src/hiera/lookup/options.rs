@@ -57,7 +57,7 @@ impl Resolver<'_> {
         };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
         let assembled = meta.within(node, |meta| {
-            if let Some(first) = meta.stack.iter().position(|frame| frame.text == LOOKUP_OPTIONS) {
+            if let Some(first) = meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS) {
                 let frames = meta.stack[first..].to_vec();
                 return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame() }, None));
             }

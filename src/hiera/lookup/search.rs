@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::explained::location_kind;
 use super::options;
+use super::ready::Levels;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter, layers_of};
 use crate::hiera::config::{HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
@@ -29,7 +30,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let merge = choice.merge.as_ref().map_err(Clone::clone)?;
         let root = key.root_text();
-        let frame = Frame { text: key.text.to_string(), asked_by };
+        let frame = Frame { text: key.text.clone(), asked_by };
         if inv.reading.is_confined {
             let found = self.search_layer(inv, &Layer::Global, &root, &frame, merge)?;
             return found.map_or(Ok(None), |found| inv.dig(&found, key));
@@ -83,8 +84,8 @@ impl Resolver<'_> {
                 || node,
                 |inv| {
                     let levels = &levels()?.hierarchy;
-                    if levels.is_empty() {
-                        inv.happened(|| Event::NotFound(frame.text.as_str().into()));
+                    if levels.located.is_empty() {
+                        inv.happened(|| Event::NotFound(frame.text.clone()));
                     }
                     self.search_levels(inv, layer, levels, root, merge)
                 },
@@ -110,10 +111,14 @@ impl Resolver<'_> {
         &self,
         inv: &mut Invocation,
         layer: &Layer,
-        levels: &[LocatedLevel],
+        levels: &Levels,
         root: &str,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
+        if inv.tells_nothing() {
+            return self.search_ready(inv, layer, levels, root, merge);
+        }
+        let levels = &levels.located;
         inv.fold(merge, levels.len(), &mut |inv, n| {
             let located = &levels[n];
             // A glob that names nothing is no location to Puppet; it is one to the steps.
@@ -170,8 +175,8 @@ impl Resolver<'_> {
         let Some(module) = key.module() else { return Ok(None) };
         let layer = Layer::Module(module.into());
         let located = self.located(&layer);
-        let levels = Result::as_ref(&located).map_err(Clone::clone)?.default_hierarchy.as_slice();
-        if levels.is_empty() {
+        let levels = &Result::as_ref(&located).map_err(Clone::clone)?.default_hierarchy;
+        if levels.located.is_empty() {
             return Ok(None);
         }
         let title = || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\""));
@@ -195,7 +200,7 @@ impl Resolver<'_> {
         inv: &mut Invocation,
         layer: &Layer,
         module: &str,
-        levels: &[LocatedLevel],
+        levels: &Levels,
     ) -> Result<Rc<LookupOptions>, LookupError> {
         if let Some(known) = self.default_options.borrow().get(module) {
             return Ok(known.clone());
@@ -219,7 +224,7 @@ impl Resolver<'_> {
         &self,
         inv: &mut Invocation,
         layer: &Layer,
-        levels: &[LocatedLevel],
+        levels: &Levels,
         root: &str,
         frame: &Frame,
         merge: &Strategy,
@@ -274,8 +279,8 @@ impl Resolver<'_> {
         let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
         Ok(LayerLevels {
             takes_part: true,
-            hierarchy: located(&config.hierarchy)?,
-            default_hierarchy: located(&config.default_hierarchy)?,
+            hierarchy: Levels::new(located(&config.hierarchy)?),
+            default_hierarchy: Levels::new(located(&config.default_hierarchy)?),
         })
     }
 }

@@ -116,13 +116,13 @@ impl Resolver<'_> {
                 // What is known of a token without a value is its text.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
-                    let frame = Frame { text: name, asked_by: origin };
+                    let frame = Frame { text: name.into(), asked_by: origin };
                     let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
                     secret |= again.holds_secret();
                     out.push_str(&again.to_text());
                 }
                 Some(value) => {
-                    let frame = Frame { text: name, asked_by: origin };
+                    let frame = Frame { text: name.into(), asked_by: origin };
                     // The check is made even when nothing is left to replace.
                     enter(inv, frame, |_| Ok(()))?;
                     out.push_str(&value.to_text());

@@ -1,0 +1,173 @@
+//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet.
+
+use std::io::{BufRead, BufReader, StdinLock, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::{LookupArguments, context, from_json, print_options};
+use crate::cli::{Failure, Opened, Status};
+use crate::hiera::lookup::Resolver;
+use crate::hiera::print::{self, PrintOptions};
+use crate::hiera::request::LookupRequest;
+use crate::hiera::scope::Scope;
+use crate::workspace::layers::Environment;
+
+/// How many questions are answered at once.
+const AT_ONCE: usize = 64;
+/// Values may nest and so may lookups; the default stack of a thread is for neither.
+const STACK: usize = 64 << 20;
+
+/// Some scopes to answer for, with their names.
+type Scopes<'a> = &'a [(String, Arc<Scope>)];
+
+/// Answers questions as they come, in their order, for each scope in turn. Scopes are shared out among the cores.
+pub(super) fn batch(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    environment: &Environment,
+    scopes: Scopes<'_>,
+    request: &LookupRequest,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
+    let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
+    let answerer = Answerer { opened, environment, options: print_options(arguments), name_nodes };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|threads| {
+        let mut workers = Vec::new();
+        for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {
+            let (ask, questions) = channel();
+            let (answer, answers) = channel();
+            let answerer = &answerer;
+            let work = move || answerer.work(scopes, &questions, &answer);
+            thread::Builder::new().stack_size(STACK).spawn_scoped(threads, work)?;
+            workers.push((ask, answers));
+        }
+        let mut input = BufReader::new(std::io::stdin().lock());
+        while let Some(lines) = lines_at_hand(&mut input)? {
+            let questions: Arc<Vec<Question>> = Arc::new(lines.iter().map(|line| Question::read(line, request)).collect());
+            for (ask, _) in &workers {
+                ask.send(questions.clone()).map_err(|_| Failure("a thread ended too soon".into()))?;
+            }
+            let answers: Result<Vec<Vec<String>>, _> = workers.iter().map(|(_, answers)| answers.recv()).collect();
+            let answers = answers.map_err(|_| Failure("a thread ended too soon".into()))?;
+            for n in 0..questions.len() {
+                answers.iter().try_for_each(|answers| out.write_all(answers[n].as_bytes()))?;
+            }
+            out.flush()?; // whoever asks may wait for the answer before asking on
+        }
+        Ok(Status::Good)
+    })
+}
+
+/// The next lines with something in them: at least one, and as many as need not be waited for. `None` at the end.
+fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<String>>, Failure> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok((!lines.is_empty()).then_some(lines));
+        }
+        if !line.trim().is_empty() {
+            lines.push(line);
+        }
+        if !lines.is_empty() && (lines.len() == AT_ONCE || !input.buffer().contains(&b'\n')) {
+            return Ok(Some(lines));
+        }
+    }
+}
+
+/// What all threads answer from.
+struct Answerer<'a> {
+    opened: &'a Opened,
+    environment: &'a Environment,
+    options: PrintOptions,
+    name_nodes: bool,
+}
+
+impl Answerer<'_> {
+    /// Answers for some scopes whatever is asked, until nobody asks any more. An answer holds a line for each scope.
+    fn work(&self, scopes: Scopes<'_>, questions: &Receiver<Arc<Vec<Question>>>, answers: &Sender<Vec<String>>) {
+        let view = self.opened.snapshot.view(self.environment);
+        let keys = self.opened.snapshot.decryptor(self.environment);
+        let resolver = |scope| Resolver::new(context(self.opened, self.environment, &view, keys.as_ref(), scope));
+        let resolvers: Vec<(&str, Resolver<'_>)> = scopes.iter().map(|(name, scope)| (name.as_str(), resolver(scope))).collect();
+        for questions in questions {
+            let answered = questions.iter().map(|question| self.answer(question, &resolvers)).collect();
+            if answers.send(answered).is_err() {
+                return; // nobody listens any more: writing failed
+            }
+        }
+    }
+
+    fn answer(&self, question: &Question, resolvers: &[(&str, Resolver<'_>)]) -> String {
+        let mut lines = String::new();
+        for (name, resolver) in resolvers {
+            lines.push('{');
+            if self.name_nodes {
+                lines.push_str("\"node\":");
+                print::json_string(name, &mut lines);
+                lines.push(',');
+            }
+            question.answer(resolver, &self.options, &mut lines);
+            lines.push_str("}\n");
+        }
+        lines
+    }
+}
+
+/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may say.
+struct Question {
+    /// What the answer repeats: the key, or the names.
+    named: serde_json::Value,
+    request: Result<LookupRequest, String>,
+}
+
+impl Question {
+    /// Reads a line. What it does not say is as `base` has it.
+    fn read(line: &str, base: &LookupRequest) -> Question {
+        let bad = |message: String| Question { named: "".into(), request: Err(message) };
+        let mut parsed = match serde_json::from_str(line) {
+            Ok(serde_json::Value::Object(members)) => members,
+            Ok(_) => return bad("this line has no key".into()),
+            Err(error) => return bad(format!("this line is no question: {error}")),
+        };
+        let named = match (parsed.shift_remove("key"), parsed.get("name")) {
+            (Some(serde_json::Value::String(key)), None) => key.into(),
+            (None, Some(name)) => name.clone(),
+            _ => return bad("this line has no key".into()),
+        };
+        if parsed.get("merge").is_some_and(serde_json::Value::is_null) {
+            parsed.shift_remove("merge"); // says nothing
+        }
+        parsed.insert("name".into(), named.clone());
+        let mut request = base.clone();
+        let applied = request.apply_options(&from_json(&parsed.into()));
+        Question { named, request: applied.map(|()| request).map_err(|error| error.to_string()) }
+    }
+
+    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions, answer: &mut String) {
+        answer.push_str("\"key\":");
+        answer.push_str(&self.named.to_string());
+        let found = match &self.request {
+            Ok(request) => resolver.answer(request).map_err(|error| print::error(&error, options)),
+            Err(message) => Err(message.clone()),
+        };
+        match found {
+            Ok(Some(found)) => {
+                answer.push_str(",\"found\":true,\"value\":");
+                answer.push_str(&print::json(&found.value, options));
+                if let Some(conversion) = found.unapplied_conversion {
+                    answer.push_str(",\"unapplied_convert_to\":");
+                    print::json_string(&conversion, answer);
+                }
+            }
+            Ok(None) => answer.push_str(",\"found\":false"),
+            Err(message) => {
+                answer.push_str(",\"error\":");
+                print::json_string(&message, answer);
+            }
+        }
+    }
+}

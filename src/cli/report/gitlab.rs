@@ -1,0 +1,31 @@
+//! Findings as GitLab's code quality report.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::{Places, fingerprints};
+use crate::diagnostics::{Finding, Severity};
+
+pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let issue = |(finding, fingerprint): (&Finding, String)| {
+        let place = places.of(finding.span);
+        json!({
+            "description": finding.message,
+            "check_name": finding.rule.code,
+            "fingerprint": fingerprint,
+            "severity": severity(finding.severity),
+            "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line}},
+        })
+    };
+    let issues: Vec<Value> = findings.iter().zip(fingerprints(findings, places)).map(issue).collect();
+    writeln!(out, "{:#}", Value::from(issues))
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "major",
+        Severity::Warning => "minor",
+        _ => "info",
+    }
+}

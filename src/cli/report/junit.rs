@@ -1,0 +1,52 @@
+//! Findings as JUnit's XML: a test case for each; one that passes where there are none.
+
+use std::io::{self, Write};
+
+use super::Places;
+use crate::diagnostics::{Finding, Severity};
+
+/// Findings of at least the severity `least` are failures, the others are told by cases that pass.
+pub(super) fn write(findings: &[Finding], places: &Places<'_>, least: Severity, out: &mut dyn Write) -> io::Result<()> {
+    let failures = findings.iter().filter(|finding| finding.severity >= least).count();
+    let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", findings.len().max(1));
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(out, "<testsuites name=\"hiera-ls\" {counts}>\n  <testsuite name=\"hiera-ls check\" {counts}>")?;
+    if findings.is_empty() {
+        writeln!(out, "    <testcase classname=\"hiera-ls\" name=\"nothing found\"/>")?;
+    }
+    for finding in findings {
+        let place = places.of(finding.span);
+        let path = xml(&place.path);
+        let message = xml(&finding.message);
+        let at = format!("{path}:{}:{}", place.line, place.column);
+        let severity = finding.severity.name();
+        writeln!(
+            out,
+            "    <testcase classname=\"{path}\" name=\"{} at {at}\" file=\"{path}\" line=\"{}\">",
+            finding.rule.code, place.line
+        )?;
+        if finding.severity >= least {
+            writeln!(out, "      <failure type=\"{severity}\" message=\"{message}\">{at}: {severity}: {message}</failure>")?;
+        } else {
+            writeln!(out, "      <system-out>{at}: {severity}: {message}</system-out>")?;
+        }
+        writeln!(out, "    </testcase>")?;
+    }
+    writeln!(out, "  </testsuite>\n</testsuites>")
+}
+
+/// A text within XML 1.0, which has no place for most control characters.
+fn xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,49 @@
+//! Findings as reviewdog's Diagnostic Format. Its columns count bytes of UTF-8.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::Places;
+use crate::diagnostics::{Finding, Severity};
+use crate::text::{Encoding, Span};
+
+pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let diagnostics: Vec<Value> = findings.iter().map(|finding| diagnostic(finding, places)).collect();
+    let report = json!({"source": {"name": "hiera-ls"}, "diagnostics": diagnostics});
+    writeln!(out, "{report:#}")
+}
+
+fn diagnostic(finding: &Finding, places: &Places<'_>) -> Value {
+    let related: Vec<Value> = finding
+        .related
+        .iter()
+        .map(|related| json!({"message": related.message, "location": location(related.span, places)}))
+        .collect();
+    json!({
+        "message": finding.message,
+        "location": location(finding.span, places),
+        "severity": severity(finding.severity),
+        "code": {"value": finding.rule.code},
+        "relatedLocations": related,
+    })
+}
+
+fn location(span: Span, places: &Places<'_>) -> Value {
+    let place = places.counted(span, Encoding::Utf8);
+    json!({
+        "path": place.path,
+        "range": {
+            "start": {"line": place.line, "column": place.column},
+            "end": {"line": place.end_line, "column": place.end_column},
+        },
+    })
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "ERROR",
+        Severity::Warning => "WARNING",
+        _ => "INFO",
+    }
+}

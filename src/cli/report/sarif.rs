@@ -1,0 +1,81 @@
+//! Findings as SARIF 2.1.0, which GitHub's code scanning and others take.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::{Place, Places, fingerprints};
+use crate::diagnostics::{Finding, Rule, Severity, catalogue};
+use crate::text::Span;
+
+pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let results: Vec<Value> =
+        findings.iter().zip(fingerprints(findings, places)).map(|(finding, print)| result(finding, &print, places)).collect();
+    let rules: Vec<Value> = catalogue::RULES.iter().map(|found| rule(found)).collect();
+    let report = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "hiera-ls", "version": env!("CARGO_PKG_VERSION"), "rules": rules}},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    writeln!(out, "{report:#}")
+}
+
+fn rule(rule: &Rule) -> Value {
+    json!({
+        "id": rule.code,
+        "shortDescription": {"text": rule.summary},
+        "help": {"text": rule.docs, "markdown": rule.docs},
+        "defaultConfiguration": {"enabled": rule.severity != Severity::Off, "level": level(rule.severity)},
+    })
+}
+
+fn result(finding: &Finding, fingerprint: &str, places: &Places<'_>) -> Value {
+    let related: Vec<Value> = finding
+        .related
+        .iter()
+        .map(|related| {
+            let mut location = location(related.span, places);
+            location["message"] = json!({"text": related.message});
+            location
+        })
+        .collect();
+    json!({
+        "ruleId": finding.rule.code,
+        "level": level(finding.severity),
+        "message": {"text": finding.message},
+        "locations": [location(finding.span, places)],
+        "relatedLocations": related,
+        "partialFingerprints": {"hieraLs/v1": fingerprint},
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        _ => "note",
+    }
+}
+
+fn location(span: Span, places: &Places<'_>) -> Value {
+    let Place { path, line, column, end_line, end_column, .. } = places.of(span);
+    json!({
+        "physicalLocation": {
+            "artifactLocation": {"uri": uri(&path), "uriBaseId": "%SRCROOT%"},
+            "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
+        },
+    })
+}
+
+/// A path as a relative URI: all but RFC 3986's unreserved characters is escaped.
+fn uri(path: &str) -> String {
+    let escaped = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(escaped).collect()
+}

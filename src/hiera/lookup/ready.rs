@@ -1,0 +1,124 @@
+//! The way of lookups that tell no story: locations that can have nothing to say are passed over, and files are at hand.
+//!
+//! Answers what [`ask`](super::location) answers. Whatever is not plain (an error, an encrypted file) is left to it.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use crate::hiera::config::{BackendKind, Layer, Reader};
+use crate::hiera::data::DataFile;
+use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::{LocatedLevel, Location, Place};
+use crate::hiera::merge::{Strategy, fold};
+use crate::hiera::resolution::Outcome;
+use crate::hiera::value::Value;
+
+/// The levels of a hierarchy, located, and what was found out of them for quick lookups.
+#[derive(Default)]
+pub(super) struct Levels {
+    /// The levels.
+    pub(super) located: Vec<LocatedLevel>,
+    ready: OnceCell<Vec<Vec<Ready>>>,
+}
+
+/// What is to be done for a location.
+enum Ready {
+    /// Nothing: whatever the key, it has no value there.
+    Nothing,
+    /// Looking into a file that Puppet takes.
+    Look(Arc<DataFile>),
+    /// Asking, with the number of the location among the level's.
+    Ask(usize),
+}
+
+impl Levels {
+    pub(super) fn new(located: Vec<LocatedLevel>) -> Levels {
+        Levels { located, ready: OnceCell::new() }
+    }
+}
+
+impl Resolver<'_> {
+    /// The value of a root key in these levels.
+    pub(super) fn search_ready(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        levels: &Levels,
+        root: &str,
+        merge: &Strategy,
+    ) -> Result<Option<Value>, LookupError> {
+        let ready = levels.ready.get_or_init(|| levels.located.iter().map(|located| self.prepare(layer, located)).collect());
+        if let Layer::Module(module) = layer
+            && root != LOOKUP_OPTIONS
+            && !root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
+            && ready.iter().flatten().all(|ready| !matches!(ready, Ready::Ask(_)))
+        {
+            return Ok(None); // Keys outside a module's namespace do not count in it.
+        }
+        fold::<LookupError>(merge, ready.len(), &mut |n| {
+            fold::<LookupError>(merge, ready[n].len(), &mut |m| match &ready[n][m] {
+                Ready::Nothing => Ok(None),
+                Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
+                Ready::Look(data) => match data.get(root) {
+                    None => Ok(None),
+                    Some(member) if self.ctx.tolerant || member.value.is_legal() => {
+                        self.interpolate(inv, &member.value).map(Some)
+                    }
+                    Some(_) => {
+                        let mut real = levels.located[n].locations.iter().enumerate().filter(|(_, location)| is_real(location));
+                        let (number, _) = real.nth(m).expect("each real location was prepared");
+                        self.ask_ready(inv, layer, &levels.located[n], number, root)
+                    }
+                },
+            })
+        })
+    }
+
+    fn ask_ready(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        number: usize,
+        root: &str,
+    ) -> Result<Option<Value>, LookupError> {
+        Ok(match self.ask(inv, layer, located, &located.locations[number], root)? {
+            Outcome::Found { value, .. } => Some(value),
+            _ => None,
+        })
+    }
+
+    fn prepare(&self, layer: &Layer, located: &LocatedLevel) -> Vec<Ready> {
+        let real = located.locations.iter().enumerate().filter(|(_, location)| is_real(location));
+        real.map(|(number, location)| self.prepare_location(layer, located, location).unwrap_or(Ready::Ask(number))).collect()
+    }
+
+    /// What is to be done for a location; `None` when only asking tells.
+    fn prepare_location(&self, layer: &Layer, located: &LocatedLevel, location: &Location) -> Option<Ready> {
+        let level = &located.level;
+        let exists = !matches!(location.place, Place::File { exists: false, .. });
+        if exists && !self.ctx.tolerant && level.call_error().is_some() {
+            return None;
+        }
+        let Place::File { path, exists: true } = &location.place else { return Some(Ready::Nothing) };
+        let reader = match (level.backend.kind, level.backend.reader()) {
+            (BackendKind::Hiera3, _) | (_, None) => return Some(Ready::Nothing),
+            (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
+            _ => return None,
+        };
+        let data = self.ctx.sources.data(path, reader)?;
+        self.check_file(path, reader, &data).ok()?;
+        if !self.ctx.tolerant && data.is_no_hash() {
+            return Some(Ready::Nothing);
+        }
+        // In a module a key that is no string is a crash.
+        let is_plain = !matches!(layer, Layer::Module(_)) || data.keys().all(|key| key.as_str().is_some());
+        is_plain.then_some(Ready::Look(data))
+    }
+}
+
+/// A glob that names nothing is no location to Puppet.
+fn is_real(location: &Location) -> bool {
+    !matches!(location.place, Place::NoMatch { .. })
+}

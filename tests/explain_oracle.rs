@@ -234,7 +234,18 @@ fn from_puppet(tree: &Written<'_>, as_json: &Value, as_text: &Value) -> Explaine
     }
     // Ruby shows the line of its own source below the message of an error of its own.
     let error = text(as_json, "error").split("\n\n").next().unwrap_or_default().to_owned();
-    Explained { exit: as_text["exit"].as_i64().expect("an exit status"), json, text: text(as_text, "out"), error }
+    let text = without_source_line(&text(as_text, "out")).to_owned();
+    Explained { exit: as_text["exit"].as_i64().expect("an exit status"), json, text, error }
+}
+
+/// An explanation without the line of Ruby's own source that ends it, carets below it, when an error of Ruby's does.
+fn without_source_line(text: &str) -> &str {
+    let carets = text.trim_end().rsplit('\n').next().unwrap_or_default().trim();
+    let shows_source = !carets.is_empty() && carets.bytes().all(|byte| byte == b'^');
+    match text.rfind("\n\n").filter(|_| shows_source) {
+        Some(end) => &text[..=end],
+        None => text,
+    }
 }
 
 fn recording() -> BTreeMap<(String, String), Explained> {

@@ -119,7 +119,7 @@ fn levels(making: &mut Making, config: &mut String, list: &str) {
         let location = location(making);
         let function = match making.random.below(12) {
             _ if location.contains(".json") => ", data_hash: json_data",
-            1 => ", lookup_key: eyaml_lookup_key",
+            0 | 1 if making.eyaml => ", lookup_key: eyaml_lookup_key",
             2 => ", data_hash: yaml_data",
             _ => "",
         };

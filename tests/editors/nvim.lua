@@ -1,5 +1,5 @@
 -- Drives Neovim as a user works, with the shipped files of editors/nvim:
---   nvim --headless --clean -n -c 'luafile nvim.lua'
+--   nvim --headless --clean -n -c 'autocmd VimEnter * ++nested luafile nvim.lua'
 -- Neovim 0.7 to 0.11 and newer. The working directory is a copy of tests/control-repo (files are written), `hiera-ls` is on PATH,
 -- HIERA_LS_RTP names editors/nvim. Exit status 0: everything held.
 
@@ -11,6 +11,8 @@ local common = 'data/common.yaml'
 vim.o.swapfile, vim.o.hidden = false, true
 vim.cmd('filetype plugin on')
 vim.opt.runtimepath:prepend(os.getenv('HIERA_LS_RTP'))
+-- Neovim has loaded its plugins by now; in a user's configuration this is not needed.
+vim.cmd('runtime plugin/hiera_ls.lua')
 if vim.lsp.config then
   vim.lsp.enable('hiera_ls')
 else
@@ -211,6 +213,134 @@ function tests.a_file_that_is_read_again_is_still_served()
   contains(hover(), 'keepalive: 75')
 end
 
+local function shown(text)
+  return wait('"' .. text .. '" in a window', function()
+    local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    return lines:find(text, 1, true) and lines
+  end)
+end
+
+function tests.explain_tells_how_a_lookup_goes()
+  edit(node)
+  go_to('profile::web::vhosts')
+  vim.cmd('HieraExplain')
+  contains(shown('Searching for "profile::web::vhosts"'), 'for node web-01.oslo.example.net', '/data/roles/web.yaml:9"')
+  assert(not vim.bo.modifiable and vim.bo.buftype == 'nofile')
+  local window = vim.api.nvim_get_current_win()
+  vim.cmd('wincmd p')
+  -- Of any key, in the same window.
+  vim.cmd('HieraExplain company')
+  shown('Searching for "company"')
+  assert(vim.api.nvim_get_current_win() == window)
+  vim.cmd('normal q')
+  assert(not vim.api.nvim_win_is_valid(window))
+end
+
+function tests.all_data_is_shown_without_secrets()
+  edit(node)
+  vim.cmd('HieraData')
+  local text = shown('company: Fjordkaffe')
+  assert(not text:find('ENC[PKCS7', 1, true) and vim.bo.syntax == 'yaml')
+  vim.cmd('normal q')
+end
+
+function tests.the_hierarchy_is_listed_in_its_order()
+  edit(node)
+  go_to('profile::web::vhosts')
+  vim.cmd('HieraHierarchy')
+  local places = {}
+  for _, item in ipairs(vim.fn.getloclist(0)) do
+    table.insert(places, ('%s:%d %s'):format(vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.'), item.lnum, item.text))
+  end
+  local text = table.concat(places, '\n')
+  contains(text, node .. ':3 Node: ' .. node .. ' (value)', role .. ':9 Role: ', 'hiera.yaml:')
+  assert(text:find(node, 1, true) < text:find(role, 1, true) and text:find(role, 1, true) < text:find(common .. ':65', 1, true), text)
+  vim.cmd('lclose')
+end
+
+local function messages(run)
+  local notify, said = vim.notify, {}
+  vim.notify = function(message)
+    table.insert(said, message)
+  end
+  local ok, trouble = pcall(run)
+  vim.notify = notify
+  assert(ok, trouble)
+  return table.concat(said, '\n')
+end
+
+function tests.a_node_is_chosen()
+  edit(role)
+  assert(vim.deep_equal(vim.fn.getcompletion('HieraNode web-01.k', 'cmdline'), { 'web-01.kyoto.example.net' }))
+  vim.cmd('HieraNode web-01.kyoto.example.net')
+  go_to('profile::web::vhosts')
+  contains(hover(), 'node `web-01.kyoto.example.net`')
+  local select, offered = vim.ui.select, nil
+  vim.ui.select = function(items, _, chosen)
+    offered = items
+    chosen('web-01.oslo.example.net')
+  end
+  vim.cmd('HieraNode')
+  vim.ui.select = select
+  assert(#offered == 3, vim.inspect(offered))
+  contains(hover(), 'node `web-01.oslo.example.net`')
+  vim.cmd('HieraNode!')
+  assert(not hover():find('node `', 1, true))
+  contains(messages(function() vim.cmd('HieraNode nobody') end), 'nobody')
+end
+
+function tests.commands_say_where_there_is_no_server()
+  vim.cmd('new')
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNode', 'HieraNode x' }) do
+    contains(messages(function() vim.cmd(command) end), 'no server for this file')
+  end
+  vim.cmd('bwipeout')
+end
+
+function tests.checkhealth_is_clean()
+  edit(node)
+  vim.cmd('silent checkhealth hiera_ls')
+  local text = shown('serves ' .. folder)
+  contains(text, 'hiera-ls 0.', vim.lsp.config and 'it is enabled' or 'it is set up')
+  assert(not text:find('WARN') and not text:find('ERROR'), text)
+  vim.cmd('bwipeout')
+end
+
+function tests.the_help_has_tags()
+  local copy = vim.fn.tempname()
+  vim.fn.mkdir(copy .. '/doc', 'p')
+  vim.fn.writefile(vim.fn.readfile(os.getenv('HIERA_LS_RTP') .. '/doc/hiera_ls.txt'), copy .. '/doc/hiera_ls.txt')
+  vim.opt.runtimepath:append(copy)
+  vim.cmd('helptags ' .. copy .. '/doc')
+  for name in pairs(vim.api.nvim_get_commands({})) do
+    if name:match('^Hiera') then
+      vim.cmd('help :' .. name)
+      assert(vim.fn.expand('%:t') == 'hiera_ls.txt', name)
+      vim.cmd('helpclose')
+    end
+  end
+end
+
+function tests.a_killed_server_is_started_again()
+  local buf = edit(common)
+  local before = attached(buf)
+  replace("\"%{alias('ntp_servers')}\"", "\"x %{alias('ntp_servers')}\"")
+  wait_for_codes(buf, 'alias-not-whole-value')
+  -- The only child of this editor is its server.
+  local children = vim.fn.systemlist({ 'pgrep', '-P', tostring(vim.fn.getpid()), '-x', 'hiera-ls' })
+  assert(#children == 1, vim.inspect(children))
+  vim.loop.kill(tonumber(children[1]), 'sigkill')
+  local after = wait('another client', function()
+    local client = clients(buf)[1]
+    return client and client.id ~= before.id and client
+  end)
+  assert(after.config.root_dir == folder)
+  wait_for_codes(buf, 'alias-not-whole-value')
+  replace("\"x %{alias('ntp_servers')}\"", "\"%{alias('ntp_servers')}\"")
+  wait_for_codes(buf, '')
+  vim.cmd('silent write')
+end
+
 function tests.the_server_ends_with_the_editor()
   local client = attached(edit(node))
   if vim.lsp.config then
@@ -234,6 +364,14 @@ local order = {
   'a_save_notices_what_changed_on_disk',
   'the_chosen_node_shows_in_the_hover',
   'a_file_that_is_read_again_is_still_served',
+  'explain_tells_how_a_lookup_goes',
+  'all_data_is_shown_without_secrets',
+  'the_hierarchy_is_listed_in_its_order',
+  'a_node_is_chosen',
+  'commands_say_where_there_is_no_server',
+  'checkhealth_is_clean',
+  'the_help_has_tags',
+  'a_killed_server_is_started_again',
   'the_server_ends_with_the_editor',
 }
 
@@ -243,5 +381,8 @@ for _, name in ipairs(order) do
   failed = failed + (ok and 0 or 1)
   io.stdout:write(('%s %s\n%s'):format(ok and 'ok' or 'FAILED', name, ok and '' or tostring(trouble) .. '\n'))
 end
+-- Who drives this looks whether Neovim leaves a server behind.
+vim.cmd('edit! ' .. node)
+attached(vim.api.nvim_get_current_buf())
 io.stdout:write(('%d of %d held\n'):format(#order - failed, #order))
 vim.cmd(failed == 0 and 'qall!' or 'cquit 1')

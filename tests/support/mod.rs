@@ -17,6 +17,7 @@
 //! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
 //! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20), each with every merge; `all`: the whole fleet, with the configured merges |
 //! | `HIERA_LS_NVIM_011`, `HIERA_LS_NVIM_07` | Neovim 0.11 or newer, and one of 0.7 to 0.10 |
+//! | `HIERA_LS_ALE` | the folder of ALE, Vim's linter (`/usr/share/vim-ale`) |
 //! | `HIERA_LS_SEED` | repeats a run of a suite with random cases, which prints it |
 //! | `HIERA_LS_EDITS` | how many random edits `typing` (400) and `equivalence` (1,000) make |
 //! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |

@@ -12,5 +12,8 @@ return {
       on_dir(root)
     end
   end,
+  on_exit = require('hiera_ls').on_exit(function()
+    vim.lsp.enable('hiera_ls') -- Looks at all buffers again.
+  end),
   settings = { hiera = {} },
 }

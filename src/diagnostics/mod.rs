@@ -8,7 +8,7 @@ mod rules;
 mod tests;
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use incremental::Findings;
@@ -28,7 +28,7 @@ use rule::{Check, DataContext, EntryContext, FileContext};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
-    pub severities: HashMap<String, Severity>,
+    pub severities: BTreeMap<String, Severity>,
 }
 
 impl RulesConfig {

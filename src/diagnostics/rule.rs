@@ -67,7 +67,7 @@ pub enum Check {
     /// One problem of a data file at a time, as its reader saw it; needs no other file.
     Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
     /// A top-level entry of a data file (or all of a file that is read as a whole), in its workspace. What is found depends on the entry, on
-    /// the definitions of the keys in it and of those that its tokens ask for, on `lookup_options`, and on no other data.
+    /// the definitions of the keys that lookups of its own and of those in its tokens may come to, on `lookup_options`, and on no other data.
     Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
     /// The tokens of a whole data file, in its workspace: circles, which any question that a token asks may close.
     Circles(fn(&DataContext<'_>, &mut Vec<Finding>)),

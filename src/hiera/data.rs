@@ -93,6 +93,16 @@ pub enum Reference {
     },
 }
 
+impl Reference {
+    /// The key that is asked for, if it is one.
+    pub fn key(&self) -> Option<&LookupKey> {
+        match self {
+            Reference::Key { key, .. } => Some(key),
+            Reference::Variable(_) => None,
+        }
+    }
+}
+
 /// Something that is wrong with a data file, or that Puppet reads otherwise than it looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {

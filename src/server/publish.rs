@@ -79,6 +79,8 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         });
         let Ok((mut found, status, after)) = checked.await else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
+            // All is found anew; of what is not looked at any more nothing is.
+            published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
             continue;
         };
         findings = after;

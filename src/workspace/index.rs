@@ -44,6 +44,8 @@ struct Uses {
 
 /// How far a search for a circle goes before all of them are computed.
 const NEARBY: usize = 64;
+/// How many keys are told that a lookup may come to.
+const FAR: usize = 500;
 
 impl KeyIndex {
     /// Reads all data files of a snapshot that some level can reach.
@@ -150,6 +152,21 @@ impl KeyIndex {
             open.extend(asks_for.iter().map(|(target, _)| &**target).filter(|target| seen.insert(target)));
         }
         false
+    }
+
+    /// The root keys that a lookup of these may come to, levels left aside: they themselves, what their values ask for, and so on.
+    /// `None` when they are too many to be told.
+    pub fn reach_of<'k>(&self, keys: impl Iterator<Item = &'k str>) -> Option<HashSet<Arc<str>>> {
+        let mut seen: HashSet<Arc<str>> = keys.map(Arc::from).collect();
+        let mut open: Vec<Arc<str>> = seen.iter().cloned().collect();
+        while let Some(key) = open.pop() {
+            if seen.len() > FAR {
+                return None;
+            }
+            let asks_for = self.keys.get(&key).map_or(&[][..], |uses| &uses.asks_for);
+            open.extend(asks_for.iter().map(|(target, _)| target.clone()).filter(|target| seen.insert(target.clone())));
+        }
+        Some(seen)
     }
 
     /// What changed from this index to a later one.

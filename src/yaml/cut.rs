@@ -22,7 +22,9 @@ pub struct Entry {
 pub fn cut(text: &str, tree: &Tree) -> Option<Vec<Entry>> {
     let starts = starts(text, tree)?;
     let first = *starts.first()?;
-    (!has_markers(&text[first..])).then(|| entries(text, &starts))?
+    // A directive above says what tags mean below.
+    let has_directives = text[..first].split(['\n', '\r']).any(|line| line.trim_start_matches('\u{feff}').starts_with('%'));
+    (!has_directives && !has_markers(&text[first..])).then(|| entries(text, &starts))?
 }
 
 /// The entries of whole lines out of a text that could be cut; `None` when they would not be read the same in their place.
@@ -127,6 +129,7 @@ mod tests {
             "%YAML 1.1\n---\na: 1\n...\n",
             "a: 1\u{2028}b: 2\n",
             "--- !!map\na: 1\n",
+            "%TAG !! tag:example.com,2000:\n---\na: !!binary aGk=\nb: !!str 5\n",
         ] {
             assert!(pieces(text).is_none(), "{text:?}");
         }

@@ -27,5 +27,5 @@ pub fn findings(snapshot: &Snapshot, path: &Path) -> Vec<(u64, String)> {
     let text = snapshot.file(&path).and_then(|file| file.text()).expect("the file is a text that the workspace reads");
     let found = check_file(snapshot, &path, &RulesConfig::default());
     let line = |offset| u64::from(text.line_col(offset, Encoding::Utf8).line);
-    found.into_iter().map(|finding| (line(finding.span.range.start), finding.message)).collect()
+    found.into_iter().map(|finding| (line(snapshot.place(finding.span).start), finding.message)).collect()
 }

@@ -1,6 +1,6 @@
 //! Everything that a snapshot tells, as text, with places counted from the start of their file.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
@@ -141,7 +141,7 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
 }
 
 fn findings(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
-    let rules = RulesConfig { severities: HashMap::from([("not-yaml-1-2".to_owned(), Severity::Hint)]) };
+    let rules = RulesConfig { severities: BTreeMap::from([("not-yaml-1-2".to_owned(), Severity::Hint)]) };
     for path in paths {
         for finding in check_file(snapshot, path, &rules) {
             let place = place(snapshot, finding.span);

@@ -83,7 +83,7 @@ fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("edit");
     let id = snapshot.file(&path).expect("the file is read").id;
     let link = |_: &FilePath, _: u32| String::new();
-    let config = HoverConfig { markdown: true, link: &link, max_value_lines: 40, max_locations: 12 };
+    let config = HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
     group.bench_function("hover", |bencher| bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config)));
     let text = snapshot.file(&path).and_then(|file| file.text().cloned()).expect("a text");
     workspace.apply(Change::Open(path.clone(), text));

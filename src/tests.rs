@@ -1,3 +1,4 @@
-//! Tests of the whole library that need its inner parts.
+//! Tests of the whole library that need its inner parts, and what the tests beside the code share.
 
 mod bad_input;
+pub(crate) mod edits;

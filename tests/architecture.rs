@@ -135,3 +135,25 @@ fn the_check_itself_can_fail() {
     ]);
     assert_eq!(wrong.len(), 7, "{wrong:#?}");
 }
+
+/// No telemetry, no network: the VS Code extension has nothing that could reach any, and depends on one package alone.
+#[test]
+fn the_extension_talks_to_its_server_only() {
+    const ALLOWED: [&str; 7] =
+        ["vscode", "vscode-languageclient/node", "node:child_process", "node:fs", "node:os", "node:path", "node:util"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode");
+    for file in fs::read_dir(folder.join("src")).unwrap() {
+        let path = file.unwrap().path();
+        let code = fs::read_to_string(&path).unwrap();
+        for module in code.split(" from \"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(module.starts_with("./") || ALLOWED.contains(&module), "{} uses {module}", path.display());
+        }
+        for word in ["require(", "import(", "fetch(", "WebSocket", "openExternal", "TelemetryLogger"] {
+            assert!(!code.contains(word), "{} says {word}", path.display());
+        }
+    }
+    let package = fs::read_to_string(folder.join("package.json")).unwrap();
+    let package: serde_json::Value = serde_json::from_str(&package).unwrap();
+    let packages: Vec<&String> = package["dependencies"].as_object().unwrap().keys().collect();
+    assert_eq!(packages, ["vscode-languageclient"]);
+}

@@ -9,6 +9,8 @@ use std::process::Command;
 use support::python;
 
 const PRE_COMMIT: &str = "pre-commit==4.7.0\n";
+/// Brings the schemas of GitHub's workflows and GitLab's pipelines.
+const SCHEMAS: &str = "check-jsonschema==0.39.0\n";
 
 /// The page's first block of code that has this text.
 fn block_with(text: &str) -> String {
@@ -74,6 +76,40 @@ fn the_hooks_are_one() {
         hook.lines().filter(own).map(str::to_owned).collect()
     };
     assert_eq!(lines("hiera-ls"), lines("hiera-ls-system"));
+}
+
+/// The page's workflows are such by the schemas of GitHub and GitLab; and a slip in them is no such thing.
+#[test]
+fn the_workflows_are_valid() {
+    let interpreter = match python::with_packages("schemas", SCHEMAS) {
+        Ok(interpreter) => interpreter,
+        Err(obstacle) => {
+            support::missing("pre-commit", &obstacle);
+            return;
+        }
+    };
+    let temporary = support::scratch("workflows");
+    let verdict = |schema: &str, text: &str| {
+        let file = temporary.join(format!("{schema}.yaml"));
+        std::fs::write(&file, text).expect("a file can be written");
+        let mut check = Command::new(&interpreter);
+        check.args(["-m", "check_jsonschema", "--builtin-schema", &format!("vendor.{schema}")]).arg(&file);
+        let run = support::run(&mut check, "");
+        (run.status, run.stdout + &run.stderr)
+    };
+    let workflow = block_with("runs-on:");
+    let scanning = format!("{workflow}\n{}", block_with("upload-sarif"));
+    let pipeline = block_with("codequality:");
+    for (schema, text) in [("github-workflows", &workflow), ("github-workflows", &scanning), ("gitlab-ci", &pipeline)] {
+        let (status, out) = verdict(schema, text);
+        assert_eq!(status, Some(0), "{text}\n{out}");
+    }
+    for (schema, text, slip) in
+        [("github-workflows", &workflow, ("steps:", "step:")), ("gitlab-ci", &pipeline, ("script:", "scripts:"))]
+    {
+        let (status, out) = verdict(schema, &text.replace(slip.0, slip.1));
+        assert_eq!(status, Some(1), "{out}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn repo(name: &str, files: &[(&str, &str)]) -> PathBuf {
 }
 
 /// Status, stdout and stderr of a run in `folder`.
-fn at(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
+fn at(folder: &Path, args: &[&str], stdin: impl AsRef<[u8]>) -> (i32, String, String) {
     let output = run(hiera_ls(args).current_dir(folder), stdin);
     (output.status.expect("it ends by itself"), output.stdout, output.stderr)
 }
@@ -309,6 +309,51 @@ fn a_batch_answers_every_line() {
     assert_eq!((status, answers.len()), (0, 5));
     assert_eq!((&answers[0]["value"], &answers[3]["found"]), (&"Fjordkaffe".into(), &false.into()));
     assert!([1, 2, 4].iter().all(|n: &usize| answers[*n]["error"].is_string()), "{out}");
+}
+
+/// A conversion that only Puppet can do is told of the key that it belongs to, whoever needs that key.
+#[test]
+fn conversions_left_out_are_told_of_their_own_keys() {
+    let data = "lookup_options: {inner: {convert_to: 'Object[{}]'}}\ninner: 1\nouter: \"%{alias('inner')}\"\n\
+                twice: [\"%{lookup('inner')}\", \"%{lookup('inner')}\", \"%{lookup('plain')}\"]\nplain: 1\n";
+    let root = repo("cli-unapplied", &[CONFIG, ("data/common.yaml", data)]);
+    let told = "hiera-ls: convert_to Object[{}] of 'inner' is noted, but not applied\n";
+    for (args, expected) in [(&["outer"][..], told), (&["twice"], told), (&["twice", "--explain"], told), (&["plain"], "")] {
+        assert_eq!(at(&root, &[&["lookup"], args].concat(), "").2, expected, "{args:?}");
+    }
+    let (_, out, _) = at(&root, &["lookup", "--batch"], "{\"key\":\"outer\"}\n{\"key\":\"plain\"}\n");
+    let expected = "{\"key\":\"outer\",\"found\":true,\"value\":1,\"unapplied_convert_to\":{\"inner\":\"Object[{}]\"}}\n\
+                    {\"key\":\"plain\",\"found\":true,\"value\":1}\n";
+    assert_eq!(out, expected);
+}
+
+/// Nothing in a line ends a batch: the next question is answered as if it stood alone.
+#[test]
+fn a_batch_goes_on_behind_lines_that_are_none() {
+    let deep: String = (0..300).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
+    let root = repo("cli-batch", &[CONFIG, ("data/common.yaml", &format!("k: v\n{deep}"))]);
+    let long = format!("{{\"key\":\"k\",\"default_value\":\"{}\"}}", "x".repeat(3 << 20));
+    let bad: [(&[u8], &str); 5] = [
+        (b"{\"key\":\"\xff\"}", "invalid unicode"),
+        (b"\xff\xfe{\0", "this line is no question"),
+        (b"\0", "this line is no question"),
+        (long.as_bytes(), "this line is too long: it has more than 1048576 bytes"),
+        (b"{\"key\":\"k0\"}", "given up"),
+    ];
+    let mut input = Vec::new();
+    for (line, _) in &bad {
+        input.extend([line, b"\n{\"key\":\"k\"}\r\n".as_slice()].concat());
+    }
+    input.extend(long.as_bytes()); // and the end
+    let (status, out, err) = at(&root, &["lookup", "--batch"], input);
+    let answers: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((status, answers.len(), err.as_str()), (0, 11, ""));
+    for (pair, (_, expected)) in answers.chunks(2).zip(&bad) {
+        let message = pair[0]["error"].as_str().unwrap_or_default();
+        assert!(message.contains(expected), "{expected}: {message}");
+        assert_eq!(pair[1]["value"], "v", "after {message}");
+    }
+    assert!(answers[10]["error"].as_str().is_some_and(|message| message.contains("too long")));
 }
 
 #[test]

@@ -166,7 +166,9 @@ fn our_verdict(case: &Case) -> Verdict {
         return Verdict { messages: vec![words.to_owned()], line: None };
     }
     let profile = Profile { version: 7, strict: Strict::Error };
-    let config = HieraConfig::read(ConfigSource { file: FileId(0), path: &path, layer: &case.layer, profile }, &data);
+    let text = Text::new(&case.text);
+    let config =
+        HieraConfig::read(ConfigSource { file: FileId(0), path: &path, text: &text, layer: &case.layer, profile }, &data);
     let structure = config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
     let mut messages: Vec<String> = structure.map(|problem| problem.message.clone()).collect();
     messages.sort();
@@ -175,7 +177,6 @@ fn our_verdict(case: &Case) -> Verdict {
     if messages.is_empty() {
         messages.extend(failure.map(|problem| problem.message.clone()));
     }
-    let text = Text::new(&case.text);
     let line = failure.map(|problem| text.line_col(problem.span.range.start, Encoding::Utf8).line + 1);
     Verdict { messages, line }
 }

@@ -165,7 +165,7 @@ fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
         let offset = file.text().expect("it is a text").to_str().find(key).expect("it has the key") as u32;
         let position = FilePosition { file: file.id, offset };
         let link = |_: &FilePath, _: u32| String::new();
-        let config = HoverConfig { markdown: false, link: &link, max_value_lines: 20, max_locations: 9 };
+        let config = HoverConfig { markdown: false, link: Some(&link), max_value_lines: 20, max_locations: 9 };
         hover(&snapshot, position, &config).expect("there is a key").text
     };
     let decrypt = EyamlConfig { decrypt: true, ..EyamlConfig::default() };

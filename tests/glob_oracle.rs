@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
@@ -80,8 +81,8 @@ fn ruby(patterns: &[String]) -> Vec<Vec<String>> {
 struct Disk;
 
 impl Listing for Disk {
-    fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
-        let Ok(entries) = fs::read_dir(folder.as_str()) else { return Vec::new() };
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+        let Ok(entries) = fs::read_dir(folder.as_str()) else { return Cow::default() };
         let mut entries: Vec<(String, EntryKind)> = entries
             .map(|entry| {
                 let entry = entry.expect("the folder can be read");
@@ -95,7 +96,7 @@ impl Listing for Disk {
             })
             .collect();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        entries
+        Cow::Owned(entries)
     }
 }
 

@@ -4,8 +4,10 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
+
+use support::npm;
 
 /// The package of the test runner.
 const RUNNER: &str = "vscode-tmgrammar-test@0.1.3";
@@ -155,28 +157,14 @@ fn packages() -> Option<PathBuf> {
     }
 }
 
-/// A folder with both packages, made once below Cargo's directory for tests; or why there is none.
+/// A folder with both packages, or why there is none.
 fn made_packages() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grammar-node");
-    let made_from = folder.join("made-from.txt");
-    if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == format!("{RUNNER} {YAML}")) {
-        return Ok(folder);
-    }
-    let folder = support::scratch("grammar-node");
-    std::fs::write(folder.join("package.json"), "{\"private\": true}").map_err(|error| error.to_string())?;
-    let npm = |arguments: &[&str]| succeed(Command::new("npm").args(arguments).current_dir(&folder));
-    npm(&["install", "--no-audit", "--no-fund", "--ignore-scripts", RUNNER])?;
-    npm(&["pack", YAML])?;
-    let archive = files(&folder, ".tgz").pop().ok_or("npm packed nothing")?;
-    succeed(Command::new("tar").arg("xzf").arg(archive).arg("package/resources").current_dir(&folder))?;
-    std::fs::write(&made_from, format!("{RUNNER} {YAML}")).map_err(|error| error.to_string())?;
-    Ok(folder)
-}
-
-fn succeed(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?} does not start: {error}"))?;
-    let error = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(()) } else { Err(format!("{command:?} fails: {error}")) }
+    npm::made_once("grammar", &format!("{RUNNER} {YAML}"), |folder| {
+        npm::run(folder, None, &["install", "--ignore-scripts", RUNNER])?;
+        npm::run(folder, None, &["pack", YAML])?;
+        let archive = files(folder, ".tgz").pop().ok_or("npm packed nothing")?;
+        npm::succeed(Command::new("tar").arg("xzf").arg(archive).arg("package/resources").current_dir(folder))
+    })
 }
 
 /// The files of a folder whose names end so, sorted.

@@ -55,7 +55,7 @@ fn the_recording_is_what_puppet_says() {
     if !support::require("puppet") {
         return;
     }
-    let output = run(support::ruby().arg(file("lookup.rb")).arg(file("environment")), &text("cases.jsonl"));
+    let output = run(support::ruby().arg(file("lookup.rb")).arg(file("environment")), text("cases.jsonl"));
     let current = json_lines("lookup.rb", &output.stdout);
     if std::env::var_os("HIERA_LS_RECORD").is_some() {
         let lines: String = current.iter().map(|answer| format!("{answer}\n")).collect();

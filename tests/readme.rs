@@ -39,18 +39,23 @@ fn ci_runs_the_commands_of_the_readme() {
     assert!(readme.contains(&format!("cargo run --release -- {main_job}")) && ci.contains(main_job));
 }
 
-/// The value in the README's picture is the value that is printed.
+/// Its pictures are those that `tests/workbench` and `tests/editors` take, after a look at what is in them; small enough for a first page.
 #[test]
-fn the_picture_is_true() {
+fn the_pictures_are_those_of_the_tests() {
     let (_, readme) = file("README.md");
-    let arguments = ["lookup", "--root", "tests/control-repo", "--node", "web-01.oslo.example.net", "profile::web::vhosts"];
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_hiera-ls")).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap();
-    let printed: String = String::from_utf8(output.stdout).unwrap().lines().map(|line| format!("  {line}\n")).collect();
-    assert!(!printed.is_empty() && readme.contains(&printed), "the README does not show:\n{printed}");
+    let (_, workbench) = file("tests/workbench/checks.mjs");
+    let (_, editors) = file("tests/editors.rs");
+    let pictures: Vec<&str> =
+        readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|at| at.ends_with(".png")).collect();
+    assert_eq!(pictures, ["editors/vscode/media/hover.png", "editors/nvim/media/hover.png"]);
+    assert!(workbench.contains(pictures[0]) && editors.contains(pictures[1]));
+    for picture in pictures {
+        let size = fs::metadata(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(picture)).unwrap().len();
+        assert!((10_000..200_000).contains(&size), "{picture} has {size} bytes");
+    }
 }
 
-/// The finding in the README's picture is what `check` says of that slip in a copy of the sample.
+/// The finding in the README's example is what `check` says of that slip in a copy of the sample.
 #[test]
 fn the_finding_is_true() {
     let (_, readme) = file("README.md");

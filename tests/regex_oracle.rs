@@ -63,7 +63,7 @@ fn the_recording_is_what_ruby_says() {
     if !support::require("puppet") {
         return;
     }
-    let output = support::run(support::ruby().arg(file("regex.rb")), &text("cases.jsonl"));
+    let output = support::run(support::ruby().arg(file("regex.rb")), text("cases.jsonl"));
     let current = support::json_lines("regex.rb", &output.stdout);
     if std::env::var_os("HIERA_LS_RECORD").is_some() {
         let lines: String = current.iter().map(|answer| format!("{answer}\n")).collect();

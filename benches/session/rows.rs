@@ -7,6 +7,7 @@ mod starts;
 
 use std::path::PathBuf;
 
+use hiera_ls::hiera::lookup::Profile;
 use hiera_ls::hiera::scope::Scope;
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::nodes;
@@ -90,7 +91,7 @@ fn scopes(path: &std::path::Path) -> Vec<Scope> {
     let scope = |value: &hiera_ls::hiera::Value| {
         let certname =
             value.get("trusted").and_then(|trusted| trusted.get("certname")).and_then(|name| name.as_str()).unwrap_or("unnamed");
-        nodes::literal_scope(value.as_hash().expect("a scope is a hash"), certname, "production")
+        nodes::literal_scope(value.as_hash().expect("a scope is a hash"), certname, "production", Profile::default())
     };
     values.iter().map(scope).collect()
 }

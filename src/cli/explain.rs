@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::lookup::print_options;
-use super::{Failure, LookupArguments, Opened, Render, Status, note};
+use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
 use crate::hiera::explain::{self, Shown, Subject};
 use crate::hiera::lookup::Resolver;
 use crate::hiera::print;
@@ -34,9 +34,7 @@ pub(super) fn run(
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {
-            if let Some(conversion) = &answer.unapplied_conversion {
-                note(&format!("convert_to {conversion} is noted, but not applied"));
-            }
+            note_unapplied(&answer.unapplied_conversions);
         }
         Ok(None) | Err(_) => {}
     }

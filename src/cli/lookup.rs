@@ -5,7 +5,7 @@ mod batch;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, explain, note, open};
+use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, explain, note, note_unapplied, open};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
@@ -78,9 +78,7 @@ fn single(
 ) -> Result<Status, Failure> {
     let options = print_options(arguments);
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
-        if let Some(conversion) = &resolution.unapplied_conversion {
-            note(&format!("convert_to {conversion} of '{}' is noted, but not applied", resolution.key));
-        }
+        note_unapplied(&resolution.unapplied_conversions);
         if resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
             note(&format!(
                 "{} files could change '{}' for some nodes: name one with --node, or see --explain",
@@ -201,6 +199,7 @@ fn chosen(
 fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environment) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
     let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
     let rules = &opened.settings.workspace.nodes.derive;
+    let profile = opened.settings.workspace.profile;
     let read = |file: &str| -> Result<Vec<Value>, Failure> {
         let path = absolute(file)?;
         let bytes = OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
@@ -212,7 +211,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
             let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
             let certname = value.get("trusted").and_then(|trusted| trusted.get("certname")).and_then(Value::as_str);
             let certname = certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
-            Ok((certname.clone(), Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name))))
+            Ok((certname.clone(), Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name, profile))))
         };
         let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return chosen(scopes, arguments, file);
@@ -221,7 +220,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         let one = |value: Value| {
             let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
             let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
-            let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name);
+            let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name, profile);
             scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
@@ -237,7 +236,7 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         }
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
-            let (certname, mut scope) = scope_of(&crate::hiera::Hash::default(), Some(wanted), wanted, &name);
+            let (certname, mut scope) = scope_of(&crate::hiera::Hash::default(), Some(wanted), wanted, &name, profile);
             scope.derive(rules.clone());
             Ok(vec![(certname, Arc::new(scope))])
         }

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::hiera::resolution::Unapplied;
 use crate::settings::{FILE_NAME, Origin, Settings};
 use crate::text::{FilePath, Text};
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -71,7 +72,6 @@ pub enum Command {
         shell: clap_complete::Shell,
     },
     /// Print a page for man: of the program, or of one of its commands.
-    #[command(hide = true)]
     Man {
         /// The command.
         name: Option<String>,
@@ -172,7 +172,7 @@ pub struct LookupArguments {
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     eyaml_public_key: Option<String>,
     /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an options hash, or with `name` in
-    /// place of `key`.
+    /// place of `key`. Each answer tells whether its key was found, or what is wrong; the exit status is 0 once all are answered.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
 }
@@ -243,6 +243,12 @@ impl<E: std::fmt::Display> From<E> for Failure {
 
 fn note(message: &str) {
     eprintln!("hiera-ls: {message}");
+}
+
+fn note_unapplied(conversions: &[Unapplied]) {
+    for Unapplied { key, to } in conversions {
+        note(&format!("convert_to {to} of '{key}' is noted, but not applied"));
+    }
 }
 
 /// A workspace that was read for one command.

@@ -26,6 +26,7 @@ pub static RULES: &[&Rule] = &[
     &rules::foreign_options::RULE,
     &rules::foreign_module_key::RULE,
     &rules::merge_type_conflict::RULE,
+    &rules::undecrypted_value::RULE,
     &rules::config_version::RULE,
     &rules::config_deprecated::RULE,
     &rules::config_error::RULE,

@@ -2,28 +2,33 @@
 //!
 //! Equal at any time to what [`check_file`](super::check_file) says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+
+use indexmap::IndexSet;
 
 use super::{FileCheck, Finding, RulesConfig, in_order};
 use crate::hiera::data::{DataFile, Facts};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
-use crate::workspace::file::File;
 use crate::workspace::index::KeyChanges;
+use crate::workspace::parallel::on_all_cores;
 
 /// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was looked at.
 #[derive(Debug, Default)]
 pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
+    /// What was seen before that: taking it apart takes as long as finding out what changed.
+    outdated: Option<(Snapshot, RulesConfig)>,
+    /// Files that are to be looked at and were not yet.
+    put_off: BTreeSet<FilePath>,
     files: HashMap<FilePath, FileFindings>,
 }
 
 /// The findings of a file; none for one that no environment governs.
 #[derive(Debug, Default)]
 struct FileFindings {
-    version: Option<Arc<File>>,
     data: Arc<DataFile>,
     of_file: Vec<Finding>,
     circles: Vec<Finding>,
@@ -31,7 +36,9 @@ struct FileFindings {
     /// For each part of the data.
     of_entries: Vec<EntryFindings>,
     /// The parts whose findings depend on a root key, by the key.
-    readers: HashMap<Arc<str>, Vec<PartId>>,
+    readers: HashMap<Arc<str>, Vec<PartId>, foldhash::fast::RandomState>,
+    /// How many parts there are whose findings depend on all.
+    read_all: usize,
 }
 
 /// The findings of an entry.
@@ -39,79 +46,112 @@ struct FileFindings {
 struct EntryFindings {
     found: Vec<Finding>,
     /// The root keys on whose definitions they depend; `None` for all.
-    reads: Option<HashSet<Arc<str>>>,
+    reads: Option<Box<[Arc<str>]>>,
 }
 
 impl Findings {
     /// Goes on to a snapshot; tells the findings of each file where they, or places that they name, may be others than before.
     /// A file that is not looked at any more has none.
-    pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<(FilePath, Vec<Finding>)> {
+    ///
+    /// Once the snapshot `is_wanted` no more, files that would have to be looked at as if for the first time are put off until the next one.
+    pub fn update(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        is_wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Vec<(FilePath, Vec<Finding>)> {
         let changes = match &self.seen {
             Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
                 Some(before.keys().changes_to(snapshot.keys()))
             }
             _ => None,
         };
-        let mut updates = match &changes {
-            Some(changes) => self.follow(snapshot, rules, changes),
-            None => self.begin_anew(snapshot, rules),
-        };
-        match (&self.seen, changes) {
-            (Some((before, _)), Some(_)) => {
-                for (path, is_open) in before.open_files_changed(snapshot) {
-                    updates.extend(self.look_at(snapshot, rules, &path, is_open || is_config(snapshot, &path)));
-                }
+        let updates = match (&self.seen, changes) {
+            (Some((before, _)), Some(changes)) => {
+                let edited: HashSet<FilePath> = before.files_changed(snapshot).into_iter().collect();
+                let opened = before.open_files_changed(snapshot);
+                let mut updates = self.follow(snapshot, rules, &changes, &edited);
+                let (begin, stop): (Vec<_>, Vec<_>) =
+                    opened.into_iter().partition(|(path, is_open)| *is_open || is_config(snapshot, path));
+                let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
+                updates.extend(self.look_away(paths(stop).collect()));
+                // What was put off before waits for what is new.
+                let mut new: IndexSet<FilePath> = self.put_off.iter().filter(|path| edited.contains(*path)).cloned().collect();
+                new.extend(paths(begin).filter(|path| !self.files.contains_key(path)));
+                new.extend(self.put_off.iter().cloned());
+                updates.extend(self.look_at(snapshot, rules, new.into_iter().collect(), is_wanted));
+                updates
             }
             _ => {
                 let watched = watched(snapshot);
-                let known: Vec<FilePath> = self.files.keys().filter(|path| !watched.contains(path)).cloned().collect();
-                known.iter().for_each(|path| updates.extend(self.look_at(snapshot, rules, path, false)));
-                watched.iter().for_each(|path| updates.extend(self.look_at(snapshot, rules, path, true)));
+                let known = self.files.keys().chain(&self.put_off);
+                let mut updates = self.look_away(known.filter(|path| !watched.contains(path)).cloned().collect());
+                updates.extend(self.look_at(snapshot, rules, watched.into_iter().collect(), is_wanted));
+                updates
             }
-        }
-        self.seen = Some((snapshot.clone(), rules.clone()));
+        };
+        self.outdated = self.seen.replace((snapshot.clone(), rules.clone()));
         updates
     }
 
-    fn begin_anew(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<(FilePath, Vec<Finding>)> {
-        for (path, file) in &mut self.files {
-            *file = FileFindings::new(snapshot, path, rules);
-        }
-        self.files.iter().map(|(path, file)| (path.clone(), file.all(snapshot))).collect()
+    /// Lets go of what is not needed any more. To be called when what was found has been told.
+    pub fn tidy(&mut self) {
+        self.outdated = None;
     }
 
-    /// Begins to look at a file, or stops; what there is to tell of it if that is new.
+    /// Looks at files as if for the first time.
     fn look_at(
         &mut self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
-        path: &FilePath,
-        wanted: bool,
-    ) -> Option<(FilePath, Vec<Finding>)> {
-        match (self.files.contains_key(path), wanted) {
-            (false, true) => {
-                let file = FileFindings::new(snapshot, path, rules);
-                let all = file.all(snapshot);
-                self.files.insert(path.clone(), file);
-                Some((path.clone(), all))
+        paths: Vec<FilePath>,
+        is_wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Vec<(FilePath, Vec<Finding>)> {
+        snapshot.keys(); // Once, before all threads wait for it.
+        let look = |path: &FilePath| {
+            let file = FileFindings::new(snapshot, path, rules);
+            let all = file.all(snapshot);
+            (file, all)
+        };
+        let found = on_all_cores(&paths, |path| is_wanted().then(|| look(path)));
+        let mut updates = Vec::new();
+        for (path, found) in paths.into_iter().zip(found) {
+            match found {
+                Some((file, all)) => {
+                    self.put_off.remove(&path);
+                    self.files.insert(path.clone(), file);
+                    updates.push((path, all));
+                }
+                None => {
+                    self.files.remove(&path);
+                    self.put_off.insert(path);
+                }
             }
-            (true, false) => {
-                self.files.remove(path);
-                Some((path.clone(), Vec::new()))
-            }
-            _ => None,
         }
+        updates
     }
 
-    fn follow(&mut self, snapshot: &Snapshot, rules: &RulesConfig, changes: &KeyChanges) -> Vec<(FilePath, Vec<Finding>)> {
+    /// Whether some files were put off.
+    pub fn has_more_to_do(&self) -> bool {
+        !self.put_off.is_empty()
+    }
+
+    /// Stops looking at files.
+    fn look_away(&mut self, paths: Vec<FilePath>) -> Vec<(FilePath, Vec<Finding>)> {
+        let is_known = |path: &FilePath| self.files.remove(path).is_some() | self.put_off.remove(path);
+        paths.into_iter().filter(is_known).map(|path| (path, Vec::new())).collect()
+    }
+
+    fn follow(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        changes: &KeyChanges,
+        edited: &HashSet<FilePath>,
+    ) -> Vec<(FilePath, Vec<Finding>)> {
         // Files that no level reads are not in the index, and are looked at all the same.
-        let is_edited = |(path, file): &(&FilePath, &FileFindings)| match (&file.version, snapshot.file(path)) {
-            (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
-            (before, now) => before.is_some() != now.is_some(),
-        };
-        let edited: HashSet<FilePath> = self.files.iter().filter(is_edited).map(|(path, _)| path.clone()).collect();
         let moved: HashSet<FileId> =
-            changes.files.iter().chain(&edited).filter_map(|path| Some(snapshot.file(path)?.id)).collect();
+            changes.files.iter().chain(edited).filter_map(|path| Some(snapshot.file(path)?.id)).collect();
         if moved.is_empty() {
             return Vec::new();
         }
@@ -120,7 +160,6 @@ impl Findings {
             let mut is_new = edited.contains(path);
             if is_new || file.may_depend_on(changes) {
                 is_new |= FileCheck::of(snapshot, path, rules, |check| file.follow(check, changes)).unwrap_or(false);
-                file.version = snapshot.file(path).cloned();
             }
             if is_new || file.names_any(&moved) {
                 updates.push((path.clone(), file.all(snapshot)));
@@ -144,7 +183,7 @@ impl FileFindings {
             (0..new.of_entries.len()).for_each(|number| new.reads(number));
             new
         });
-        FileFindings { version: snapshot.file(path).cloned(), ..found.unwrap_or_default() }
+        found.unwrap_or_default()
     }
 
     fn all(&self, snapshot: &Snapshot) -> Vec<Finding> {
@@ -160,7 +199,7 @@ impl FileFindings {
         changes.questions
             || changes.keys.contains(LOOKUP_OPTIONS)
             || self.may_have_circles && !changes.keys.is_empty()
-            || self.of_entries.iter().any(|entry| entry.reads.is_none())
+            || self.read_all > 0
             || changes.keys.iter().any(|key| self.readers.contains_key(key))
     }
 
@@ -181,7 +220,9 @@ impl FileFindings {
         if changes.keys.contains(LOOKUP_OPTIONS) {
             again.extend(parts.iter().map(|part| part.id));
         }
-        again.extend(parts.iter().zip(&self.of_entries).filter(|(_, entry)| entry.reads.is_none()).map(|(part, _)| part.id));
+        if self.read_all > 0 {
+            again.extend(parts.iter().zip(&self.of_entries).filter(|(_, entry)| entry.reads.is_none()).map(|(part, _)| part.id));
+        }
         let numbers: Vec<usize> = again.iter().filter_map(|id| self.data.part_number(*id)).collect();
         for number in numbers {
             self.reads_no_more(number, self.data.parts()[number].id);
@@ -213,13 +254,21 @@ impl FileFindings {
 
     fn reads(&mut self, number: usize) {
         let id = self.data.parts()[number].id;
-        for key in self.of_entries[number].reads.iter().flatten() {
+        let Some(reads) = &self.of_entries[number].reads else {
+            self.read_all += 1;
+            return;
+        };
+        for key in reads {
             self.readers.entry(key.clone()).or_default().push(id);
         }
     }
 
     fn reads_no_more(&mut self, number: usize, id: PartId) {
-        for key in self.of_entries[number].reads.iter().flatten() {
+        let Some(reads) = &self.of_entries[number].reads else {
+            self.read_all -= 1;
+            return;
+        };
+        for key in reads {
             if let Some(readers) = self.readers.get_mut(key) {
                 readers.retain(|reader| *reader != id);
                 if readers.is_empty() {
@@ -234,9 +283,9 @@ impl EntryFindings {
     /// Looks at an entry. What is found depends on its own keys, on those that its tokens ask for, and on whatever their values ask for in
     /// turn: a rule may look them up.
     fn new(check: &FileCheck<'_>, facts: &Facts) -> EntryFindings {
-        let own = facts.members.iter().filter_map(|(key, _)| key.as_str());
-        let asked: Vec<String> = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text())).collect();
-        let reads = check.context.snapshot.keys().reach_of(own.chain(asked.iter().map(String::as_str)));
+        let own = facts.members.iter().filter_map(|(key, _)| key.as_arc().cloned());
+        let asked = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text().into()));
+        let reads = check.context.snapshot.keys().reach_of(own.chain(asked));
         EntryFindings { found: check.entry(facts), reads }
     }
 }

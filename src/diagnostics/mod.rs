@@ -175,7 +175,7 @@ impl FileCheck<'_> {
             let before = findings.len();
             look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.
-            if self.rules.severities.contains_key(rule.code) {
+            if findings.len() > before && self.rules.severities.contains_key(rule.code) {
                 findings[before..].iter_mut().for_each(|finding| finding.severity = severity);
             }
         }

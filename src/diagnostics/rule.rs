@@ -125,7 +125,8 @@ impl<'a> EntryContext<'a> {
 
     /// The `lookup_options` of the file, if this is their entry.
     pub fn options(&self) -> Option<&'a Member> {
-        self.members().find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS)).map(|(_, member)| member)
+        let is_it = |(key, member): &&(Key, Member)| key.as_str() == Some(LOOKUP_OPTIONS) && self.data.counts(key, member);
+        self.facts.members.iter().find(is_it).map(|(_, member)| member)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Source of every rule here: semantics section 1, checked against Puppet 7.23 and 8.11.
 
 mod checks;
+mod place;
 mod problem;
 mod reading;
 mod selector;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use super::data::DataFile;
 use super::lookup::Profile;
 use super::value::Value;
-use crate::text::{FileId, FilePath, Span};
+use crate::text::{FileId, FilePath, Span, Text};
 use reading::{Levels, Reading};
 
 /// A layer of the lookup; global before environment before module.
@@ -46,13 +47,15 @@ pub struct HieraConfig {
     /// Its version, which decides how its levels find their files.
     pub version: Version,
     /// The levels, highest priority first; those that could be read when there are problems.
-    pub hierarchy: Vec<Level>,
+    pub hierarchy: Vec<Arc<Level>>,
     /// A module's levels of last resort.
-    pub default_hierarchy: Vec<Level>,
+    pub default_hierarchy: Vec<Arc<Level>>,
     /// All that is wrong, in the order in which Puppet would say it.
     pub problems: Vec<ConfigProblem>,
     /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
     pub refused: Option<String>,
+    /// Its text; empty for one that is not written.
+    text: Text,
 }
 
 /// The versions of `hiera.yaml`.
@@ -220,6 +223,8 @@ pub struct ConfigSource<'a> {
     pub file: FileId,
     /// Its path.
     pub path: &'a FilePath,
+    /// Its text.
+    pub text: &'a Text,
     /// The layer that it configures.
     pub layer: &'a Layer,
     /// Which Puppet reads it.
@@ -236,30 +241,21 @@ impl HieraConfig {
         };
         reading.problems.append(&mut reading.when_used);
         reading.problems.append(&mut reading.when_called);
-        let Levels { hierarchy, default_hierarchy } = levels;
         HieraConfig {
             file: Some(source.file),
             version,
-            hierarchy,
-            default_hierarchy,
+            hierarchy: levels.hierarchy.into_iter().map(Arc::new).collect(),
+            default_hierarchy: levels.default_hierarchy.into_iter().map(Arc::new).collect(),
             problems: reading.problems,
             refused: data.refused().map(str::to_owned),
+            text: source.text.clone(),
             ..HieraConfig::unwritten(source.path)
         }
     }
 
     /// The config that applies where the global layer has no file at `path`, and where an older setting asks for one: version 5's defaults.
     pub fn default_at(path: &FilePath) -> HieraConfig {
-        let level = Level {
-            name: "Common".into(),
-            span: None,
-            backend: default_backend(),
-            locations: Locations::Paths(vec![default_template("common.yaml")]),
-            datadir: default_template("data"),
-            extension: None,
-            options: None,
-        };
-        HieraConfig { hierarchy: vec![level], ..HieraConfig::unwritten(path) }
+        HieraConfig { hierarchy: vec![Arc::new(default_level())], ..HieraConfig::unwritten(path) }
     }
 
     /// A config without levels that no file holds.
@@ -272,6 +268,7 @@ impl HieraConfig {
             default_hierarchy: Vec::new(),
             problems: Vec::new(),
             refused: None,
+            text: Text::default(),
         }
     }
 
@@ -281,8 +278,21 @@ impl HieraConfig {
     }
 
     /// All levels, those of the default hierarchy last.
-    pub fn levels(&self) -> impl Iterator<Item = &Level> {
+    pub fn levels(&self) -> impl Iterator<Item = &Arc<Level>> {
         self.hierarchy.iter().chain(&self.default_hierarchy)
+    }
+}
+
+/// The level of a config that names none.
+fn default_level() -> Level {
+    Level {
+        name: "Common".into(),
+        span: None,
+        backend: default_backend(),
+        locations: Locations::Paths(vec![default_template("common.yaml")]),
+        datadir: default_template("data"),
+        extension: None,
+        options: None,
     }
 }
 

@@ -84,7 +84,8 @@ fn new(data_type: &DataType, arguments: &[Value]) -> Made {
     if matches!(&made.data, Data::BigInteger(digits) if digits.len() > 38) && !data_type.accepts(&made) {
         return Err(Failure::Unknown);
     }
-    types::assert_type(&format!("Converted value from {data_type}.new()"), data_type, &made).map_err(Failure::Error)?;
+    types::assert_type(&format!("Converted value from {data_type}.new()"), data_type, &made)
+        .map_err(|error| Failure::Error(error.message))?;
     Ok(made)
 }
 

@@ -6,12 +6,13 @@
 
 mod edit;
 mod load;
+mod roots;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
 pub use edit::Edited;
+
+use roots::Roots;
 
 use super::key::LookupKey;
 use super::value::{Hash, Key, Member, Value};
@@ -25,6 +26,8 @@ pub struct DataFile {
     /// Where each part that a [`PartId`] names starts.
     starts: Vec<u32>,
     roots: Arc<Roots>,
+    /// The first part for which Puppet refuses the file.
+    refused: Option<usize>,
 }
 
 /// A part of a data file.
@@ -53,15 +56,6 @@ pub struct Facts {
     has_hash: bool,
     /// The root of a file, if it is no hash.
     other_root: Option<Value>,
-}
-
-/// The root keys of all parts together.
-#[derive(Clone, Debug, Default)]
-struct Roots {
-    /// In which part a key counts, and which of its members it is: the last one, in the place of the first.
-    members: IndexMap<Key, (u32, u32), foldhash::fast::RandomState>,
-    /// Keys that stand twice.
-    repeated: Vec<Problem>,
 }
 
 /// A token in a data file.
@@ -172,8 +166,12 @@ impl DataFile {
     pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
         let facts = load::facts(tree, text, (file, PartId::WHOLE), format);
         let parts = vec![Part { id: PartId::WHOLE, start: 0, facts: Arc::new(facts) }];
-        let roots = Arc::new(Roots::new(&parts));
-        DataFile { parts, starts: vec![0], roots }
+        DataFile::of_parts(parts, vec![0])
+    }
+
+    fn of_parts(parts: Vec<Part>, starts: Vec<u32>) -> DataFile {
+        let refused = parts.iter().position(|part| part.facts.refused.is_some());
+        DataFile { roots: Arc::new(Roots::new(&parts)), parts, starts, refused }
     }
 
     /// A file that cannot be read at all: Puppet's reason.
@@ -181,11 +179,7 @@ impl DataFile {
         let span = Span::in_file(file, TextRange::empty(0));
         let problem = Problem { kind: ProblemKind::Unreadable(reason.to_owned()), span, related: None };
         let facts = Facts { problems: vec![problem], refused: Some(reason.to_owned()), ..Facts::default() };
-        DataFile {
-            parts: vec![Part { id: PartId::WHOLE, start: 0, facts: Arc::new(facts) }],
-            starts: vec![0],
-            roots: Arc::default(),
-        }
+        DataFile::of_parts(vec![Part { id: PartId::WHOLE, start: 0, facts: Arc::new(facts) }], vec![0])
     }
 
     /// Its parts, in order.
@@ -262,7 +256,7 @@ impl DataFile {
 
     /// Why Puppet refuses the whole file, if it does: its message, without the file's name.
     pub fn refused(&self) -> Option<&str> {
-        self.parts.iter().find_map(|part| part.facts.refused.as_deref())
+        self.parts[self.refused?].facts.refused.as_deref()
     }
 
     /// The value of the whole file, if it has any content.
@@ -283,22 +277,6 @@ impl DataFile {
     /// Where the root key `key` is written.
     pub fn definition(&self, key: &str) -> Option<Span> {
         self.get(key)?.key_origin
-    }
-}
-
-impl Roots {
-    fn new(parts: &[Part]) -> Roots {
-        let mut roots = Roots::default();
-        roots.members.reserve(parts.iter().map(|part| part.facts.members.len()).sum());
-        for (number, part) in parts.iter().enumerate() {
-            for (index, (key, member)) in part.facts.members.iter().enumerate() {
-                let Some((part, index)) = roots.members.insert(key.clone(), (number as u32, index as u32)) else { continue };
-                let Some(span) = member.key_origin else { continue };
-                let related = parts[part as usize].facts.members[index as usize].1.key_origin;
-                roots.repeated.push(Problem { kind: ProblemKind::DuplicateKey(key.to_text().into_owned()), span, related });
-            }
-        }
-        roots
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::config::{Backend, BackendKind};
+use super::config::HieraConfig;
 use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
 use super::value::Value;
@@ -78,8 +78,12 @@ pub enum LookupErrorKind {
         key: String,
         /// The file.
         path: FilePath,
-        /// What read it.
-        backend: Backend,
+        /// The function that gave it, as Puppet calls it: `data_hash function 'yaml_data'`.
+        function: String,
+        /// Whether that gave it in a hash.
+        in_hash: bool,
+        /// Its type.
+        got: String,
     },
     /// A value that `convert_to` cannot convert.
     Conversion(String),
@@ -141,6 +145,12 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
+    /// A variable is undefined. Puppet gives a qualified name without the `::` that it may begin with.
+    pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
+        let name = name.strip_prefix("::").filter(|rest| rest.contains("::")).unwrap_or(name);
+        LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)
+    }
+
     /// The error as the search of the global layer for `key` passes it on.
     ///
     /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
@@ -181,13 +191,15 @@ impl LookupError {
         }
     }
 
-    /// An error of a token in the config at `path`: Puppet names the file where a variable is undefined.
-    pub(super) fn of_config(mut self, path: &FilePath) -> LookupError {
-        if let LookupErrorKind::UndefinedVariable(name) = &*self.kind {
-            *self.kind = LookupErrorKind::Config(format!("Undefined variable '{name}' (file: {path})"));
-            self.class = self.kind.class();
+    /// An error of a token in this config: Puppet names the file where a variable is undefined, and the line where it finds it.
+    pub(super) fn of_config(self, config: &HieraConfig) -> LookupError {
+        match &*self.kind {
+            LookupErrorKind::UndefinedVariable(name) => {
+                let sought = format!(r#"%\{{['"]?{name}['"]?}}"#);
+                config.error_at(&format!("Undefined variable '{name}'"), &sought).or_at(self.span)
+            }
+            _ => self,
         }
-        self
     }
 
     /// Whether it is a lookup error to Puppet, which explains these and stops at all others.
@@ -204,8 +216,8 @@ impl LookupError {
 impl LookupErrorKind {
     fn class(&self) -> Class {
         match self {
-            LookupErrorKind::Merge(MergeError::WrongType { .. })
-            | LookupErrorKind::Options(OptionsError::Strategy(StrategyError::Options { .. }))
+            LookupErrorKind::Merge(MergeError::WrongType(_))
+            | LookupErrorKind::Options(OptionsError::Strategy(StrategyError::Options(_)))
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::ConfigSyntax(_)
@@ -246,10 +258,10 @@ impl LookupErrorKind {
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Secret(kind) => kind.is_renamed(),
-            LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType { .. }),
+            LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType(_)),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
-                OptionsError::Strategy(error) => matches!(error, StrategyError::Options { .. }),
+                OptionsError::Strategy(error) => matches!(error, StrategyError::Options(_)),
                 OptionsError::BadKey { .. } | OptionsError::BadRegex(..) | OptionsError::BadEntry(..) => false,
             },
             LookupErrorKind::WrongType(_)
@@ -304,14 +316,17 @@ impl fmt::Display for LookupError {
             LookupErrorKind::AliasNotWhole => {
                 f.write_str("'alias' interpolation is only permitted if the expression is equal to the entire string")
             }
-            LookupErrorKind::UndefinedVariable(name) => write!(f, "Undefined variable '{name}'; "),
+            LookupErrorKind::UndefinedVariable(name) => match name.rsplit_once("::").filter(|(class, _)| !class.is_empty()) {
+                Some((class, _)) => write!(f, "Undefined variable '{name}'; class {class} could not be found"),
+                None => write!(f, "Undefined variable '{name}'; "),
+            },
             LookupErrorKind::File { message, .. } => f.write_str(message),
-            LookupErrorKind::IllegalValue { key, path, backend: Backend { kind, name, .. } } => {
-                let source = if *kind == BackendKind::DataHash { "in hash returned" } else { "returned" };
-                let function = format!("{} function '{name}'", kind.key());
+            LookupErrorKind::IllegalValue { key, path, function, in_hash, got } => {
+                let source = if *in_hash { "in hash returned" } else { "returned" };
                 write!(
                     f,
-                    "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, expects Puppet::LookupValue"
+                    "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, \
+                     expects Puppet::LookupValue, got {got}"
                 )
             }
             LookupErrorKind::Decryption(what) => {

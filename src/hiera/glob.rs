@@ -2,6 +2,7 @@
 //!
 //! Follows `dir.c` of Ruby 3.1, where results are sorted; `tests/glob_oracle.rs` compares both on random trees.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -21,7 +22,7 @@ pub enum EntryKind {
 /// Folders and what is in them.
 pub trait Listing {
     /// The names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it is no folder. Links are followed.
-    fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)>;
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
 
     /// What lies at `path`; `None` when nothing does.
     fn kind(&self, path: &FilePath) -> Option<EntryKind> {
@@ -67,14 +68,14 @@ pub fn matches(pattern: &str, path: &FilePath) -> bool {
 struct OnlyFile<'p>(&'p FilePath);
 
 impl Listing for OnlyFile<'_> {
-    fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
-        match self.0.relative_to(folder) {
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+        Cow::Owned(match self.0.relative_to(folder) {
             None | Some("") => Vec::new(),
             Some(rest) => match rest.split_once('/') {
                 Some((name, _)) => vec![(name.into(), EntryKind::Folder)],
                 None => vec![(rest.into(), EntryKind::File)],
             },
-        }
+        })
     }
 }
 
@@ -183,13 +184,13 @@ impl Walk<'_> {
     }
 
     fn list(&mut self, parts: &[Part], states: &[usize], place: &Place, recursive: bool) {
-        let mut entries = self.listing.list(&place.path);
-        if !recursive && !place.skip_dot && !entries.is_empty() {
-            let at = entries.partition_point(|(name, _)| name.as_str() < ".");
-            entries.insert(at, (".".into(), EntryKind::Folder));
-        }
-        for (name, kind) in entries {
-            let next = step(parts, states, &name, kind);
+        let listing = self.listing;
+        let entries = listing.list(&place.path);
+        let has_dot = !recursive && !place.skip_dot && !entries.is_empty();
+        let (before, behind) = entries.split_at(entries.partition_point(|(name, _)| name.as_str() < "."));
+        let dot = has_dot.then_some((".", EntryKind::Folder));
+        for (name, kind) in before.iter().map(named).chain(dot).chain(behind.iter().map(named)) {
+            let next = step(parts, states, name, kind);
             if !next.is_empty() {
                 self.visit(
                     parts,
@@ -203,6 +204,10 @@ impl Walk<'_> {
     fn is_folder(&self, place: &Place) -> bool {
         matches!(place.kind.or_else(|| self.listing.kind(&place.path)), Some(EntryKind::Folder | EntryKind::LinkedFolder))
     }
+}
+
+fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
+    (name, *kind)
 }
 
 /// The states behind an entry of a folder.
@@ -482,7 +487,7 @@ mod tests {
     }
 
     impl Listing for Tree {
-        fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
+        fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
             let entries = self.0.get(folder.as_str());
             entries.map(|names| names.iter().map(|(name, kind)| (name.clone(), *kind)).collect()).unwrap_or_default()
         }

@@ -1,5 +1,6 @@
 //! What the levels of a config mean in a scope: the concrete locations of each, in order, or what is missing to tell them.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::config::{HieraConfig, Level, Locations, Template, Version};
@@ -96,11 +97,21 @@ pub struct CandidateFile {
 }
 
 /// The outcome of evaluating a template that may name variables only.
+#[derive(Clone)]
 pub enum Evaluated {
     /// All is known.
     Text(String),
     /// Something is not: the text with its unknown variables.
     Partial(Vec<Piece>),
+}
+
+impl Evaluated {
+    fn into_pieces(self) -> Vec<Piece> {
+        match self {
+            Evaluated::Text(text) => vec![Piece::Literal(text)],
+            Evaluated::Partial(pieces) => pieces,
+        }
+    }
 }
 
 /// The levels of a hierarchy with their locations in `scope`.
@@ -111,7 +122,7 @@ pub enum Evaluated {
 /// Source: semantics 1.6 to 1.11.
 pub fn locate(
     config: &HieraConfig,
-    levels: &[Level],
+    levels: &[Arc<Level>],
     scope: &Scope,
     sources: &dyn Sources,
     profile: Option<Profile>,
@@ -121,10 +132,10 @@ pub fn locate(
     // Puppet 8 lets a path of version 5 be with a warning.
     let paths_fail = strict.is_some_and(|profile| profile.version == 7 || config.version < Version::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
-    let level = |(index, level): (usize, &Level)| {
-        let locating = Locating { config, level, sources, variables, in_paths };
-        let locations = locating.locations().map_err(|error| error.of_config(&config.path))?;
-        Ok(LocatedLevel { index, level: Arc::new(level.clone()), locations })
+    let level = |(index, level): (usize, &Arc<Level>)| {
+        let locating = Locating { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
+        let locations = locating.locations().map_err(|error| error.of_config(config))?;
+        Ok(LocatedLevel { index, level: level.clone(), locations })
     };
     levels.iter().enumerate().map(level).collect()
 }
@@ -198,6 +209,8 @@ struct Locating<'a> {
     sources: &'a dyn Sources,
     variables: Variables<'a>,
     in_paths: Variables<'a>,
+    /// The datadir in this scope, once it was needed.
+    datadir: OnceCell<Evaluated>,
 }
 
 impl Locating<'_> {
@@ -238,7 +251,15 @@ impl Locating<'_> {
         Ok(found)
     }
 
-    fn datadir(&self) -> Result<Evaluated, LookupError> {
+    fn datadir(&self) -> Result<&Evaluated, LookupError> {
+        if let Some(known) = self.datadir.get() {
+            return Ok(known);
+        }
+        let found = self.find_datadir()?;
+        Ok(self.datadir.get_or_init(|| found))
+    }
+
+    fn find_datadir(&self) -> Result<Evaluated, LookupError> {
         let datadir = datadir(self.config, self.level, self.sources);
         match self.config.version {
             Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
@@ -263,10 +284,7 @@ impl Locating<'_> {
                 Evaluated::Partial(normalised(path))
             }
             (path, Evaluated::Partial(mut extension)) => {
-                let mut all = match path {
-                    Evaluated::Text(text) => vec![Piece::Literal(text)],
-                    Evaluated::Partial(pieces) => pieces,
-                };
+                let mut all = path.into_pieces();
                 all.append(&mut extension);
                 Evaluated::Partial(normalised(all))
             }
@@ -278,12 +296,9 @@ impl Locating<'_> {
         let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
         Ok(match (self.datadir()?, relative) {
             (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
-            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(joined(&datadir, &path)),
+            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(joined(datadir, &path)),
             (datadir, relative) => {
-                let mut all = match datadir {
-                    Evaluated::Text(text) => vec![Piece::Literal(text)],
-                    Evaluated::Partial(pieces) => pieces,
-                };
+                let mut all = datadir.clone().into_pieces();
                 all.push(Piece::Literal("/".into()));
                 match relative {
                     Evaluated::Text(text) => all.push(literal(text)),
@@ -338,10 +353,7 @@ impl Locating<'_> {
             Variable::Known(value) => value,
             Variable::Undefined => return Ok(()),
             Variable::Unknown => {
-                let mut all = match self.datadir()? {
-                    Evaluated::Text(text) => vec![Piece::Literal(text)],
-                    Evaluated::Partial(pieces) => pieces,
-                };
+                let mut all = self.datadir()?.clone().into_pieces();
                 all.push(Piece::Literal("/".into()));
                 all.extend(pieces(&path.text, false).into_iter().map(|piece| match piece {
                     Piece::Variable(name) if name.split('.').next() == Some(local) => Piece::Any,
@@ -528,7 +540,7 @@ impl Variables<'_> {
             _ => self.scope.get(&root),
         };
         if self.undefined_fails && found == Variable::Undefined {
-            return Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), None));
+            return Err(LookupError::undefined_variable(&root, None));
         }
         dig_variable(found, key, self.scope, |value| dig(value, key))
     }
@@ -552,6 +564,7 @@ pub fn dig_variable(
     dig: impl FnOnce(&Value) -> Result<Option<Value>, LookupError>,
 ) -> Result<Variable, LookupError> {
     match found {
+        Variable::Known(_) if scope.is_partial(key) => Ok(Variable::Unknown),
         Variable::Known(value) if !key.subkeys.is_empty() => {
             let part = if matches!(value.data, Data::Null) { None } else { dig(&value)? };
             Ok(match part {

@@ -28,7 +28,7 @@ use super::hierarchy::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
 use super::merge::Strategy;
-use super::resolution::{MergeSource, Reads, Resolution, Step, Unsettled};
+use super::resolution::{MergeSource, Reads, Resolution, Step, Unapplied, Unsettled};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
 use super::value::Value;
@@ -94,6 +94,8 @@ pub struct Context<'a> {
 /// The key under which data configures lookups.
 pub const LOOKUP_OPTIONS: &str = "lookup_options";
 
+/// The stack of a thread that looks up, in bytes: values may nest and so may lookups, and the default of a thread is for neither.
+pub const STACK: usize = 16 << 20;
 /// How deep lookups may nest. Ruby's stack ends at some hundreds, too.
 const MAX_DEPTH: usize = 200;
 /// How many lookups one lookup may need, and how long a text it may make.
@@ -145,7 +147,7 @@ struct Invocation {
     unsettled: Vec<Unsettled>,
     reads: Reads,
     lookups: u32,
-    unapplied_conversion: Option<String>,
+    unapplied_conversions: Vec<Unapplied>,
     /// The layer whose data is at hand.
     reading: Reading,
     /// The module of the key that was asked for.
@@ -226,16 +228,16 @@ impl<'a> Resolver<'a> {
         Ok(self.value_and_unapplied(&parse_key(key)?, merge)?.0)
     }
 
-    /// The same, with the type of a conversion that was left out.
+    /// The same, with the conversions that were left out.
     pub(super) fn value_and_unapplied(
         &self,
         key: &LookupKey,
         merge: Option<&Strategy>,
-    ) -> Result<(Option<Value>, Option<String>), LookupError> {
+    ) -> Result<(Option<Value>, Vec<Unapplied>), LookupError> {
         let mut inv = Invocation::of(key);
         let choice = self.choose(&mut inv, key, merge)?;
         let value = self.find_chosen(&mut inv, key, &choice, None)?;
-        Ok((value, inv.unapplied_conversion))
+        Ok((value, inv.unapplied_conversions))
     }
 
     /// The effective value of a key with its story.
@@ -248,13 +250,13 @@ impl<'a> Resolver<'a> {
             }
             Err(error) => (Choice::default(), Err(error)),
         };
-        let Invocation { steps, unsettled, reads, unapplied_conversion, .. } = inv;
+        let Invocation { steps, unsettled, reads, unapplied_conversions, .. } = inv;
         let mut steps = steps.unwrap_or_default();
         self.add_unreached(key, &mut steps);
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
-        Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversion, steps, unsettled, reads }
+        Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversions, steps, unsettled, reads }
     }
 
     /// The strategy that `lookup_options` choose for a key.
@@ -337,7 +339,10 @@ impl<'a> Resolver<'a> {
             }
             Conversion::NotApplied(value) => {
                 inv.explain_conversion(convert_to);
-                inv.unapplied_conversion = Some(convert_to.type_text.clone());
+                let unapplied = Unapplied { key: key.text.clone(), to: convert_to.type_text.clone() };
+                if !inv.unapplied_conversions.contains(&unapplied) {
+                    inv.unapplied_conversions.push(unapplied);
+                }
                 Ok(Some(value))
             }
             Conversion::NoType(reason) => {

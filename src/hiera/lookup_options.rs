@@ -2,6 +2,7 @@
 //!
 //! How the entries of many files become one hash is a lookup like any other (a hash merge) and done by [`lookup`](super::lookup).
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -144,6 +145,54 @@ impl LookupOptions {
     fn entry_at(&self, index: usize, pattern: bool) -> OptionsEntry {
         let (key, member) = self.entries.get_index(index).expect("an index of this hash");
         OptionsEntry { key: key.to_text().as_ref().into(), span: member.key_origin, pattern, value: member.value.clone() }
+    }
+}
+
+/// For which keys `lookup_options` of some files ask for certain merges, whoever reads them: more than any one lookup sees of them. Tells
+/// quickly of most keys that nothing is said.
+#[derive(Debug, Default)]
+pub struct WrittenOptions {
+    names: HashSet<String>,
+    patterns: Vec<RubyRegex>,
+    /// Whether something depends on tokens.
+    is_open: bool,
+}
+
+impl WrittenOptions {
+    /// Gathers the entries of these `lookup_options` that ask for a `wanted` strategy.
+    pub fn gather<'v>(all: impl Iterator<Item = &'v Value>, wanted: impl Fn(&Strategy) -> bool) -> WrittenOptions {
+        let mut gathered = WrittenOptions::default();
+        for options in all {
+            gathered.is_open |= options.as_str().is_some(); // an alias to other options
+            for (key, member) in options.as_hash().into_iter().flatten() {
+                let Some(name) = key.as_str() else { continue };
+                gathered.is_open |= name.contains("%{");
+                let merge = member.value.get("merge");
+                let has_token = |text: Option<&str>| text.is_some_and(|text| text.contains("%{"));
+                let is_open = |value: &Value| {
+                    has_token(value.as_str()) || value.as_hash().into_iter().flatten().any(|(key, _)| has_token(key.as_str()))
+                };
+                let asks = match merge {
+                    None => is_open(&member.value),
+                    Some(merge) => {
+                        let named = merge.get("strategy").unwrap_or(merge);
+                        [&member.value, merge, named].into_iter().any(is_open)
+                            || parse_strategy(merge).is_ok_and(|strategy| strategy.is_some_and(|it| wanted(&it)))
+                    }
+                };
+                match asks {
+                    true if name.starts_with('^') => gathered.patterns.extend(RubyRegex::new(name)),
+                    true => drop(gathered.names.insert(name.to_owned())),
+                    false => {}
+                }
+            }
+        }
+        gathered
+    }
+
+    /// Whether one of the entries may be that of a root key.
+    pub fn may_concern(&self, root: &str) -> bool {
+        self.is_open || self.names.contains(root) || self.patterns.iter().any(|regex| regex.is_match(root) == Some(true))
     }
 }
 

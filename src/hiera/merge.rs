@@ -9,27 +9,22 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
+use super::types::WrongType;
 use super::value::{Data, Hash, Member, Value};
 
+mod accept;
 mod deep;
-mod describe;
-pub(super) use describe::report;
 mod order;
 mod strategy;
 
 pub use deep::deep;
-pub use strategy::{DeepOptions, OptionMismatch, Strategy, StrategyError, parse_strategy};
+pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};
 
 /// Why two values could not be merged. `Display` gives Puppet's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeError {
     /// A value has a type that `unique` or `hash` does not take.
-    WrongType {
-        /// Which of the two: the memo of all higher values, or the value that was to be merged into it.
-        element: Element,
-        /// What is wrong, never empty.
-        mismatches: Vec<Mismatch>,
-    },
+    WrongType(WrongType),
     /// `knockout_prefix` is no regular expression; found out only when a string has to be compared with it.
     BadKnockout {
         /// What Ruby's regular expressions say of it.
@@ -53,32 +48,19 @@ pub enum MergeError {
 }
 
 /// One of the two values of a merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+#[derive(Clone, Copy)]
+enum Element {
     /// The one of higher priority.
     First,
     /// The one of lower priority.
     Second,
 }
 
-/// A part of a value that has not the type it should have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// How to get to the part in Puppet's words (`entry 'a' variant 1 index 0`); empty for the value itself.
-    pub path: String,
-    /// What was expected, beginning with `a value of type` or an article.
-    pub expected: &'static str,
-    /// The type that it has, in Puppet's language.
-    pub got: String,
-    /// Where the part was written.
-    pub origin: Option<Span>,
-}
-
 impl MergeError {
     /// Where the offending part was written; `None` when it is an option of the strategy, or no file holds it.
     pub fn origin(&self) -> Option<Span> {
         match self {
-            MergeError::WrongType { mismatches, .. } => mismatches.iter().find_map(|mismatch| mismatch.origin),
+            MergeError::WrongType(error) => error.origin,
             MergeError::NotComparable { left_origin, right_origin, .. } => left_origin.or(*right_origin),
             MergeError::BadKnockout { .. } | MergeError::EmptyKnockout | MergeError::KnockoutPreserves => None,
         }
@@ -88,10 +70,7 @@ impl MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MergeError::WrongType { element, mismatches } => {
-                let lines: Vec<String> = mismatches.iter().map(|mismatch| mismatch.message(*element)).collect();
-                f.write_str(&describe::report(&lines))
-            }
+            MergeError::WrongType(error) => error.fmt(f),
             MergeError::BadKnockout { message } => f.write_str(message),
             MergeError::EmptyKnockout => f.write_str("knockout_prefix cannot be an empty string in deep_merge!"),
             MergeError::KnockoutPreserves => {
@@ -103,20 +82,6 @@ impl fmt::Display for MergeError {
 }
 
 impl std::error::Error for MergeError {}
-
-impl Mismatch {
-    fn message(&self, element: Element) -> String {
-        let element = match element {
-            Element::First => "first",
-            Element::Second => "second",
-        };
-        let space = if self.path.is_empty() { "" } else { " " };
-        format!(
-            "The {element} element of the merge has wrong type,{space}{} expects {}, got {}",
-            self.path, self.expected, self.got
-        )
-    }
-}
 
 /// Finds the value that `variants` places have together. The places are locations of a level, levels of a layer, or layers:
 /// all three are folded alike, each with the results of the one below.
@@ -170,8 +135,8 @@ pub fn first(higher: Value, _lower: Value) -> Value {
 /// Errors: [`MergeError::WrongType`] for `null`, a hash, or a list holding what is no data (a hash with keys that are not strings).
 /// Source: `UniqueMergeStrategy` of Puppet 7.23.
 pub fn unique(higher: Value, lower: Value) -> Result<Value, MergeError> {
-    describe::check_unique(Element::First, &higher)?;
-    describe::check_unique(Element::Second, &lower)?;
+    accept::check_unique(Element::First, &higher)?;
+    accept::check_unique(Element::Second, &lower)?;
     let origin = higher.origin;
     let mut items = Vec::new();
     flatten(&higher, &mut items);
@@ -186,8 +151,8 @@ pub fn unique(higher: Value, lower: Value) -> Result<Value, MergeError> {
 /// Errors: [`MergeError::WrongType`] when one is no hash of data with string keys, at any depth.
 /// Source: `HashMergeStrategy` of Puppet 7.23.
 pub fn hash(higher: Value, lower: Value) -> Result<Value, MergeError> {
-    describe::check_hash(Element::First, &higher)?;
-    describe::check_hash(Element::Second, &lower)?;
+    accept::check_hash(Element::First, &higher)?;
+    accept::check_hash(Element::Second, &lower)?;
     let origin = higher.origin;
     let mut merged = into_hash(lower);
     merged.extend(into_hash(higher));

@@ -166,8 +166,8 @@ impl Pattern {
         for part in parts {
             let Part::Variable(n) = part else { continue };
             let (name, most, least) = (&self.variables[*n], most[*n], least[*n]);
-            if most != least {
-                open.push(name);
+            if (most, most.as_ptr()) != (least, least.as_ptr()) {
+                open.push(name); // The same text at another place is another way, between which there may be more.
             } else if let Some(known) = bindings.insert(name.clone(), most.to_owned())
                 && known != most
             {
@@ -288,7 +288,8 @@ impl<'p> Matching<'p> {
             Part::Star => boundaries(slash).collect(),
             _ => boundaries(text.len()).collect(),
         };
-        if matches!(part, Part::Variable(_)) && self.manner == Manner::Greedy {
+        // Wildcards beside a variable leave it less or more.
+        if self.manner == Manner::Greedy {
             ends.reverse();
         }
         ends
@@ -499,6 +500,16 @@ mod tests {
         let pattern = Pattern::new(pieces("d/**/{a,b}[0-9].y?ml", true)).unwrap();
         for (path, matches) in [("d/a1.yaml", true), ("d/x/y/b2.yxml", true), ("d/c1.yaml", false)] {
             assert_eq!(pattern.bind(path).is_some(), matches, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_beside_a_variable_leaves_it_open() {
+        for glob in ["*%{a}.yaml", "%{a}*.yaml", "*%{a}*.yaml", "%{lookup('b')}%{a}.yaml"] {
+            let pattern = Pattern::new(pieces(glob, true)).unwrap();
+            for path in ["1x.yaml", "xx.yaml", "1xx.yaml"] {
+                assert_eq!(pattern.bind(path), Some(PatternMatch::Ambiguous(bound(&[]))), "{glob} {path}");
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use super::error::{LookupError, LookupErrorKind};
 use super::key::LookupKey;
 use super::lookup::{Context, LOOKUP_OPTIONS, Resolver};
 use super::merge::{Strategy, StrategyError, parse_strategy};
-use super::resolution::Resolution;
+use super::resolution::{Resolution, Unapplied};
 use super::types::{self, DataType};
 use super::value::{Data, Hash, Value};
 
@@ -49,8 +49,8 @@ pub struct Answer {
     pub value: Value,
     /// Where it comes from.
     pub source: AnswerSource,
-    /// The type of a `convert_to` that was left out, as hiera-ls does not know it.
-    pub unapplied_conversion: Option<String>,
+    /// The conversions that were left out: of the key, and of those that it needs.
+    pub unapplied_conversions: Vec<Unapplied>,
 }
 
 /// Why an options hash is none, in own words.
@@ -123,9 +123,9 @@ impl LookupRequest {
     fn checked(&self, subject: &str, value: Value, source: AnswerSource) -> Result<Option<Answer>, LookupError> {
         if let Some(value_type) = &self.value_type {
             types::assert_type(subject, value_type, &value)
-                .map_err(|message| LookupError::new(LookupErrorKind::WrongType(message), value.origin).about(&value))?;
+                .map_err(|error| LookupError::new(LookupErrorKind::WrongType(error.message), error.origin).about(&value))?;
         }
-        Ok(Some(Answer { value, source, unapplied_conversion: None }))
+        Ok(Some(Answer { value, source, unapplied_conversions: Vec::new() }))
     }
 }
 
@@ -156,7 +156,7 @@ impl Resolver<'_> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let resolution = resolver.lookup(name, merge);
             tell(resolver, &resolution);
-            Ok(resolution.value?.map(|value| (value, resolution.unapplied_conversion)))
+            Ok(resolution.value?.map(|value| (value, resolution.unapplied_conversions)))
         })
     }
 
@@ -187,7 +187,7 @@ impl Resolver<'_> {
             })?;
             if let Some((value, unapplied)) = ask(self, &key, merge)? {
                 let answer = request.checked("Found value", value, AnswerSource::Data)?;
-                return Ok(answer.map(|answer| Answer { unapplied_conversion: unapplied, ..answer }));
+                return Ok(answer.map(|answer| Answer { unapplied_conversions: unapplied, ..answer }));
             }
         }
         for name in &request.names {
@@ -203,6 +203,6 @@ impl Resolver<'_> {
     }
 }
 
-/// How data is asked for a name: its value, and a conversion that was left out.
+/// How data is asked for a name: its value, and the conversions that were left out.
 type Ask<'a> =
-    dyn FnMut(&Resolver<'_>, &LookupKey, Option<&Strategy>) -> Result<Option<(Value, Option<String>)>, LookupError> + 'a;
+    dyn FnMut(&Resolver<'_>, &LookupKey, Option<&Strategy>) -> Result<Option<(Value, Vec<Unapplied>)>, LookupError> + 'a;

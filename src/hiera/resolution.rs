@@ -25,8 +25,8 @@ pub struct Resolution {
     pub merge_source: MergeSource,
     /// The conversion that applies to the value.
     pub convert_to: Option<ConvertTo>,
-    /// The type of a conversion that was left out, as hiera-ls does not know it.
-    pub unapplied_conversion: Option<String>,
+    /// The conversions that were left out: its own, and those of keys that it needs.
+    pub unapplied_conversions: Vec<Unapplied>,
     /// What happened at each location, in order.
     pub steps: Vec<Step>,
     /// Files that could change the value if variables that are unknown were known.
@@ -41,6 +41,15 @@ impl Resolution {
         let converted = self.convert_to.as_ref().is_some_and(|conversion| conversion.type_text.starts_with("Sensitive"));
         converted || matches!(&self.value, Ok(Some(value)) if matches!(value.data, Data::Sensitive(_)))
     }
+}
+
+/// A `convert_to` that was left out, as hiera-ls does not know its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unapplied {
+    /// The key whose value was not converted.
+    pub key: Arc<str>,
+    /// The type.
+    pub to: String,
 }
 
 /// What chose a merge strategy.

@@ -8,15 +8,17 @@
 //! `rewrite` 13. Those are listed in `tests/regex_oracle/known.txt`: the options `(?a)`, `(?d)` and `(?u)`, a few escapes that are
 //! not whole, and `\u{…}` with several letters.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use onig::{MatchParam, RegexOptions, Region, SearchOptions, Syntax};
 
 mod rewrite;
 
 /// A compiled pattern.
-#[derive(Debug)]
-pub struct RubyRegex(onig::Regex);
+#[derive(Clone, Debug)]
+pub struct RubyRegex(Arc<onig::Regex>);
 
 /// Why a pattern is no regular expression, in Ruby's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,14 +30,29 @@ pub struct RegexError {
 /// How many times a match may step back before it is given up: far more than any sane pattern needs, a fraction of a second.
 const RETRY_LIMIT: u32 = 1_000_000;
 
+/// Patterns that were compiled in this process.
+static COMPILED: LazyLock<RwLock<HashMap<Box<str>, RubyRegex>>> = LazyLock::new(RwLock::default);
+/// How many of them are kept.
+const MAX_COMPILED: usize = 1024;
+
 impl RubyRegex {
-    /// Compiles a pattern.
+    /// Compiles a pattern, or takes it as it was compiled before: every lookup assembles its options anew, and their patterns are the
+    /// same ones.
     pub fn new(pattern: &str) -> Result<RubyRegex, RegexError> {
-        compile(pattern)
+        if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+            return Ok(known.clone());
+        }
+        let compiled = compile(pattern)
             // Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
             .or_else(|error| rewrite::with_grouped_anchors(pattern).and_then(|again| compile(&again).ok()).ok_or(error))
-            .map(RubyRegex)
-            .map_err(|error| RegexError { message: format!("{}: /{pattern}/", error.description()) })
+            .map(|regex| RubyRegex(Arc::new(regex)))
+            .map_err(|error| RegexError { message: format!("{}: /{pattern}/", error.description()) })?;
+        let mut known = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_COMPILED {
+            known.clear(); // A pattern is typed letter by letter.
+        }
+        known.insert(pattern.into(), compiled.clone());
+        Ok(compiled)
     }
 
     /// Whether it matches anywhere in `text`; `None` when the engine gave up on a pattern that explodes. For `lookup_options` and

@@ -23,6 +23,8 @@ pub struct Scope {
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
+    /// A variable of which some members may be there that are not known here, and the names of these.
+    partial: Option<(&'static str, &'static [&'static str])>,
     overrides: Arc<Hash>,
     defaults: Arc<Hash>,
     rules: Arc<[DeriveRule]>,
@@ -97,6 +99,25 @@ impl Scope {
         *slot = with_member(slot, &rest, value);
     }
 
+    /// Says that a variable may have these members, whatever it is set to.
+    pub fn set_partial(&mut self, name: &'static str, unknown: &'static [&'static str]) {
+        self.partial = Some((name, unknown));
+    }
+
+    /// Whether nothing is known of this part of a variable, or not all of this variable, although there is one of this name.
+    pub fn is_partial(&self, key: &LookupKey) -> bool {
+        let Some((name, unknown)) = self.partial else { return false };
+        let root = key.root_text();
+        if root.strip_prefix("::").unwrap_or(&root) != name || self.override_of(&root).is_some() {
+            return false;
+        }
+        match key.subkeys.first() {
+            None => true,
+            Some(Segment::Name(member)) => unknown.contains(&&**member),
+            Some(Segment::Index(_)) => false,
+        }
+    }
+
     /// Sets the variables that rules give and nothing else has set. The rules stay in force for [`Scope::allows`].
     pub fn derive(&mut self, rules: Arc<[DeriveRule]>) {
         for rule in rules.iter() {
@@ -146,6 +167,16 @@ impl Scope {
         }
     }
 
+    /// The value that a known variable has, or that a hash in one has under the names of a key. No list is looked into.
+    pub fn member(&self, key: &LookupKey) -> Option<&Value> {
+        let Segment::Name(root) = &key.root else { return None };
+        let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
+        key.subkeys.iter().try_fold(root, |value, segment| match segment {
+            Segment::Name(name) => value.get(name),
+            Segment::Index(_) => None,
+        })
+    }
+
     /// The variable as tokens in data see it: overrides of the call go before it, defaults stand in where it is undefined.
     /// Tokens in `hiera.yaml` see neither.
     pub fn get_in_data(&self, name: &str) -> Variable {
@@ -162,6 +193,9 @@ impl Scope {
     /// A part that is missing is `Undefined`, or `Unknown` in an open scope.
     pub fn get_path(&self, path: &str) -> Variable {
         let Ok(key) = LookupKey::parse(path) else { return Variable::Undefined };
+        if self.is_partial(&key) {
+            return Variable::Unknown;
+        }
         let mut current = match self.get(&key.root_text()) {
             Variable::Known(value) => value,
             other => return other,
@@ -200,6 +234,16 @@ mod tests {
     fn what_is_not_named_is_undefined_or_unknown() {
         assert_eq!(Scope::closed("n", []).get("x"), Variable::Undefined);
         assert_eq!(Scope::open("n").get("x"), Variable::Unknown);
+    }
+
+    #[test]
+    fn of_a_closed_scope_s_variable_some_members_may_be_unknown() {
+        let mut scope = Scope::closed("n", [("v".into(), Value::null(None)), ("w".into(), Value::null(None))]);
+        scope.set_path("v.known", "x".into());
+        scope.set_partial("v", &["a"]);
+        assert_eq!(scope.get_path("v.known"), Variable::Known("x".into()));
+        assert_eq!([scope.get_path("v.a"), scope.get_path("::v.a.b"), scope.get_path("v")], [const { Variable::Unknown }; 3]);
+        assert_eq!([scope.get_path("v.b"), scope.get_path("w.a")], [const { Variable::Undefined }; 2]);
     }
 
     #[test]

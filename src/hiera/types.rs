@@ -17,10 +17,16 @@ mod parse;
 mod show;
 mod signatures;
 
-pub use describe::assert_type;
+pub(in crate::hiera) use describe::report;
+pub use describe::{WrongType, assert_type};
 pub use infer::{infer, infer_set};
 pub use parse::{TypeSyntaxError, parse};
 pub(in crate::hiera) use signatures::{Signature, describe_signatures};
+
+/// A type of Puppet's own code.
+pub(in crate::hiera) fn known(text: &str) -> DataType {
+    parse(text).expect("a type that was written here")
+}
 
 /// A data type. `None` for a contained type is what Puppet writes without brackets.
 #[derive(Clone, Debug, PartialEq)]

@@ -330,6 +330,14 @@ impl Key {
         }
     }
 
+    /// The string that it is, if it is one, to be shared.
+    pub fn as_arc(&self) -> Option<&Arc<str>> {
+        match &self.0 {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The key as people read it: a string as it is, anything else as Ruby shows it.
     pub fn to_text(&self) -> Cow<'_, str> {
         match &self.0 {

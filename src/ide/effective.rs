@@ -22,8 +22,9 @@ pub struct EffectiveData {
     pub text: String,
 }
 
-/// All keys that the scope of the file at `path` finds; `None` for a file that no environment governs.
-pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
+/// All keys that the scope of the file at `path` finds; `None` for a file that no environment governs, and as soon as the page is not wanted
+/// any more.
+pub fn effective_data(snapshot: &Snapshot, path: &FilePath, is_wanted: &dyn Fn() -> bool) -> Option<EffectiveData> {
     let environment = snapshot.layout().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
@@ -33,6 +34,9 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
     let whom = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
     let mut text = format!("---\n# {}\n", one_line(&whom));
     for key in keys {
+        if !is_wanted() {
+            return None;
+        }
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         write_key(&mut text, key, &resolution, &names);
     }
@@ -105,7 +109,7 @@ bad: [1]
     #[test]
     fn all_keys_of_a_node() {
         let fixture = Fixture::new(REPO);
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
         expect![[r#"
             ---
             # node web01
@@ -138,7 +142,7 @@ bad: [1]
     #[test]
     fn without_a_node_it_says_what_may_differ() {
         let fixture = Fixture::new(&REPO.replace("#- scope web01 role=web\n", ""));
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
         assert!(
             data.text.contains("# data/common.yaml:3; variables that are unknown may change it\nport: 8080"),
             "{}",
@@ -148,9 +152,18 @@ bad: [1]
     }
 
     #[test]
+    fn what_is_not_wanted_any_more_is_left_off() {
+        let (fixture, path) = (Fixture::new(REPO), FilePath::new("/data/common.yaml"));
+        let left = std::cell::Cell::new(3);
+        let is_wanted = || left.replace(left.get() - 1) > 0;
+        assert_eq!(effective_data(&fixture.snapshot, &path, &is_wanted), None);
+        assert_eq!(left.get(), -1, "no key is looked up after that");
+    }
+
+    #[test]
     fn what_it_says_is_what_yaml_reads() {
         let fixture = Fixture::new(REPO);
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
         let again = Fixture::new(&format!("#- /data/common.yaml\n{}", data.text));
         assert_eq!(again.rendered_findings(), "");
     }

@@ -1,5 +1,7 @@
 //! The hierarchy as the scope of a file has it: the levels in order, which files they name, which of these have a key.
 
+use std::sync::Arc;
+
 use super::phrases::{Names, layer_name};
 use super::whom::Whom;
 use crate::hiera::config::{HieraConfig, Layer, Level};
@@ -95,7 +97,7 @@ pub fn hierarchy(snapshot: &Snapshot, path: &FilePath, key: Option<&LookupKey>) 
     let viewer = Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
     let mut levels = Vec::new();
     for (layer, config) in environment.configs().filter(|(layer, config)| concerns(layer, config, environment, path, key)) {
-        let all: Vec<Level> = config.levels().cloned().collect();
+        let all: Vec<Arc<Level>> = config.levels().cloned().collect();
         match locate(config, &all, &scope, &viewer.view, None) {
             Ok(located) => levels.extend(located.iter().map(|level| viewer.level(&layer, config, level))),
             // One bad token fails the whole layer; its levels are there all the same.

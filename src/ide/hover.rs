@@ -1,6 +1,7 @@
 //! Hover: the effective value of what is under the cursor, and the level that each part of it comes from.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use super::phrases::{Names, layer_name, options};
@@ -12,7 +13,7 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::pattern::conditions;
 use crate::hiera::print::{self, PrintOptions};
-use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step, Unapplied};
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::value::{Data, Value};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
@@ -23,13 +24,16 @@ use crate::workspace::Snapshot;
 pub struct HoverConfig<'a> {
     /// Whether the client shows Markdown.
     pub markdown: bool,
-    /// The address of a line (from 1) of a file.
-    pub link: &'a dyn Fn(&FilePath, u32) -> String,
+    /// The address of a line (from 1) of a file; `None` where places are to be named without.
+    pub link: Option<Link<'a>>,
     /// The most lines of a value.
     pub max_value_lines: usize,
     /// The most locations to list.
     pub max_locations: usize,
 }
+
+/// The address of a line (from 1) of a file.
+pub type Link<'a> = &'a dyn Fn(&FilePath, u32) -> String;
 
 /// What to show, and for which bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +124,7 @@ impl Writer<'_> {
             }
         };
         self.strategy(resolution, narrowed, &mut out);
+        self.unconverted(resolution, &mut out);
         self.steps(resolution, narrow, &mut out);
         self.undetermined(resolution, &mut out);
         out
@@ -170,10 +175,19 @@ impl Writer<'_> {
             _ => return,
         }
         if let Some(conversion) = &resolution.convert_to {
-            let applied = if resolution.unapplied_conversion.is_some() { " (not shown here)" } else { "" };
+            let is_unapplied = resolution.unapplied_conversions.iter().any(|one| *one.key == *resolution.key.text);
+            let applied = if is_unapplied { " (not shown here)" } else { "" };
             write!(out, ", converted to {}{applied}", self.code(&conversion.type_text)).expect("writing to a string");
         }
         out.push('\n');
+    }
+
+    /// The keys that the value needs whose conversions it is shown without.
+    fn unconverted(&self, resolution: &Resolution, out: &mut String) {
+        for Unapplied { key, to } in resolution.unapplied_conversions.iter().filter(|one| *one.key != *resolution.key.text) {
+            writeln!(out, "\n{} is converted to {} (not shown here)", self.code(key), self.code(to))
+                .expect("writing to a string");
+        }
     }
 
     /// Each location that matters: those that have the key, and those that may.
@@ -304,7 +318,8 @@ impl Writer<'_> {
 
     fn location(&self, config: &crate::hiera::config::HieraConfig, template: &Template) -> String {
         // In version 3 every backend has all of them.
-        let levels: Vec<&Level> = config.levels().filter(|level| level.locations.templates().contains(template)).collect();
+        let levels: Vec<Arc<Level>> =
+            config.levels().filter(|level| level.locations.templates().contains(template)).cloned().collect();
         let names: Vec<String> = levels.iter().map(|level| self.bold(&level.name)).collect();
         let noun = if names.len() == 1 { "level" } else { "levels" };
         let mut out = format!("{} of {noun} {}\n\n", self.code(&template.text), names.join(", "));
@@ -325,7 +340,6 @@ impl Writer<'_> {
         };
         writeln!(out, "\nfor node {}:\n", self.code(&node.name)).expect("writing to a string");
         let scope = node.scope_in(&environment.name);
-        let levels: Vec<Level> = levels.into_iter().cloned().collect();
         for located in locate(config, &levels, &scope, &view, None).unwrap_or_default() {
             for location in located.locations.iter().filter(|location| location.template.as_ref() == Some(template)) {
                 match &location.place {
@@ -367,7 +381,10 @@ impl Writer<'_> {
 
     fn link(&self, path: &FilePath, line: u32) -> String {
         let name = format!("{}:{line}", self.names.path(path));
-        if self.config.markdown { format!("[{}]({})", escaped(&name), (self.config.link)(path, line)) } else { name }
+        match self.config.link {
+            Some(link) if self.config.markdown => format!("[{}]({})", escaped(&name), link(path, line)),
+            _ => self.text(&name),
+        }
     }
 
     /// A value on one line, cut where it gets long, secrets masked.
@@ -393,14 +410,23 @@ fn longest_run(text: &str) -> usize {
     longest
 }
 
-/// Text that Markdown shows as it is. Hostile names of keys must not become links or markup.
+/// Text that Markdown shows as it is. Hostile names of keys must not become links or markup; what is none stays as it is, for not every client
+/// takes the backslashes away.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!' | '&') {
+    let mut chars = text.chars().peekable();
+    let mut in_word = false;
+    while let Some(c) = chars.next() {
+        let is_markup = match c {
+            // Within a word it is a letter.
+            '_' => !(in_word && chars.peek().is_some_and(|next| next.is_alphanumeric())),
+            c => matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '#' | '~' | '&'),
+        };
+        if is_markup {
             out.push('\\');
         }
         out.push(if c.is_control() { ' ' } else { c });
+        in_word = c.is_alphanumeric() || (in_word && c == '_');
     }
     out
 }

@@ -30,10 +30,13 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
     let text = capabilities.text_document.as_ref();
     let hover = text.and_then(|text| text.hover.as_ref()).and_then(|hover| hover.content_format.clone()).unwrap_or_default();
     let workspace = capabilities.workspace.as_ref();
+    // What editors/PROTOCOL.md adds.
+    let own = |name: &str| capabilities.experimental.as_ref().and_then(|own| own["hiera"][name].as_bool());
     Features {
         encoding,
         // The first format is the one that the client likes best.
         markdown: hover.first() == Some(&lsp::MarkupKind::Markdown),
+        hover_links: own("hoverLinks") != Some(false),
         links: text.and_then(|text| text.definition.as_ref()).and_then(|definition| definition.link_support).unwrap_or(false),
         related_information: text
             .and_then(|text| text.publish_diagnostics.as_ref())
@@ -45,7 +48,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|workspace| workspace.did_change_watched_files.as_ref())
             .and_then(|watched| watched.dynamic_registration)
             .unwrap_or(false),
-        status: capabilities.experimental.as_ref().is_some_and(|own| own["hiera"]["status"] == true),
+        status: own("status") == Some(true),
         tells_configuration: workspace
             .and_then(|workspace| workspace.did_change_configuration.as_ref())
             .and_then(|configuration| configuration.dynamic_registration)

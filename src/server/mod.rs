@@ -15,6 +15,7 @@ mod status;
 mod to_lsp;
 mod views;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,14 +24,13 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService, Server};
 
+use crate::hiera::lookup::STACK;
 use crate::ide;
 use crate::settings::Run;
 use crate::text::{FilePath, Text};
 use crate::workspace::{Change, Snapshot};
-use state::{Features, Shared};
+use state::{Features, Shared, Slots};
 
-/// Values may nest and so may lookups; the default stack of a worker is for neither.
-const STACK: usize = 16 << 20;
 /// With fewer, slow requests would hold back the reading of changes and cancellations.
 const CONCURRENT_REQUESTS: usize = 64;
 
@@ -39,7 +39,11 @@ const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(STACK).enable_all().build();
+    few_heaps();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    // Besides the answers', threads that read, write, scan and check.
+    let runtime =
+        runtime.worker_threads(2).max_blocking_threads(Slots::number() + 4).thread_stack_size(STACK).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -82,9 +86,9 @@ impl Backend {
         Backend { client, shared: Arc::new(Shared::default()) }
     }
 
-    /// Answers a request from the snapshot of this moment, on a thread of its own: a slow answer holds back nothing, and a
-    /// panic ends nothing but the request. Positions in the document `about` are those of its text when the request came, so a
-    /// text that changed while the folders were read is no text to answer for.
+    /// Answers a request from the snapshot of this moment, on a thread of its own unless answers are quick, see
+    /// [`Pace`](state::Pace): a slow answer holds back nothing, and a panic ends nothing but the request. Positions in the document
+    /// `about` are those of its text when the request came, so a text that changed while the folders were read is no text to answer for.
     async fn answer<T: Send + 'static>(
         &self,
         about: Option<FilePath>,
@@ -97,13 +101,46 @@ impl Backend {
         if version != asked_of {
             return Err(content_modified());
         }
-        let computed = tokio::task::spawn_blocking(move || compute(&snapshot, &features)).await;
-        computed.map_err(|_| Error::internal_error())
+        let pace = &self.shared.pace;
+        let computed = if pace.is_quick() && snapshot.is_indexed() {
+            pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&snapshot, &features)))).ok()
+        } else {
+            let shared = self.shared.clone();
+            self.shared.slots.run(move || shared.pace.timed(|| compute(&snapshot, &features))).await
+        };
+        computed.ok_or_else(Error::internal_error)
+    }
+
+    /// The same for what takes long with much data. It is left off when the request is cancelled: then this future is dropped.
+    async fn answer_at_length<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> T + Send + 'static,
+    ) -> Result<T> {
+        self.shared.settled().await;
+        let snapshot = self.shared.with(|state| state.workspace.snapshot());
+        // Somebody waits for the answer as long as this copy lives.
+        let waiting = Arc::new(());
+        let seen_from_there = waiting.clone();
+        let compute = move || compute(&snapshot, &|| Arc::strong_count(&seen_from_there) > 1);
+        let computed = self.shared.slots.run(compute).await;
+        drop(waiting);
+        computed.ok_or_else(Error::internal_error)
     }
 
     fn change(&self, change: Change) {
         self.shared.with(|state| state.workspace.apply(change));
         self.shared.changed.notify_one();
+    }
+}
+
+/// Keeps the allocator of glibc from giving each thread a heap of its own: what one thread frees no other could use, and the server would
+/// take up to twice the memory. One heap for two cores keeps threads out of each other's way.
+fn few_heaps() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[expect(unsafe_code, reason = "there is no safe way to set it within the process")]
+    // SAFETY: this only stores a number in the allocator's parameters.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, (Slots::number() / 2).min(64) as libc::c_int);
     }
 }
 
@@ -126,7 +163,7 @@ impl LanguageServer for Backend {
         self.shared.with(|state| {
             state.features = features;
             state.initialization_options = params.initialization_options.map(unwrapped).filter(|options| options.is_object());
-            state.workspace.apply(Change::Folders(folders));
+            state.list_folders(folders);
         });
         let server_info = lsp::ServerInfo { name: "hiera-ls".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
         Ok(lsp::InitializeResult { capabilities, server_info: Some(server_info) })
@@ -193,11 +230,11 @@ impl LanguageServer for Backend {
 
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
         self.shared.with(|state| {
-            let mut folders: Vec<FilePath> = state.workspace.snapshot().folders().to_vec();
+            let mut folders = state.listed.clone();
             let removed: Vec<FilePath> = params.event.removed.iter().filter_map(|folder| from_lsp::path(&folder.uri)).collect();
             folders.retain(|folder| !removed.contains(folder));
             folders.extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
-            state.workspace.apply(Change::Folders(folders));
+            state.list_folders(folders);
         });
         self.shared.disk.ask();
     }
@@ -212,9 +249,8 @@ impl LanguageServer for Backend {
         let place = params.text_document_position_params;
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let link = to_lsp::link;
-            let config =
-                ide::hover::HoverConfig { markdown: features.markdown, link: &link, max_value_lines: 40, max_locations: 12 };
+            let link: Option<ide::hover::Link<'_>> = if features.hover_links { Some(&to_lsp::link) } else { None };
+            let config = ide::hover::HoverConfig { markdown: features.markdown, link, max_value_lines: 40, max_locations: 12 };
             let hover = ide::hover::hover(snapshot, position, &config)?;
             Some(to_lsp::hover(snapshot, position.file, hover, features))
         })

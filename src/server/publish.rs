@@ -1,18 +1,21 @@
 //! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
 //!
-//! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. A file whose
-//! text has moved on meanwhile is left to that round, and what has not changed is not sent again. The same goes for the status.
+//! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. Of a long round, what has
+//! not begun by then is left to that one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
+//! again. The same goes for the status.
 //!
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Documents, Features, Shared};
+use super::state::{Documents, Features, Pace, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
@@ -57,6 +60,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut published = Published::default();
     let mut findings = Findings::default();
     let mut told = None;
+    let pace = Arc::new(Pace::default());
     loop {
         shared.changed.notified().await;
         // What was to be told, and of which rules, is not known yet.
@@ -72,12 +76,17 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         });
         let documents = round.documents.clone();
         let run = round.run;
-        let before = std::mem::take(&mut findings);
-        let checked = tokio::task::spawn_blocking(move || {
-            let mut findings = before;
-            (check(&mut findings, &round), round.status(), findings)
-        });
-        let Ok((mut found, status, after)) = checked.await else {
+        let is_quick = pace.is_quick() && round.snapshot.is_indexed();
+        let mut before = std::mem::take(&mut findings);
+        let timed = pace.clone();
+        let is_wanted = is_wanted(shared.clone(), round.snapshot.revision);
+        let check = move || timed.timed(|| (check(&mut before, &round, &is_wanted), round.status(), before));
+        // As most rounds are while somebody types.
+        let checked = match is_quick {
+            true => catch_unwind(AssertUnwindSafe(check)).ok(),
+            false => tokio::task::spawn_blocking(check).await.ok(),
+        };
+        let Some((mut found, status, after)) = checked else {
             client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
             // All is found anew; of what is not looked at any more nothing is.
             published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
@@ -92,11 +101,26 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             client.send_notification::<StatusNotification>(news.clone()).await;
             told = Some(news);
         }
+        findings.tidy();
+        if findings.has_more_to_do() {
+            shared.changed.notify_one();
+        }
     }
 }
 
+/// Whether a round is worth going on with: nothing has changed since, or it will be done in a moment.
+fn is_wanted(shared: Arc<Shared>, revision: u64) -> impl Fn() -> bool + Send + Sync {
+    const MOMENT: Duration = Duration::from_millis(10);
+    let started = Instant::now();
+    move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision
+}
+
 /// The findings of each file where they may be others than in the round before, for the client.
-fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+fn check(
+    findings: &mut Findings,
+    round: &Round,
+    is_wanted: &(dyn Fn() -> bool + Sync),
+) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
     let snapshot = &round.snapshot;
     if round.run == Run::Off {
         *findings = Findings::default();
@@ -107,7 +131,7 @@ fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::D
             findings.iter().map(|finding| to_lsp::diagnostic(snapshot, finding, &round.features, &round.documents)).collect();
         (path, converted)
     };
-    findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect()
+    findings.update(snapshot, &round.rules, is_wanted).into_iter().map(diagnostics).collect()
 }
 
 async fn send(

@@ -1,11 +1,11 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
 use crate::settings::{self, SettingProblem, Settings};
@@ -21,6 +21,68 @@ pub(super) struct Shared {
     pub(super) changed: Notify,
     /// Something may have changed on disk, or the settings did.
     pub(super) disk: Readings,
+    /// How long answers to requests take.
+    pub(super) pace: Pace,
+    /// Where answers are computed that take longer.
+    pub(super) slots: Slots,
+}
+
+/// Threads for answers: as many as there are cores, and at least two. More would wait for a core, each with memory of its own.
+pub(super) struct Slots(Arc<Semaphore>);
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots(Arc::new(Semaphore::new(Slots::number())))
+    }
+}
+
+impl Slots {
+    /// How many there are.
+    pub(super) fn number() -> usize {
+        std::thread::available_parallelism().map_or(2, usize::from).max(2)
+    }
+
+    /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may wait for it any more, when the request was
+    /// cancelled: the thread is taken until the work is done all the same, or many such would take those that read and write.
+    pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let slot = self.0.clone().acquire_owned().await.ok()?;
+        let work = move || {
+            let _slot = slot;
+            work()
+        };
+        tokio::task::spawn_blocking(work).await.ok()
+    }
+}
+
+/// How long work of one kind takes. After some pieces in a row that were short the next one gets no thread of its own: to wake one takes as
+/// long as most pieces do. After one that was not, the next ones do.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    short_in_a_row: AtomicU32,
+}
+
+impl Pace {
+    /// Work that is shorter is worth no thread of its own.
+    const SHORT: Duration = Duration::from_millis(1);
+    /// How many short pieces make the next one likely to be short.
+    const SOME: u32 = 4;
+
+    /// Whether the last pieces were short.
+    pub(super) fn is_quick(&self) -> bool {
+        self.short_in_a_row.load(Ordering::Relaxed) >= Pace::SOME
+    }
+
+    /// Does a piece of work.
+    pub(super) fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let done = work();
+        if started.elapsed() < Pace::SHORT {
+            let _ = self.short_in_a_row.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_add(1));
+        } else {
+            self.short_in_a_row.store(0, Ordering::Relaxed);
+        }
+        done
+    }
 }
 
 /// Which readings of the folders were asked for, and which are done. Many that are asked for at once are done as one.
@@ -35,6 +97,10 @@ pub(super) struct Readings {
 pub(super) struct State {
     /// The files.
     pub(super) workspace: Workspace,
+    /// The folders that the client has, as it lists them.
+    pub(super) listed: Vec<FilePath>,
+    /// The environments of open files that lie in none of them.
+    adopted: Vec<FilePath>,
     /// What the client can do.
     pub(super) features: Features,
     /// The settings in force.
@@ -75,6 +141,8 @@ pub(super) struct Features {
     pub(super) encoding: Encoding,
     /// Hovers may be Markdown.
     pub(super) markdown: bool,
+    /// Hovers in Markdown may have links.
+    pub(super) hover_links: bool,
     /// Definitions may say for which range they are.
     pub(super) links: bool,
     /// Findings may name other places.
@@ -95,6 +163,8 @@ impl Default for State {
     fn default() -> State {
         State {
             workspace: Workspace::new(WorkspaceConfig::default(), Vec::new()),
+            listed: Vec::new(),
+            adopted: Vec::new(),
             features: Features::default(),
             settings: Settings::default(),
             initialization_options: None,
@@ -206,15 +276,32 @@ impl State {
         self.documents.remove(path);
     }
 
+    /// Takes the folders that the client has.
+    pub(super) fn list_folders(&mut self, listed: Vec<FilePath>) {
+        self.listed = listed;
+        self.use_folders();
+    }
+
+    /// A folder within an environment stands for all of it: modules, nodes and settings lie beside it.
+    fn use_folders(&mut self) {
+        let whole = |folder: &FilePath| scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone());
+        let mut folders: Vec<FilePath> = Vec::new();
+        for folder in self.listed.iter().map(whole).chain(self.adopted.iter().cloned()) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        self.workspace.apply(Change::Folders(folders));
+    }
+
     /// Takes the environment of a file that lies in no folder of the workspace into it.
     pub(super) fn adopt(&mut self, path: &FilePath) {
-        let mut folders: Vec<FilePath> = self.workspace.snapshot().folders().to_vec();
-        if folders.iter().any(|folder| path.is_within(folder)) {
+        if self.workspace.snapshot().folders().iter().any(|folder| path.is_within(folder)) {
             return;
         }
         let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return };
-        folders.push(root);
-        self.workspace.apply(Change::Folders(folders));
+        self.adopted.push(root);
+        self.use_folders();
         self.last_scan = Some(Instant::now().checked_sub(OLD * 2).unwrap_or_else(Instant::now));
     }
 
@@ -252,6 +339,24 @@ impl State {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[tokio::test]
+    async fn a_slot_is_taken_until_its_work_is_done() {
+        let slots = Slots::default();
+        let (begin, begun) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let work = move || {
+            begin.send(()).expect("the test listens");
+            ended.recv().expect("the test tells");
+        };
+        let cancelled = tokio::time::timeout(Duration::from_millis(50), slots.run(work)).await;
+        assert!(cancelled.is_err() && begun.recv().is_ok(), "it was begun and is not waited for any more");
+        assert_eq!(slots.0.available_permits(), Slots::number() - 1);
+        end.send(()).expect("the work goes on");
+        let all = u32::try_from(Slots::number()).expect("few cores");
+        assert!(tokio::time::timeout(Duration::from_secs(10), slots.0.acquire_many(all)).await.is_ok());
+        assert_eq!(slots.run(|| 1).await, Some(1));
+    }
 
     #[test]
     fn pushed_and_pulled_settings() {

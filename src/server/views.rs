@@ -125,8 +125,8 @@ impl Backend {
 
     /// All keys with their effective values.
     pub(super) async fn effective_data(&self, params: EffectiveDataParams) -> Result<Option<EffectiveDataAnswer>> {
-        self.answer(None, move |snapshot, _| {
-            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
+        self.answer_at_length(move |snapshot, is_wanted| {
+            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?, is_wanted)?;
             Some(EffectiveDataAnswer { scope: found.scope, text: found.text })
         })
         .await

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnostics::{RulesConfig, check_all, check_file};
 use crate::fixture::Fixture;
+use crate::hiera::lookup::STACK;
 use crate::ide::definition::definition;
 use crate::ide::hover::{HoverConfig, hover};
 use crate::settings::{FILE_NAME, Origin, Settings};
@@ -11,8 +12,6 @@ use crate::text::{FilePath, FilePosition, Text};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
-/// The stack of the server's threads.
-const STACK: usize = 16 << 20;
 /// What no test may take, in a debug build on a machine that has other work: what hangs takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -29,7 +28,7 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
     check_file(snapshot, path, &RulesConfig::default());
     let Some(file) = snapshot.file(path) else { return };
     let link = |path: &FilePath, line: u32| format!("{path}#{line}");
-    let config = HoverConfig { markdown: true, link: &link, max_value_lines: 40, max_locations: 12 };
+    let config = HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };
         hover(snapshot, position, &config);

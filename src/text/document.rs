@@ -45,6 +45,25 @@ impl Text {
         Text { rope }
     }
 
+    /// Where another text differs from this one: the bytes of this one that are not in it, and those of it that stand there instead. Both
+    /// begin at the same byte, and cut no character. `None` for equal texts.
+    pub fn difference(&self, other: &Text) -> Option<(TextRange, TextRange)> {
+        let (old, new) = (self.to_str(), other.to_str());
+        let mut start = common_start(old.as_bytes(), new.as_bytes());
+        if start == old.len() && start == new.len() {
+            return None;
+        }
+        while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+            start -= 1;
+        }
+        let common = |a: &[u8], b: &[u8]| a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+        let mut tail = common(&old.as_bytes()[start..], &new.as_bytes()[start..]);
+        while !old.is_char_boundary(old.len() - tail) || !new.is_char_boundary(new.len() - tail) {
+            tail -= 1;
+        }
+        Some((TextRange::from_usize(start..old.len() - tail), TextRange::from_usize(start..new.len() - tail)))
+    }
+
     /// The nearest range that lies in the text and cuts no character.
     pub fn clamped(&self, range: TextRange) -> TextRange {
         let clamp = |offset| self.rope.char_to_byte(self.char_at(offset));
@@ -98,9 +117,40 @@ impl PartialEq for Text {
     }
 }
 
+/// How many bytes at the beginning of both are the same.
+fn common_start(a: &[u8], b: &[u8]) -> usize {
+    const STEP: usize = 256;
+    let same = a.chunks(STEP).zip(b.chunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
+    same + a[same..].iter().zip(&b[same.min(b.len())..]).take_while(|(a, b)| a == b).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_difference_of_two_texts_is_an_edit() {
+        let long = "zeile ä\n".repeat(100);
+        for (old, new) in [
+            ("", "a"),
+            ("abc", "abc"),
+            ("abc", "abxc"),
+            ("aaa", "aa"),
+            ("ä", "ö"),
+            ("xä", "xäx"),
+            (long.as_str(), &long.replacen("zeile", "ä", 90)),
+            (&long[..long.len() - 3], &long),
+            (&long, &long[..600]),
+        ] {
+            let (old_text, new_text) = (Text::new(old), Text::new(new));
+            let Some((gone, come)) = old_text.difference(&new_text) else {
+                assert_eq!(old, new);
+                continue;
+            };
+            assert_eq!(old_text.edit(gone, &new_text.slice(come)), new_text, "{old:?} {new:?}");
+            assert_eq!(gone.start, come.start);
+        }
+    }
 
     #[test]
     fn only_the_protocols_line_ends_count() {

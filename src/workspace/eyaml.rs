@@ -1,11 +1,14 @@
 //! The user's own keys for values of eyaml: whether they may be used, where they are read from, and what was decrypted with them.
 //!
 //! Nothing here happens unless the *user* switches it on: a repository could name any file as a key, and its values could be anyone's.
-//! Keys and decrypted values are held in memory only, and no message tells them.
+//! Where a repository names files, links are resolved before it is decided whether one may be read. It may name any environment variable,
+//! as with hiera-eyaml: what that holds serves as a key or as nothing, and whether it is one is all that a message tells of it.
+//! Keys and decrypted values are held in memory only, as long as the layers are the same, and no message tells them.
 
 mod pkcs7;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::fs::{Entry, FileSystem, ReadError, Stamp, environment_variable};
@@ -41,23 +44,45 @@ pub struct Keys {
     folders: Arc<Vec<FilePath>>,
     private: Shelf<PrivateKey>,
     public: Shelf<Certificate>,
+    /// How many keys have been read.
+    read: AtomicU64,
     plain: Mutex<Plain>,
 }
 
-/// What was read of one kind of key, by the place that it was read from.
-type Shelf<K> = Mutex<HashMap<Place, Arc<Result<K, String>>>>;
+/// The keys of one kind, by the place that they were read from: the last version of each.
+type Shelf<K> = Mutex<HashMap<Source, Arc<Held<K>>>>;
 
-/// Where a key was read from, and which version of it.
+/// Where a key is read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Place {
-    File(FilePath, Option<Stamp>),
-    Variable(String, String),
+enum Source {
+    File {
+        /// As messages name it.
+        named: FilePath,
+        /// Without links.
+        real: FilePath,
+    },
+    Variable(String),
 }
 
-/// Decrypted values by their keys and ciphertexts.
+/// What tells one version of a key from another. It may hold the key itself: no `Debug`.
+#[derive(PartialEq, Eq)]
+enum Version {
+    Stamp(Stamp),
+    Text(String),
+}
+
+/// A key as it was read.
+struct Held<K> {
+    version: Version,
+    /// No other key has it.
+    number: u64,
+    key: Result<K, String>,
+}
+
+/// Decrypted values by the numbers of their keys and by ciphertexts.
 #[derive(Default)]
 struct Plain {
-    known: HashMap<(Place, Option<Place>, Vec<u8>), Vec<u8>>,
+    known: HashMap<(u64, Option<u64>, Vec<u8>), Vec<u8>>,
     size: usize,
 }
 
@@ -70,8 +95,8 @@ impl std::fmt::Debug for Keys {
 impl Keys {
     /// The keys that `config` allows to be used; `None` if it allows none.
     pub(super) fn new(config: &EyamlConfig, folders: &Arc<Vec<FilePath>>, fs: Arc<dyn FileSystem>) -> Option<Keys> {
-        let (private, public, plain) = Default::default();
-        config.decrypt.then(|| Keys { config: config.clone(), fs, folders: folders.clone(), private, public, plain })
+        let (private, public, read, plain) = Default::default();
+        config.decrypt.then(|| Keys { config: config.clone(), fs, folders: folders.clone(), private, public, read, plain })
     }
 
     /// What decrypts values of the environment in the folder `root`: key files with relative paths are looked for there.
@@ -79,47 +104,77 @@ impl Keys {
         EnvironmentKeys { keys: self, root }
     }
 
-    /// Where a key is, with its text.
-    fn find(&self, own: Option<&FilePath>, named: &KeySource, root: &FilePath) -> Result<(Place, String), String> {
+    /// The key that the user names, or else the one that the repository does; read again if there is another version of it.
+    fn key<K>(
+        &self,
+        shelf: &Shelf<K>,
+        own: Option<&FilePath>,
+        named: &KeySource,
+        root: &FilePath,
+        from_pem: fn(&str) -> Result<K, String>,
+    ) -> Result<Arc<Held<K>>, String> {
+        let (source, version) = self.find(own, named, root)?;
+        let mut shelf = shelf.lock().expect("no holder panics");
+        if let Some(held) = shelf.get(&source).filter(|held| held.version == version) {
+            return Ok(held.clone());
+        }
+        let key = match (&source, &version) {
+            (_, Version::Text(text)) => from_pem(text),
+            (Source::File { named, real }, _) => from_pem(&self.text(named, real)?),
+            (Source::Variable(_), _) => unreachable!("a variable's version is its text"),
+        };
+        let held = Arc::new(Held { version, number: self.read.fetch_add(1, Ordering::Relaxed), key });
+        if let Some(old) = shelf.insert(source, held.clone()) {
+            self.plain.lock().expect("no holder panics").forget(old.number);
+        }
+        Ok(held)
+    }
+
+    /// Where a key is, and in which version.
+    fn find(&self, own: Option<&FilePath>, named: &KeySource, root: &FilePath) -> Result<(Source, Version), String> {
         if own.is_none()
             && let Some(variable) = &named.variable
             && let Some(text) = environment_variable(variable)
         {
-            return Ok((Place::Variable(variable.clone(), text.clone()), text));
+            return Ok((Source::Variable(variable.clone()), Version::Text(text)));
         }
-        let path = match (own, &named.file) {
-            (Some(path), _) => path.clone(),
-            (None, Some(file)) => self.permitted(root.join(file))?,
+        let (named, may_be_anywhere) = match (own, &named.file) {
+            (Some(path), _) => (path.clone(), true),
+            (None, Some(file)) => (root.join(file), false),
             (None, None) => return Err("no implicit conversion of nil into String".into()),
         };
-        let stamp = match self.fs.entry(&path) {
-            Some(Entry::File(stamp)) => stamp,
-            Some(Entry::Folder { .. }) => return Err(format!("Is a directory @ io_fread - {path}")),
-            None => return Err(format!("No such file or directory @ rb_sysopen - {path}")),
-        };
-        let bytes = self.fs.read(&path, MAX_KEY_FILE).map_err(|error| match error {
-            ReadError::TooLarge(size) => format!("{path} is no key: it has {size} bytes"),
-            ReadError::IsFolder => format!("Is a directory @ io_fread - {path}"),
-            ReadError::Other(message) => format!("{path}: {message}"),
-        })?;
-        Ok((Place::File(path, Some(stamp)), String::from_utf8_lossy(&bytes).into_owned()))
-    }
-
-    fn permitted(&self, path: FilePath) -> Result<FilePath, String> {
-        let mut allowed = self.folders.iter().chain(&self.config.key_folders);
-        if allowed.any(|folder| path.is_within(folder)) {
-            return Ok(path);
+        let real = self.fs.real_path(&named);
+        if !may_be_anywhere && !self.is_permitted(&named, real.as_ref()) {
+            let leads = real.filter(|real| *real != named).map_or_else(String::new, |real| format!(" leads to {real} and"));
+            return Err(format!(
+                "hiera-ls does not read {named}, which{leads} lies outside the workspace: name it in eyaml.privateKey and \
+                 eyaml.publicKey, or its folder in eyaml.keyFolders"
+            ));
         }
-        Err(format!(
-            "hiera-ls does not read {path}, which lies outside the workspace: name it in eyaml.privateKey and eyaml.publicKey, or its folder in eyaml.keyFolders"
-        ))
+        let missing = || format!("No such file or directory @ rb_sysopen - {named}");
+        let real = real.ok_or_else(missing)?;
+        match self.fs.entry(&real).ok_or_else(missing)? {
+            Entry::File(stamp) => Ok((Source::File { named, real }, Version::Stamp(stamp))),
+            Entry::Folder { .. } => Err(format!("Is a directory @ io_fread - {named}")),
+        }
     }
-}
 
-/// The key at a place, read once.
-fn read<K>(shelf: &Shelf<K>, place: &Place, read: impl FnOnce() -> Result<K, String>) -> Arc<Result<K, String>> {
-    let mut shelf = shelf.lock().expect("no holder panics");
-    shelf.entry(place.clone()).or_insert_with(|| Arc::new(read())).clone()
+    fn text(&self, named: &FilePath, real: &FilePath) -> Result<String, String> {
+        let bytes = self.fs.read(real, MAX_KEY_FILE).map_err(|error| match error {
+            ReadError::TooLarge(size) => format!("{named} is no key: it has {size} bytes"),
+            ReadError::IsFolder => format!("Is a directory @ io_fread - {named}"),
+            ReadError::Other(message) => format!("{named}: {message}"),
+        })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Whether the repository may name this file, which is really that one, if it is there at all.
+    fn is_permitted(&self, named: &FilePath, real: Option<&FilePath>) -> bool {
+        self.folders.iter().chain(&self.config.key_folders).any(|folder| match real {
+            Some(real) => self.fs.real_path(folder).is_some_and(|folder| real.is_within(&folder)),
+            None => named.is_within(folder),
+        })
+    }
 }
 
 /// The keys as the values of one environment are decrypted with them.
@@ -132,20 +187,15 @@ pub struct EnvironmentKeys<'a> {
 impl Decryptor for EnvironmentKeys<'_> {
     fn decrypt(&self, ciphertext: &[u8], pair: &KeyPair) -> Result<Vec<u8>, String> {
         let Keys { config, private, public, plain, .. } = self.keys;
-        let (private_place, text) = self.keys.find(config.private_key.as_ref(), &pair.private, self.root)?;
-        let private_key = read(private, &private_place, || PrivateKey::from_pem(&text));
-        let private_key = Result::as_ref(&private_key).map_err(Clone::clone)?;
+        let private = self.keys.key(private, config.private_key.as_ref(), &pair.private, self.root, PrivateKey::from_pem)?;
+        let private_key = private.key.as_ref().map_err(Clone::clone)?;
         // A private key of the user's is enough: the certificate only tells whether it is the right one.
-        let certificate = match (&config.private_key, &config.public_key) {
+        let public = match (&config.private_key, &config.public_key) {
             (Some(_), None) => None,
-            (_, own) => {
-                let (place, text) = self.keys.find(own.as_ref(), &pair.public, self.root)?;
-                Some((read(public, &place, || Certificate::from_pem(&text)), place))
-            }
+            (_, own) => Some(self.keys.key(public, own.as_ref(), &pair.public, self.root, Certificate::from_pem)?),
         };
-        let (certificate, public_place) = certificate.unzip();
-        let certificate = certificate.as_deref().map(|known| known.as_ref().map_err(Clone::clone)).transpose()?;
-        let question = (private_place, public_place, ciphertext.to_vec());
+        let certificate = public.as_ref().map(|held| held.key.as_ref().map_err(Clone::clone)).transpose()?;
+        let question = (private.number, public.as_ref().map(|held| held.number), ciphertext.to_vec());
         if let Some(known) = plain.lock().expect("no holder panics").known.get(&question) {
             return Ok(known.clone());
         }
@@ -156,13 +206,19 @@ impl Decryptor for EnvironmentKeys<'_> {
 }
 
 impl Plain {
-    fn remember(&mut self, question: (Place, Option<Place>, Vec<u8>), found: &[u8]) {
+    fn remember(&mut self, question: (u64, Option<u64>, Vec<u8>), found: &[u8]) {
         let size = question.2.len() + found.len();
         if self.size + size > MAX_REMEMBERED {
             *self = Plain::default();
         }
         self.size += size;
         self.known.insert(question, found.to_vec());
+    }
+
+    /// Drops what was decrypted with a key.
+    fn forget(&mut self, key: u64) {
+        self.known.retain(|(private, public, _), _| *private != key && *public != Some(key));
+        self.size = self.known.iter().map(|((_, _, ciphertext), plain)| ciphertext.len() + plain.len()).sum();
     }
 }
 

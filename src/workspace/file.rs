@@ -20,12 +20,28 @@ pub struct File {
     /// Which version on disk this is; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
     reading: Reading,
+    read: Arc<Read>,
+}
+
+/// What was read from a text, shared with other versions that have the same text.
+#[derive(Debug, Default)]
+struct Read {
     /// The tree of the whole text, once it was looked into.
     tree: OnceLock<Arc<Tree>>,
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
     hocon: OnceLock<Arc<DataFile>>,
 }
+
+/// A version is equal to itself alone.
+impl PartialEq for File {
+    fn eq(&self, other: &File) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// From how many bytes on a file on disk is read in parts, in case that an editor opens it with other content.
+const LONG: u32 = 8 << 10;
 
 /// How a file's data is read.
 #[derive(Debug)]
@@ -63,17 +79,9 @@ impl Content {
 impl File {
     /// A version of the file at `path`, as it is on disk.
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
-        File {
-            id,
-            path,
-            content,
-            stamp,
-            reading: Reading::Whole,
-            tree: OnceLock::new(),
-            yaml: OnceLock::new(),
-            json: OnceLock::new(),
-            hocon: OnceLock::new(),
-        }
+        let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
+        let reading = if is_long { Reading::InParts } else { Reading::Whole };
+        File { id, path, content, stamp, reading, read: Arc::default() }
     }
 
     /// A text that an editor holds, and is about to edit.
@@ -81,25 +89,29 @@ impl File {
         File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
     }
 
-    /// A text that an editor holds and that is what is on disk as well: what was read from there need not be read again.
-    pub fn opened_as_it_is(disk: &File, text: Text) -> File {
-        let opened = File::opened(disk.id, disk.path.clone(), text);
-        for (known, slot) in [(&disk.yaml, &opened.yaml), (&disk.json, &opened.json), (&disk.hocon, &opened.hocon)] {
-            if let Some(data) = known.get() {
-                let _ = slot.set(data.clone()); // it is a new slot
-            }
+    /// A text that an editor holds of a file whose version on disk is known: what was read from there is not read again.
+    pub fn opened_over(disk: &File, text: Text) -> File {
+        let Some(on_disk) = disk.text() else { return File::opened(disk.id, disk.path.clone(), text) };
+        match (on_disk.difference(&text), disk.read.yaml.get()) {
+            (None, _) => File { read: disk.read.clone(), ..File::opened(disk.id, disk.path.clone(), text) },
+            (Some((old, new)), Some(_)) => disk.edited(Edited::new(old, new.len()), text),
+            (Some(_), None) => File::opened(disk.id, disk.path.clone(), text),
         }
-        opened
     }
 
     /// The version after an edit that makes `text` of this one's. Nothing is read yet.
     pub fn edited(&self, edit: Edited, text: Text) -> File {
-        let reading = match (self.yaml.get(), &self.reading) {
+        let reading = match (self.read.yaml.get(), &self.reading) {
             (Some(data), _) => Reading::Edited(data.clone(), edit),
             (None, Reading::Edited(data, earlier)) => Reading::Edited(data.clone(), earlier.then(edit)),
             (None, _) => Reading::InParts,
         };
         File { reading, ..File::opened(self.id, self.path.clone(), text) }
+    }
+
+    /// Whether the other version has the same text, and what was read from either counts for both.
+    pub fn is_read_as(&self, other: &File) -> bool {
+        Arc::ptr_eq(&self.read, &other.read)
     }
 
     /// Its text, if it is one.
@@ -133,16 +145,16 @@ impl File {
         };
         let text = text.slice(range);
         let parsed = || Arc::new(parse(&text, self.format()));
-        let tree = if id == PartId::WHOLE { self.tree.get_or_init(parsed).clone() } else { parsed() };
+        let tree = if id == PartId::WHOLE { self.read.tree.get_or_init(parsed).clone() } else { parsed() };
         Some(TextPart { id, start: range.start, tree, text })
     }
 
     /// Its data, read in the given way.
     pub fn data(&self, format: Format) -> Arc<DataFile> {
         let slot = match format {
-            Format::Yaml => &self.yaml,
-            Format::Json => &self.json,
-            Format::Hocon => &self.hocon,
+            Format::Yaml => &self.read.yaml,
+            Format::Json => &self.read.json,
+            Format::Hocon => &self.read.hocon,
         };
         slot.get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
@@ -168,12 +180,11 @@ impl File {
             return data;
         }
         let text = text.to_str();
-        let tree = parse(&text, format);
         let in_parts = match (format, &self.reading) {
             (Format::Json | Format::Hocon, _) | (_, Reading::Whole) => None,
-            (Format::Yaml, Reading::InParts | Reading::Edited(..)) => DataFile::in_parts(&tree, &text, self.id),
+            (Format::Yaml, Reading::InParts | Reading::Edited(..)) => DataFile::in_parts(&text, self.id),
         };
-        in_parts.unwrap_or_else(|| DataFile::whole(&tree, &text, self.id, format))
+        in_parts.unwrap_or_else(|| DataFile::whole(&parse(&text, format), &text, self.id, format))
     }
 }
 

@@ -17,6 +17,9 @@ pub trait FileSystem: Send + Sync {
 
     /// What is at a path; `None` when nothing is.
     fn entry(&self, path: &FilePath) -> Option<Entry>;
+
+    /// The path of what is at a path, without any link on the way; `None` when nothing is there.
+    fn real_path(&self, path: &FilePath) -> Option<FilePath>;
 }
 
 /// How far a walk goes.
@@ -28,6 +31,8 @@ pub struct WalkLimits {
     pub trusted: Vec<FilePath>,
     /// The most files and folders to list.
     pub max_entries: usize,
+    /// How many folders deep.
+    pub max_depth: usize,
 }
 
 /// What lies below a folder.
@@ -102,6 +107,10 @@ impl FileSystem for OsFs {
         let metadata = std::fs::metadata(path.as_str()).ok()?;
         Some(entry_of(&metadata, false))
     }
+
+    fn real_path(&self, path: &FilePath) -> Option<FilePath> {
+        std::fs::canonicalize(path.as_str()).ok()?.to_str().map(FilePath::new)
+    }
 }
 
 fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
@@ -120,9 +129,6 @@ struct Walking<'a> {
     trusted: Vec<PathBuf>,
 }
 
-/// Deeper folders are a loop that escaped notice, or nobody's data.
-const MAX_DEPTH: usize = 64;
-
 impl Walking<'_> {
     fn add(&mut self, path: &FilePath, os_path: &Path, depth: usize, linked: bool) {
         if self.out.entries.len() >= self.limits.max_entries {
@@ -131,7 +137,7 @@ impl Walking<'_> {
         }
         let Ok(metadata) = std::fs::metadata(os_path) else { return };
         self.out.entries.insert(path.clone(), entry_of(&metadata, linked));
-        if !metadata.is_dir() || depth > MAX_DEPTH {
+        if !metadata.is_dir() || depth >= self.limits.max_depth {
             return;
         }
         if linked || depth == 0 {
@@ -229,6 +235,10 @@ impl FileSystem for MemoryFs {
         }
         files.keys().any(|file| file.is_within(path)).then_some(Entry::Folder { linked: false })
     }
+
+    fn real_path(&self, path: &FilePath) -> Option<FilePath> {
+        self.entry(path).map(|_| path.clone())
+    }
 }
 
 // There is no clock in memory: the content itself tells versions apart.
@@ -243,6 +253,27 @@ fn memory_stamp(content: &[u8]) -> Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_walk_goes_as_deep_as_it_may() {
+        let root = std::env::temp_dir().join(format!("hiera-ls-depth-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        for file in ["1", "a/2", "a/b/3"] {
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        let path = FilePath::new(root.to_str().unwrap());
+        let found = |max_depth| {
+            let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000, max_depth };
+            let walk = OsFs.walk(&path, &limits);
+            walk.entries.keys().filter_map(|found| found.relative_to(&path).map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let all = [found(0), found(1), found(2), found(3)];
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(all[0], [""]);
+        assert_eq!(all[1], ["", "1", "a"]);
+        assert_eq!(all[2], ["", "1", "a", "a/2", "a/b"]);
+        assert_eq!(all[3], ["", "1", "a", "a/2", "a/b", "a/b/3"]);
+    }
 
     #[cfg(unix)]
     #[test]
@@ -260,7 +291,7 @@ mod tests {
         symlink(inside.join("data"), inside.join("linked")).unwrap();
         symlink(inside.join("nowhere"), inside.join("dangling.yaml")).unwrap();
         let path = FilePath::new(inside.to_str().unwrap());
-        let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000 };
+        let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000, max_depth: 64 };
         let walk = OsFs.walk(&path, &limits);
         let found: Vec<&str> = walk.entries.keys().filter_map(|found| found.relative_to(&path)).collect();
         std::fs::remove_dir_all(&root).unwrap();

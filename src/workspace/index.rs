@@ -6,9 +6,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use indexmap::IndexSet;
+
 use super::parallel::on_all_cores;
 use super::snapshot::Snapshot;
 use crate::hiera::data::{DataFile, Facts, Part, Reference};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::lookup_options::WrittenOptions;
+use crate::hiera::merge::Strategy;
 use crate::text::FilePath;
 
 /// The index of one snapshot.
@@ -21,6 +26,8 @@ pub struct KeyIndex {
     readings: imbl::OrdMap<FilePath, Readings>,
     /// Computed when a search has to go far; the same as long as no key asks for another one.
     circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
+    /// The same as long as no `lookup_options` change.
+    strictly_merged: Arc<OnceLock<WrittenOptions>>,
 }
 
 /// The data of one file, in each way in which some level reads it. Equal to another when it is the very same data.
@@ -44,7 +51,7 @@ struct Uses {
 
 /// How far a search for a circle goes before all of them are computed.
 const NEARBY: usize = 64;
-/// How many keys are told that a lookup may come to.
+/// How many keys are told that a lookup may come to, besides those that it starts from.
 const FAR: usize = 500;
 
 impl KeyIndex {
@@ -76,7 +83,7 @@ impl KeyIndex {
     }
 
     /// The index after the files at these paths changed.
-    fn patched(&self, snapshot: &Snapshot, changed: &HashSet<FilePath>) -> KeyIndex {
+    fn patched(&self, snapshot: &Snapshot, changed: &imbl::HashSet<FilePath>) -> KeyIndex {
         let mut index = self.clone();
         for path in changed {
             let new = readings(snapshot, path);
@@ -89,6 +96,10 @@ impl KeyIndex {
 
     fn replace(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
         let changes = changes(old, new);
+        let is_of_options = |part: &Part| part.facts.members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS));
+        if changes.iter().any(|change| is_of_options(change.part())) {
+            self.strictly_merged = Arc::default();
+        }
         if asks_otherwise(&changes) {
             self.circles = Arc::default();
             for change in &changes {
@@ -119,6 +130,17 @@ impl KeyIndex {
     /// The files that define a root key, in the order of their paths.
     pub fn definitions(&self, key: &str) -> &[FilePath] {
         self.keys.get(key).map_or(&[], |uses| uses.definitions.as_slice())
+    }
+
+    /// Whether `lookup_options` of any file may ask for a merge of this root key that fails for values of some type.
+    pub fn may_be_merged_strictly(&self, key: &str) -> bool {
+        let gather = || {
+            let readings = self.definitions(LOOKUP_OPTIONS).iter().filter_map(|path| self.readings.get(path));
+            let options = readings.flat_map(|readings| &readings.0).filter_map(|data| data.get(LOOKUP_OPTIONS));
+            let is_strict = |strategy: &Strategy| matches!(strategy, Strategy::Hash | Strategy::Unique);
+            WrittenOptions::gather(options.map(|member| &member.value), is_strict)
+        };
+        self.strictly_merged.get_or_init(gather).may_concern(key)
     }
 
     /// How many root keys some file defines.
@@ -155,18 +177,24 @@ impl KeyIndex {
     }
 
     /// The root keys that a lookup of these may come to, levels left aside: they themselves, what their values ask for, and so on.
-    /// `None` when they are too many to be told.
-    pub fn reach_of<'k>(&self, keys: impl Iterator<Item = &'k str>) -> Option<HashSet<Arc<str>>> {
-        let mut seen: HashSet<Arc<str>> = keys.map(Arc::from).collect();
-        let mut open: Vec<Arc<str>> = seen.iter().cloned().collect();
-        while let Some(key) = open.pop() {
-            if seen.len() > FAR {
+    /// `None` when the others are too many to be told.
+    pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
+        let keys: Vec<Arc<str>> = keys.collect();
+        if keys.iter().all(|key| self.keys.get(key).is_none_or(|uses| uses.asks_for.is_empty())) {
+            return Some(keys.into()); // as with most
+        }
+        let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.into_iter().collect();
+        let most = seen.len() + FAR;
+        let mut next = 0;
+        while let Some(key) = seen.get_index(next) {
+            if seen.len() > most {
                 return None;
             }
-            let asks_for = self.keys.get(&key).map_or(&[][..], |uses| &uses.asks_for);
-            open.extend(asks_for.iter().map(|(target, _)| target.clone()).filter(|target| seen.insert(target.clone())));
+            let asks_for = self.keys.get(key).map_or(&[][..], |uses| &uses.asks_for);
+            seen.extend(asks_for.iter().map(|(target, _)| target.clone()));
+            next += 1;
         }
-        Some(seen)
+        Some(seen.into_iter().collect())
     }
 
     /// What changed from this index to a later one.
@@ -206,7 +234,7 @@ pub struct KeyChanges {
 pub struct LazyIndex {
     done: OnceLock<KeyIndex>,
     before: Option<KeyIndex>,
-    changed: HashSet<FilePath>,
+    changed: imbl::HashSet<FilePath>,
 }
 
 impl LazyIndex {
@@ -214,7 +242,7 @@ impl LazyIndex {
     pub(super) fn after(before: &LazyIndex, path: &FilePath) -> LazyIndex {
         match before.done.get() {
             Some(done) => {
-                LazyIndex { before: Some(done.clone()), changed: HashSet::from([path.clone()]), ..LazyIndex::default() }
+                LazyIndex { before: Some(done.clone()), changed: imbl::HashSet::unit(path.clone()), ..LazyIndex::default() }
             }
             None => {
                 let mut changed = before.changed.clone();
@@ -222,6 +250,11 @@ impl LazyIndex {
                 LazyIndex { done: OnceLock::new(), before: before.before.clone(), changed }
             }
         }
+    }
+
+    /// Whether no more than what changed has to be read for it.
+    pub(super) fn is_near(&self) -> bool {
+        self.done.get().is_some() || self.before.is_some()
     }
 
     /// The index of the snapshot that this belongs to.
@@ -371,6 +404,19 @@ mod tests {
         let index = index(&[("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("s", "s")]);
         assert!(index.in_one_circle("a", "b") && index.in_one_circle("b", "c") && index.in_one_circle("s", "s"));
         assert!(!index.in_one_circle("c", "d") && !index.in_one_circle("d", "e"));
+    }
+
+    #[test]
+    fn what_many_keys_come_to_is_told_unless_it_is_much() {
+        let names: Vec<String> = (0..4 * FAR).map(|n| format!("k{n}")).collect();
+        let (starts, others) = names.split_at(2 * FAR);
+        let reach = |others: &[String]| {
+            let edges: Vec<(&str, &str)> = starts.iter().zip(others).map(|(from, to)| (from.as_str(), to.as_str())).collect();
+            index(&edges).reach_of(starts.iter().map(|key| Arc::from(key.as_str()))).map(|reach| reach.len())
+        };
+        assert_eq!(reach(&[]), Some(2 * FAR));
+        assert_eq!(reach(&others[..FAR]), Some(3 * FAR));
+        assert_eq!(reach(others), None);
     }
 
     #[test]

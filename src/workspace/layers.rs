@@ -1,7 +1,9 @@
 //! Which `hiera.yaml` governs what: environments, their modules, and the files that their levels can reach.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use foldhash::HashMap;
 
 use super::Snapshot;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
@@ -204,9 +206,8 @@ impl Environment {
                 if datadir != config.base() && !self.root.is_within(&datadir) && !datadirs.contains(&datadir) {
                     datadirs.push(datadir);
                 }
-                let level = Arc::new(level.clone());
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, &level, template, &sources) else { continue };
+                    let Some(pattern) = pattern_of(config, level, template, &sources) else { continue };
                     reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
                 }
             }
@@ -224,7 +225,7 @@ impl Environment {
     /// The scope that a file's own path tells of: variables that are the same in all ways to name it are known, all others are not.
     ///
     /// A file that some location names without any variable is seen by every node: its path tells nothing.
-    pub fn infer_scope(&self, path: &FilePath) -> Scope {
+    pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
         scope.set("environment", self.name.as_str().into());
         let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();

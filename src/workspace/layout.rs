@@ -193,6 +193,7 @@ fn module(snapshot: &Snapshot, root: FilePath, name: &str, environment: &str) ->
 fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<HieraConfig> {
     let file = snapshot.file(path)?;
     let is_here = matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
-    let source = ConfigSource { file: file.id, path, layer, profile: snapshot.config().profile };
+    let text = file.text().cloned().unwrap_or_default();
+    let source = ConfigSource { file: file.id, path, text: &text, layer, profile: snapshot.config().profile };
     is_here.then(|| HieraConfig::read(source, &file.data(Format::Yaml)))
 }

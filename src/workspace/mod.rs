@@ -12,6 +12,7 @@ pub mod mapping;
 pub mod nodes;
 pub mod parallel;
 pub mod scan;
+mod seeing;
 pub mod snapshot;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -149,6 +150,11 @@ impl Workspace {
         self.snapshot.clone()
     }
 
+    /// The revision that it is at.
+    pub fn revision(&self) -> u64 {
+        self.snapshot.revision
+    }
+
     /// The text of an open file.
     pub fn open_text(&self, path: &FilePath) -> Option<&Text> {
         self.overlay.get(path)?.text()
@@ -196,14 +202,12 @@ impl Workspace {
             Change::SelectNode(name) => self.selected = name.map(Into::into),
             Change::Configure(config) => {
                 self.config = config;
-                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 // Rules for nodes may be others now.
                 self.sources = Arc::default();
                 self.reconfigured = true;
             }
             Change::Folders(folders) => {
                 self.folders = Arc::new(without_repeats(folders));
-                self.snapshot.eyaml = keys(&self.config, &self.folders);
                 self.reconfigured = true;
             }
         }
@@ -221,10 +225,10 @@ impl Workspace {
         if scan::shapes_layout(&self.config, path) {
             return File::new(id, path.clone(), Content::Text(text), None);
         }
-        if let Some(disk) = self.disk.get(path).filter(|disk| disk.text() == Some(&text)) {
-            return File::opened_as_it_is(disk, text);
+        match self.disk.get(path) {
+            Some(disk) => File::opened_over(disk, text),
+            None => File::opened(id, path.clone(), text),
         }
-        File::opened(id, path.clone(), text)
     }
 
     fn number(&mut self, path: &FilePath) -> FileId {
@@ -283,27 +287,37 @@ impl Workspace {
             snapshot.open = self.overlay.keys().cloned().collect();
             return self.renew_layout();
         };
-        let is_new = match self.overlay.get(path).or_else(|| self.disk.get(path)) {
-            Some(file) => snapshot.files.insert(path.clone(), file.clone()).is_none(),
-            None => snapshot.files.remove(path).is_some(),
+        let now = self.overlay.get(path).or_else(|| self.disk.get(path));
+        let before = match now {
+            Some(file) => snapshot.files.insert(path.clone(), file.clone()),
+            None => snapshot.files.remove(path),
         };
         match self.overlay.contains_key(path) {
             true => drop(snapshot.open.insert(path.clone())),
             false => drop(snapshot.open.remove(path)),
         }
-        if is_new || scan::shapes_layout(&self.config, path) {
+        if before.is_some() != now.is_some() || scan::shapes_layout(&self.config, path) {
             return self.renew_layout();
         }
-        snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, path));
+        // An editor opens most files as they are on disk.
+        if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
+            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, path));
+        }
     }
 
     fn renew_layout(&mut self) {
         let snapshot = &mut self.snapshot;
         let mut entries = self.disk_entries.clone();
-        for path in self.overlay.keys() {
-            entries.entry(path.clone()).or_insert(Entry::File(Stamp { modified: None, size: 0 }));
+        // A file that only an editor has counts as if it were saved, and with it the folders that it would be in.
+        for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
+            entries.insert(path.clone(), Entry::File(Stamp { modified: None, size: 0 }));
+            for folder in path.ancestors().take_while(|folder| self.folders.iter().any(|root| folder.is_within(root))) {
+                entries.entry(folder).or_insert(Entry::Folder { linked: false });
+            }
         }
         snapshot.key_index = Arc::default();
+        // Other keys may be named now; those that are not any more must not stay in memory.
+        snapshot.eyaml = keys(&self.config, &self.folders);
         snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
         snapshot.layout = Arc::new(layout::layout(snapshot));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::hiera::lookup::Profile;
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
 use crate::hiera::value::{Data, Hash, Key, Member, Value};
 use crate::text::FilePath;
@@ -39,6 +40,9 @@ impl Node {
         }
         let mut scope = (*self.scope).clone();
         scope.set("environment", environment.into());
+        if scope.get_path("server_facts.environment") != Variable::Undefined {
+            scope.set_path("server_facts.environment", environment.into());
+        }
         Arc::new(scope)
     }
 }
@@ -47,14 +51,14 @@ impl Node {
 ///
 /// Understood are hashes of facts (`facter --json`, `facter --yaml`), what `puppet facts` prints (`name` and `values`), whole scopes
 /// (with a member `facts`), lists of these, and JSON lines. Errors: why the file is none of them.
-pub fn read_nodes(path: &FilePath, text: &str, environment: &str) -> Result<Vec<Node>, String> {
+pub fn read_nodes(path: &FilePath, text: &str, environment: &str, profile: Profile) -> Result<Vec<Node>, String> {
     let values = read_values(path, text)?;
     let stem = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
     let single = values.len() == 1;
     let node = |(index, value): (usize, Value)| {
         let hash = value.as_hash().ok_or_else(|| format!("item {} is no hash of facts", index + 1))?;
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
-        let (name, scope) = scope_of(hash, None, &fallback, environment);
+        let (name, scope) = scope_of(hash, None, &fallback, environment, profile);
         let states_environment = says_environment(hash);
         Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone(), states_environment })
     };
@@ -91,7 +95,7 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
 /// The scope of a hash of facts, of `puppet facts` output, or of a whole scope, and the node's name.
 ///
 /// `certname` is what the user says that it is called; otherwise the data say so, and `fallback` if they do not.
-pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment: &str) -> (String, Scope) {
+pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment: &str, profile: Profile) -> (String, Scope) {
     let text_at = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     if let Some(facts) = hash.get("facts").map(|member| &member.value).filter(|value| value.as_hash().is_some()) {
         let member =
@@ -100,7 +104,7 @@ pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment
         let name =
             certname.map(str::to_owned).or_else(|| member(trusted, "certname")).or_else(|| member(Some(facts), "clientcert"));
         let name = name.unwrap_or_else(|| fallback.to_owned());
-        return (name.clone(), literal_scope(hash, &name, environment));
+        return (name.clone(), literal_scope(hash, &name, environment, profile));
     }
     let (facts, given) = match (hash.get("values").and_then(|member| member.value.as_hash()), hash.get("name")) {
         (Some(values), Some(name)) => (values, text_at(Some(&name.value))),
@@ -110,11 +114,11 @@ pub fn scope_of(hash: &Hash, certname: Option<&str>, fallback: &str, environment
     let networking = || text_at(facts.get("networking").and_then(|member| member.value.get("fqdn")));
     let name = certname.map(str::to_owned).or_else(|| fact("clientcert")).or(given).or_else(|| fact("fqdn")).or_else(networking);
     let name = name.unwrap_or_else(|| fallback.to_owned());
-    (name.clone(), facts_scope(facts, &name, environment))
+    (name.clone(), facts_scope(facts, &name, environment, profile))
 }
 
-/// A scope whose variables are exactly these, but for `environment`, which every scope has.
-pub fn literal_scope(hash: &Hash, name: &str, environment: &str) -> Scope {
+/// A scope whose variables are exactly these, but for those that every scope has.
+pub fn literal_scope(hash: &Hash, name: &str, environment: &str, profile: Profile) -> Scope {
     let variables = hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));
     let mut scope = Scope::closed(name, variables);
     let facts = match scope.get("facts") {
@@ -122,22 +126,26 @@ pub fn literal_scope(hash: &Hash, name: &str, environment: &str) -> Scope {
         _ => Value::hash(Hash::default(), None),
     };
     let clientcert = facts.get("clientcert").and_then(Value::as_str).map(str::to_owned);
-    complete(&mut scope, clientcert.as_deref(), environment);
+    complete(&mut scope, clientcert.as_deref(), environment, profile);
     scope
 }
 
 /// The scope that a node with these facts has before any manifest is evaluated: `facts`, each fact, `trusted`, `server_facts`, `environment`.
-pub fn facts_scope(facts: &Hash, certname: &str, environment: &str) -> Scope {
+pub fn facts_scope(facts: &Hash, certname: &str, environment: &str, profile: Profile) -> Scope {
     // A fact without a value is an empty text to Puppet.
     let text_for_null = |value: &Value| if matches!(value.data, Data::Null) { Value::from("") } else { value.clone() };
     let variables = facts.iter().map(|(key, member)| (Arc::from(key.to_text()), text_for_null(&member.value)));
     let mut scope = Scope::closed(certname, variables);
     scope.set("facts", Value::hash(facts.clone(), None));
-    complete(&mut scope, Some(certname), environment);
+    complete(&mut scope, Some(certname), environment, profile);
     scope
 }
 
-fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str) {
+/// What a Puppet that compiles may know of itself, but for the environment; the last one is OpenVox 9's.
+const SERVER_FACTS: [&str; 6] =
+    ["serverversion", "servername", "serverip", "serverip6", "pe_serverversion", "serverimplementation"];
+
+fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, profile: Profile) {
     let member = |value: Value| Member { key_origin: None, value };
     if !matches!(scope.get("trusted"), Variable::Known(_)) {
         let certname_value = certname.map_or_else(|| Value::null(None), Value::from);
@@ -157,9 +165,16 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str) {
         .collect();
         scope.set("trusted", Value::hash(trusted, None));
     }
+    // `puppet lookup` of version 7 leaves it empty. Source: semantics 0.1, `Puppet::Node#add_server_facts`.
+    let mut server_facts = Hash::default();
+    if profile.version >= 8 && !matches!(scope.get("server_facts"), Variable::Known(_)) {
+        server_facts.insert(Key::string("environment"), member(environment.into()));
+        let known_to = if profile.version >= 9 { &SERVER_FACTS[..] } else { &SERVER_FACTS[..5] };
+        scope.set_partial("server_facts", known_to);
+    }
     for (name, value) in [
         ("facts", Value::hash(Hash::default(), None)),
-        ("server_facts", Value::hash(Hash::default(), None)),
+        ("server_facts", Value::hash(server_facts, None)),
         ("environment", environment.into()),
         ("module_name", Value::null(None)),
     ] {
@@ -222,7 +237,7 @@ mod tests {
     use super::*;
 
     fn nodes(name: &str, text: &str) -> Vec<Node> {
-        read_nodes(&FilePath::new(name), text, "production").unwrap()
+        read_nodes(&FilePath::new(name), text, "production", Profile::of_version(7)).unwrap()
     }
 
     fn path(node: &Node, path: &str) -> String {
@@ -260,8 +275,25 @@ mod tests {
     }
 
     #[test]
+    fn server_facts_are_there_from_version_8_on() {
+        let read = |version: u8, text: &str| {
+            let found = read_nodes(&FilePath::new("n.json"), text, "prod", Profile::of_version(version)).unwrap().remove(0);
+            let scope = found.scope_in("test");
+            ["environment", "servername", "serverimplementation", "x"].map(|name| scope.get_path(&format!("server_facts.{name}")))
+        };
+        let known = |name: &str| Variable::Known(name.into());
+        assert_eq!(read(7, "{}"), [const { Variable::Undefined }; 4]);
+        assert_eq!(read(8, "{}"), [known("test"), Variable::Unknown, Variable::Undefined, Variable::Undefined]);
+        assert_eq!(read(9, "{}"), [known("test"), Variable::Unknown, Variable::Unknown, Variable::Undefined]);
+        let given = r#"{"facts": {}, "server_facts": {"servername": "puppet"}}"#;
+        assert_eq!(read(8, given), [Variable::Undefined, known("puppet"), Variable::Undefined, Variable::Undefined]);
+    }
+
+    #[test]
     fn a_file_that_is_none_of_these_says_why() {
-        assert!(read_nodes(&FilePath::new("x.yaml"), "just text", "production").unwrap_err().contains("no hash of facts"));
-        assert!(read_nodes(&FilePath::new("x.jsonl"), "{}\n{", "production").unwrap_err().starts_with("line 2"));
+        let error =
+            |name: &str, text: &str| read_nodes(&FilePath::new(name), text, "production", Profile::default()).unwrap_err();
+        assert!(error("x.yaml", "just text").contains("no hash of facts"));
+        assert!(error("x.jsonl", "{}\n{").starts_with("line 2"));
     }
 }

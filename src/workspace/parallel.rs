@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::hiera::lookup::STACK;
+
 /// How many items a thread takes at a time: enough that taking costs nothing, few enough that no thread is left with all the long ones.
 const BATCH: usize = 16;
-/// Values may nest and so may lookups; the default stack of a thread is for neither.
-const STACK: usize = 16 << 20;
 
 /// What `work` makes of each item, in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {

@@ -7,9 +7,9 @@ use super::file::{Content, File};
 use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
 use super::layout::MODULE_FOLDERS;
 use super::nodes::{self, Node};
-use super::snapshot::{EnvironmentView, Snapshot};
+use super::parallel::on_all_cores;
+use super::snapshot::{Names, Snapshot};
 use super::{Workspace, WorkspaceConfig};
-use crate::hiera::glob::glob;
 use crate::text::FilePath;
 
 /// What to read.
@@ -88,6 +88,10 @@ pub struct Progress {
 /// Folders that hold no data and many files.
 const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
 const MAX_ENTRIES: usize = 500_000;
+/// How many files are read between two reports of progress.
+const STEP: usize = 512;
+/// Deeper folders are a loop that escaped notice, or nobody's data.
+const MAX_DEPTH: usize = 64;
 /// Tells a module's name.
 pub(super) const METADATA: &str = "metadata.json";
 
@@ -113,6 +117,7 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
         trusted: request.folders.to_vec(),
         max_entries: MAX_ENTRIES,
+        max_depth: MAX_DEPTH,
     };
     let mut scan = Scan::default();
     for folder in request.folders.iter() {
@@ -142,13 +147,12 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
         .filter(|path| environments.iter().any(|environment| environment.governs(path) || environment.lies_in_datadir(path)))
         .cloned()
         .collect();
-    for (done, path) in wanted.iter().enumerate() {
-        if done % 64 == 0 {
-            progress(Progress { done, total: wanted.len() });
-        }
-        reading.read(path);
+    for (number, some) in wanted.chunks(STEP).enumerate() {
+        progress(Progress { done: number * STEP, total: wanted.len() });
+        let found = on_all_cores(some, |path| reading.look_at(path));
+        some.iter().zip(found).for_each(|(path, found)| reading.keep(path, found));
     }
-    reading.nodes(&snapshot);
+    reading.nodes(&snapshot, &limits);
     progress(Progress { done: wanted.len(), total: wanted.len() });
     reading.scan
 }
@@ -167,11 +171,23 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn read(&mut self, path: &FilePath) {
+        let found = self.look_at(path);
+        self.keep(path, found);
+    }
+
+    fn keep(&mut self, path: &FilePath, found: Option<(Found, Stamp)>) {
+        let Some((found, stamp)) = found else { return };
+        self.scan.files.insert(path.clone(), found);
+        self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
+    }
+
+    /// Reads a file, unless the version that is known is still there; `None` for what is no file, and for one that was read already.
+    fn look_at(&self, path: &FilePath) -> Option<(Found, Stamp)> {
         if self.scan.files.contains_key(path) {
-            return;
+            return None;
         }
         let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
-        let Some(Entry::File(stamp)) = entry else { return };
+        let Some(Entry::File(stamp)) = entry else { return None };
         let max_size = self.request.config.max_file_size;
         let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
         // The limit may have been raised since.
@@ -181,8 +197,7 @@ impl Reading<'_> {
             Some(file) => Found::Same(file.clone()),
             None => Found::New(Content::new(self.fs.read(path, max_size)), stamp),
         };
-        self.scan.files.insert(path.clone(), found);
-        self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
+        Some((found, stamp))
     }
 
     fn trial(&self) -> Workspace {
@@ -196,17 +211,17 @@ impl Reading<'_> {
         trial
     }
 
-    fn nodes(&mut self, snapshot: &Snapshot) {
-        let view = EnvironmentView { snapshot, environment: None };
+    fn nodes(&mut self, snapshot: &Snapshot, limits: &WalkLimits) {
         let config = &self.request.config;
         let mut seen = BTreeSet::new();
         for folder in self.request.folders.iter() {
             for source in &config.nodes.sources {
-                for path in glob(folder.join(source).as_str(), &view) {
+                let pattern = folder.join(source);
+                for path in self.files_named(pattern.as_str(), snapshot, limits).iter() {
                     if !seen.insert(path.clone()) {
                         continue; // Globs may overlap, and so may folders.
                     }
-                    let stamp = match self.fs.entry(&path) {
+                    let stamp = match self.fs.entry(path) {
                         Some(Entry::File(stamp)) => Some(stamp),
                         _ => None,
                     };
@@ -214,8 +229,9 @@ impl Reading<'_> {
                         .request
                         .known_sources
                         .iter()
-                        .find(|known| known.path == path && known.stamp == stamp && stamp.is_some());
-                    let source = known.cloned().unwrap_or_else(|| NodeSource { nodes: self.read_nodes(&path), path, stamp });
+                        .find(|known| known.path == *path && known.stamp == stamp && stamp.is_some());
+                    let source =
+                        known.cloned().unwrap_or_else(|| NodeSource { nodes: self.read_nodes(path), path: path.clone(), stamp });
                     self.scan.sources.push(source);
                 }
             }
@@ -224,6 +240,21 @@ impl Reading<'_> {
 }
 
 impl Reading<'_> {
+    /// The files that a pattern names: in the workspace, or where the user's own settings lead out of it.
+    fn files_named(&self, pattern: &str, snapshot: &Snapshot, limits: &WalkLimits) -> Arc<[FilePath]> {
+        let special = pattern.find(['*', '?', '[', '{', '\\']);
+        let (start, rest) = match special.and_then(|at| pattern[..at].rfind('/')) {
+            Some(slash) => pattern.split_at(slash),
+            None => (pattern, ""),
+        };
+        let start = FilePath::new(if start.is_empty() { "/" } else { start });
+        if self.request.folders.iter().any(|folder| start.is_within(folder)) {
+            return snapshot.names.glob(pattern);
+        }
+        let max_depth = if rest.contains("**") { limits.max_depth } else { rest.matches('/').count() };
+        Names::new(self.fs.walk(&start, &WalkLimits { max_depth, ..limits.clone() }).entries).glob(pattern)
+    }
+
     fn read_nodes(&self, path: &FilePath) -> Result<Vec<Node>, String> {
         let config = &self.request.config;
         let text = match Content::new(self.fs.read(path, config.max_file_size)) {
@@ -231,7 +262,7 @@ impl Reading<'_> {
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
             Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
         };
-        let found = nodes::read_nodes(path, &text.to_str(), &config.environment)?;
+        let found = nodes::read_nodes(path, &text.to_str(), &config.environment, config.profile)?;
         Ok(found.into_iter().map(|node| derived(node, config)).collect())
     }
 }

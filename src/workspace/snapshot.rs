@@ -1,7 +1,8 @@
 //! An immutable view of one revision of the workspace: what requests are answered from.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::WorkspaceConfig;
 use super::eyaml::{EnvironmentKeys, Keys};
@@ -10,10 +11,10 @@ use super::fs::Entry;
 use super::index::{KeyIndex, LazyIndex};
 use super::layers::{Environment, Layout};
 use super::nodes::Node;
+use super::seeing::Seeing;
 use crate::hiera::config::Reader;
 use crate::hiera::data::{DataFile, Format};
 use crate::hiera::glob::{EntryKind, Listing, glob};
-use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
@@ -82,6 +83,15 @@ impl Snapshot {
         self.open.diff(&later.open).map(change).collect()
     }
 
+    /// The files of which this and a later revision have different versions, or of which only one has any.
+    pub fn files_changed(&self, later: &Snapshot) -> Vec<FilePath> {
+        use imbl::ordmap::DiffItem;
+        let path = |change| match change {
+            DiffItem::Add(path, _) | DiffItem::Remove(path, _) | DiffItem::Update { new: (path, _), .. } => FilePath::clone(path),
+        };
+        self.files.diff(&later.files).map(path).collect()
+    }
+
     /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.
     pub fn has_same_layout(&self, other: &Snapshot) -> bool {
         Arc::ptr_eq(&self.layout, &other.layout)
@@ -136,22 +146,22 @@ impl Snapshot {
 
     /// Whether a node with this scope reads the file.
     pub fn sees(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
-        sees(environment, &self.view(environment), scope, path)
+        Seeing::of(environment, path).by(scope, &self.view(environment))
     }
 
     /// The nodes whose hierarchy includes the file.
     pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
-        let view = self.view(environment);
-        self.nodes.iter().filter(|node| sees(environment, &view, &node.scope_in(&environment.name), path)).collect()
+        let (view, seeing) = (self.view(environment), Seeing::of(environment, path));
+        self.nodes.iter().filter(|node| seeing.by(&node.scope_in(&environment.name), &view)).collect()
     }
 
     /// The node whose hierarchy includes the file, if it is the only one.
     pub fn only_node_seeing(&self, environment: &Environment, path: &FilePath) -> Option<&Node> {
         let view = self.view(environment);
         let number = environment.only_node_seeing(path, || {
-            let sees = |node: &Node| sees(environment, &view, &node.scope_in(&environment.name), path);
-            let mut seeing = (0..self.nodes.len()).filter(|n| sees(&self.nodes[*n]));
-            seeing.next().filter(|_| seeing.next().is_none())
+            let seeing = Seeing::of(environment, path);
+            let mut numbers = (0..self.nodes.len()).filter(|n| seeing.by(&self.nodes[*n].scope_in(&environment.name), &view));
+            numbers.next().filter(|_| numbers.next().is_none())
         });
         number.and_then(|number| self.nodes.get(number))
     }
@@ -201,6 +211,11 @@ impl Snapshot {
         self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
 
+    /// Whether [`keys`](Snapshot::keys) need not read all files first, as they must where files or layers are others than before.
+    pub fn is_indexed(&self) -> bool {
+        self.key_index.is_near()
+    }
+
     /// Which files define which keys.
     pub fn keys(&self) -> &KeyIndex {
         self.key_index.get(self)
@@ -245,19 +260,6 @@ fn united(one: &Value, other: &Value) -> Option<Value> {
     Some(Value::hash(both, None))
 }
 
-/// Whether a node with this scope reads the file.
-fn sees(environment: &Environment, view: &EnvironmentView<'_>, scope: &Scope, path: &FilePath) -> bool {
-    let environment_matches =
-        !matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment.name.as_str());
-    environment_matches
-        && environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str())).any(|reach| {
-            let Some((_, config)) = environment.configs().find(|(layer, _)| *layer == reach.layer) else { return false };
-            let located = locate(config, std::slice::from_ref(&reach.level), scope, view, None).unwrap_or_default();
-            let is_it = |place: &Place| matches!(place, Place::File { path: found, .. } if found == path);
-            located.iter().flat_map(|level| &level.locations).any(|location| is_it(&location.place))
-        })
-}
-
 /// A snapshot as one environment's lookups see it: modules are the environment's own.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentView<'a> {
@@ -284,7 +286,7 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn glob(&self, pattern: &str) -> Vec<FilePath> {
-        glob(pattern, self)
+        self.snapshot.names.glob(pattern).to_vec()
     }
 
     fn files_defining(&self, root: &str) -> Vec<FilePath> {
@@ -324,20 +326,25 @@ impl EnvironmentView<'_> {
     }
 }
 
-impl Listing for EnvironmentView<'_> {
-    fn list(&self, folder: &FilePath) -> Vec<(String, EntryKind)> {
-        self.snapshot.names.children.get(folder).cloned().unwrap_or_default()
+impl Listing for Names {
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+        Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
     }
 }
 
 /// The names of files and folders on disk, and of files that only an editor has.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Names {
     /// Everything, by path.
     pub entries: BTreeMap<FilePath, Entry>,
     /// What lies directly in each folder, sorted by bytes.
     pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
+    /// What globs name, once they were asked for: the same ones are with every lookup.
+    globs: RwLock<HashMap<String, Arc<[FilePath]>>>,
 }
+
+/// How many globs are remembered: variables may make more of one than are worth it.
+const MAX_GLOBS: usize = 4096;
 
 impl Names {
     /// The names of these entries.
@@ -353,6 +360,19 @@ impl Names {
             children.entry(folder).or_default().push((path.name().to_owned(), kind));
         }
         children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
-        Names { entries, children }
+        Names { entries, children, globs: RwLock::default() }
+    }
+
+    /// The files and folders that a pattern names, in Ruby's order.
+    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        if let Some(known) = self.globs.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+            return known.clone();
+        }
+        let found: Arc<[FilePath]> = glob(pattern, self).into();
+        let mut globs = self.globs.write().unwrap_or_else(PoisonError::into_inner);
+        if globs.len() < MAX_GLOBS {
+            globs.insert(pattern.to_owned(), found.clone());
+        }
+        found
     }
 }

@@ -425,3 +425,50 @@ k: 2
     let environment = &snapshot.layout().environments[0];
     assert_eq!(environment.layer(&FilePath::new("/etc/data/common.yaml")), Some(&crate::hiera::config::Layer::Global));
 }
+
+#[test]
+fn nodes_come_from_outside_the_workspace_where_the_user_says_so() {
+    let fs = crate::workspace::fs::MemoryFs::new();
+    for (path, text) in [
+        ("/site/hiera.yaml", "version: 5\n"),
+        ("/site/data/common.yaml", "a: 1\n"),
+        ("/facts/a.json", r#"{"fqdn": "a"}"#),
+        ("/facts/deeper/b.json", r#"{"fqdn": "b"}"#),
+        ("/c.json", r#"{"fqdn": "c"}"#),
+    ] {
+        fs.write(path, text);
+    }
+    for (source, expected) in [
+        ("/facts/a.json", &["a"][..]),
+        ("/facts/*.json", &["a"]),
+        ("/facts/**/*.json", &["a", "b"]),
+        ("../*.json", &["c"]),
+        ("/no/*.json", &[]),
+    ] {
+        let mut config = WorkspaceConfig::default();
+        config.nodes.sources.push(source.to_owned());
+        let mut workspace = crate::workspace::Workspace::new(config, vec![FilePath::new("/site")]);
+        let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        let names: Vec<String> = workspace.snapshot().nodes().iter().map(|node| node.name.to_string()).collect();
+        assert_eq!(names, expected, "{source}");
+        assert!(workspace.snapshot().files().all(|file| file.path.as_str().starts_with("/site/")));
+    }
+}
+
+#[test]
+fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
+    let fs = crate::workspace::fs::MemoryFs::new();
+    fs.write("/site/hiera.yaml", "version: 5\n");
+    fs.write("/site/data/common.yaml", "a: 1\n");
+    let mut workspace = crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
+    let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    assert!(!workspace.snapshot().is_indexed());
+    workspace.snapshot().keys();
+    assert!(workspace.snapshot().is_indexed());
+    workspace.apply(Change::Open(FilePath::new("/site/data/common.yaml"), Text::new("b: 1\n")));
+    assert!(workspace.snapshot().is_indexed());
+    workspace.apply(Change::Open(FilePath::new("/site/hiera.yaml"), Text::new("version: 5\n# new\n")));
+    assert!(!workspace.snapshot().is_indexed());
+}

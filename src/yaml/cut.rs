@@ -1,9 +1,9 @@
 //! A text cut into its top-level entries, each of which can be read by itself and means the same as in its place.
 //!
 //! That holds for the plain form of data files: one document, a block mapping at column 0, no anchor that another entry refers to.
-//! [`cut`] finds where libyaml itself begins each entry, so that whatever stands at column 0 within quotes, brackets or block scalars
-//! belongs to the entry above it. [`cut_piece`] does the same for a run of whole entries out of such a text after an edit: libyaml
-//! begins anew at each key at column 0, so a run that is accepted by itself is read the same within its text.
+//! libyaml begins anew at each key at column 0, so a run of lines that is accepted by itself is read the same within its text. Whatever
+//! stands at column 0 within quotes or brackets is refused by itself, and belongs to the entry above it. [`cut`] cuts a whole text so,
+//! [`cut_piece`] a run of whole entries out of such a text after an edit.
 
 use super::parse::parse;
 use super::tree::{NodeKind, Tree};
@@ -18,13 +18,84 @@ pub struct Entry {
     pub tree: Tree,
 }
 
-/// The entries of a whole text, whose tree this is; `None` when it has no such form. What is before the first belongs to none.
-pub fn cut(text: &str, tree: &Tree) -> Option<Vec<Entry>> {
-    let starts = starts(text, tree)?;
-    let first = *starts.first()?;
-    // A directive above says what tags mean below.
-    let has_directives = text[..first].split(['\n', '\r']).any(|line| line.trim_start_matches('\u{feff}').starts_with('%'));
-    (!has_directives && !has_markers(&text[first..])).then(|| entries(text, &starts))?
+/// How many times as much as the text is read before cutting is given up.
+const PATIENCE: usize = 3;
+
+impl Entry {
+    fn shifted(self, by: usize) -> Entry {
+        Entry { range: self.range.shifted(u32::try_from(by).expect("texts are shorter than 4 GiB")), ..self }
+    }
+}
+
+/// The entries of a whole text; `None` when it has no such form. What is before the first belongs to none.
+pub fn cut(text: &str) -> Option<Vec<Entry>> {
+    let mut at = head(text)?;
+    if has_markers(&text[at..]) {
+        return None;
+    }
+    let mut entries = Vec::new();
+    let mut read = 0;
+    while at < text.len() {
+        let mut end = next_start(text, at);
+        loop {
+            let piece = &text[at..end];
+            read += piece.len();
+            if read > PATIENCE * text.len() {
+                return None;
+            }
+            let tree = parse(piece);
+            if tree.problems.is_empty() {
+                entries.extend(in_piece(piece, tree)?.into_iter().map(|entry| entry.shifted(at)));
+                break;
+            }
+            if end == text.len() {
+                return None;
+            }
+            end = next_start(text, end);
+        }
+        at = end;
+    }
+    (!entries.is_empty()).then_some(entries)
+}
+
+/// Where the first entry begins; `None` for a text that begins otherwise: with a directive, a document that has properties, an indented key.
+fn head(text: &str) -> Option<usize> {
+    let mut has_begun = false;
+    let mut at = 0;
+    for line in text.split_inclusive(['\n', '\r']) {
+        let marked = line.strip_prefix("---").filter(|rest| !has_begun && rest.starts_with([' ', '\t', '\n', '\r']));
+        let rest = marked.unwrap_or(line).trim_matches([' ', '\t', '\n', '\r']);
+        if !rest.is_empty() && !rest.starts_with('#') {
+            let is_plain = !has_odd_breaks(&text[..at]) && parse(&text[..at]).problems.is_empty();
+            return (is_plain && begins_entry(line)).then_some(at);
+        }
+        has_begun |= marked.is_some();
+        at += line.len();
+    }
+    None
+}
+
+/// Where the next line begins that may begin an entry, behind the line at `at`.
+fn next_start(text: &str, at: usize) -> usize {
+    let mut from = at;
+    while let Some(end) = text[from..].find(['\n', '\r']) {
+        from += end + 1;
+        if begins_entry(&text[from..]) {
+            return from;
+        }
+    }
+    text.len()
+}
+
+/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is above it is refused by itself.
+fn begins_entry(line: &str) -> bool {
+    let mut chars = line.chars();
+    let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
+    match chars.next() {
+        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '\u{feff}') => false,
+        Some('-' | ':') => !is_blank(chars.next()),
+        Some(_) => true,
+    }
 }
 
 /// The entries of whole lines out of a text that could be cut; `None` when they would not be read the same in their place.
@@ -37,6 +108,11 @@ pub fn cut_piece(text: &str) -> Option<Vec<Entry>> {
     if tree.root.is_none() && tree.problems.is_empty() {
         return Some(Vec::new());
     }
+    in_piece(text, tree)
+}
+
+/// The entries of a text, whose tree this is.
+fn in_piece(text: &str, tree: Tree) -> Option<Vec<Entry>> {
     let starts = starts(text, &tree)?;
     match starts.as_slice() {
         [0] => Some(vec![Entry { range: TextRange::from_usize(0..text.len()), tree }]),
@@ -88,11 +164,14 @@ fn has_markers(text: &str) -> bool {
     let bytes = text.as_bytes();
     let after_break =
         || bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'\n' | b'\r')).map(|(at, _)| &bytes[at + 1..]);
-    // Breaks that only YAML 1.1 knows, and marks of byte order.
+    is_marker(bytes) || after_break().any(is_marker) || has_odd_breaks(text)
+}
+
+/// Whether there are breaks that only YAML 1.1 knows, or marks of byte order.
+fn has_odd_breaks(text: &str) -> bool {
+    let bytes = text.as_bytes();
     let is_odd = |window: &[u8]| matches!(window, [0xc2, 0x85, _] | [0xe2, 0x80, 0xa8 | 0xa9] | [0xef, 0xbb, 0xbf]);
-    is_marker(bytes)
-        || after_break().any(is_marker)
-        || !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
+    !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
 }
 
 fn line_start(text: &str, at: usize) -> usize {
@@ -104,7 +183,7 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Option<Vec<&str>> {
-        let cut = cut(text, &parse(text))?;
+        let cut = cut(text)?;
         Some(cut.iter().map(|entry| &text[entry.range.as_usize()]).collect())
     }
 

@@ -28,7 +28,7 @@ pub fn parse_hocon(text: &str) -> Tree {
     let mut tree = resolve::resolve(root, problem.is_some());
     // What is wrong with the syntax makes the rest follow.
     if let Some(problem) = problem {
-        tree.problems = vec![problem];
+        problem.note_in(&mut tree);
     }
     tree.scattered = true;
     tree.comments = tokens.iter().filter(|token| token.kind == tokens::Kind::Comment).map(|token| token.range).collect();
@@ -55,8 +55,29 @@ pub fn resolve_hocon(text: &str) -> Resolved {
     }
 }
 
-fn problem(message: impl Into<String>, range: TextRange) -> SyntaxError {
-    SyntaxError { message: message.into(), context: None, span: range }
+/// What is wrong with a text.
+#[derive(Clone, Debug)]
+struct Problem {
+    shown: SyntaxError,
+    /// What the library says, where that says less to people.
+    words: Option<String>,
+}
+
+impl Problem {
+    /// The same, for which the library has these words.
+    fn in_words(self, words: String) -> Problem {
+        Problem { words: Some(words), ..self }
+    }
+
+    /// Makes it the only problem of the tree.
+    fn note_in(self, tree: &mut Tree) {
+        tree.verdict = self.words.map(|message| SyntaxError { message, ..self.shown.clone() });
+        tree.problems = vec![self.shown];
+    }
+}
+
+fn problem(message: impl Into<String>, range: TextRange) -> Problem {
+    Problem { shown: SyntaxError { message: message.into(), context: None, span: range }, words: None }
 }
 
 #[cfg(test)]

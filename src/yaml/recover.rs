@@ -15,6 +15,7 @@ const EFFORT: usize = 8;
 
 /// The tree of a text whose first attempt `run` ended with `error`.
 pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
+    let verdict = Some(error.clone());
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
     let control = error.message == CONTROL;
@@ -28,7 +29,7 @@ pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
         let next = recovery.take(run, error);
         recovery.read_from(next);
     }
-    recovery.finish()
+    Tree { verdict, ..recovery.finish() }
 }
 
 const CONTROL: &str = "control characters are not allowed";

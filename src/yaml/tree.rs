@@ -19,6 +19,8 @@ pub struct Tree {
     pub root: Option<NodeId>,
     /// Syntax errors in the order of their place. Empty exactly when Puppet's own reader (libyaml) accepts the text.
     pub problems: Vec<SyntaxError>,
+    /// What libyaml itself says of a text that it refuses, where `problems` may have other places and words for it.
+    pub verdict: Option<SyntaxError>,
     /// Comments with their `#`, in order, without the line break.
     pub comments: Vec<TextRange>,
     /// Where a second document starts (its `---`), if there is one: Hiera does not read it.

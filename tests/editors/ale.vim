@@ -64,6 +64,19 @@ ALEGoToDefinition
 call s:Wait('the jump', {-> getline('.') =~# '^profile::base::contact:'})
 call s:BreakAndMend()
 
+" A server that is killed is started again with the next change. ALE starts it through a shell, which may stay between.
+function! s:Server() abort
+  let l:children = split(system('pgrep -P ' . getpid()))
+  return trim(system('pgrep -x hiera-ls -P ' . join([getpid()] + l:children, ',')))
+endfunction
+let s:killed = s:Server()
+if s:killed ==# '' | call s:End('there is no server to kill') | endif
+call system('kill -KILL ' . s:killed)
+" Only when ALE has heard of the end, which a shell between may delay, is the next change for another server.
+call s:Wait('the end of the server', {-> empty(ale#lsp#GetConnections())})
+call s:BreakAndMend()
+if s:Server() ==# '' | call s:End('there is no other server') | endif
+
 " The same through `check --stdin`.
 ALEStopAllLSPs
 let g:ale_linters = {'yaml': ['hiera_check']}

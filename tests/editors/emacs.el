@@ -49,13 +49,14 @@
              (wait-for "hover" (lambda () text))))
          (lambda () (call-interactively #'xref-find-definitions))
          (lambda () (eglot--signal-textDocument/didChange) (flymake-start)) ; which an idle moment does, too
-         (lambda () (mapcar #'flymake-diagnostic-text (flymake-diagnostics))))
+         (lambda () (mapcar #'flymake-diagnostic-text (flymake-diagnostics)))
+         (lambda () (let ((server (eglot-current-server))) (and server (jsonrpc--process server)))))
   (eglot-shutdown (eglot-current-server)))
 
 (defun lsp-chain ()
   (setq lsp-session-file (in-root "lsp-session") lsp-enable-snippet nil lsp-diagnostics-provider :none lsp-enable-file-watchers nil
         lsp-auto-guess-root nil lsp-headerline-breadcrumb-enable nil lsp-modeline-code-actions-enable nil lsp-enabled-clients '(hiera-ls)
-        lsp-restart 'ignore lsp-keep-workspace-alive nil)
+        lsp-restart 'auto-restart lsp-keep-workspace-alive nil)
   (require 'hiera-ls-lsp-mode)
   (find-file node)
   (wait-for "lsp-mode" (lambda () (and (lsp-workspaces) (eq 'initialized (lsp--workspace-status (car (lsp-workspaces)))))))
@@ -64,11 +65,13 @@
            (gethash "value" (gethash "contents" (lsp-request "textDocument/hover" (lsp--text-document-position-params)))))
          #'lsp-find-definition
          #'lsp--flush-delayed-changes
-         (lambda () (mapcar (lambda (found) (gethash "code" found)) (gethash buffer-file-name (lsp-diagnostics t)))))
+         (lambda () (mapcar (lambda (found) (gethash "code" found)) (gethash buffer-file-name (lsp-diagnostics t))))
+         (lambda () (let ((workspace (car (lsp-workspaces))))
+                      (and workspace (eq 'initialized (lsp--workspace-status workspace)) (lsp--workspace-proc workspace)))))
   (lsp-workspace-shutdown (car (lsp-workspaces))))
 
-(defun check (hover find-definition send-changes findings)
-  "The chain: hover, definition, an alias that is broken and mended."
+(defun check (hover find-definition send-changes findings server)
+  "The chain: hover, definition, an alias that is broken, a server that is killed meanwhile, an alias that is mended."
   (go-to "profile::web::vhosts")
   (let ((text (funcall hover)))
     (dolist (part '("keepalive: 75" "butikk.example.net"))
@@ -83,6 +86,12 @@
   (funcall send-changes)
   (let ((found (wait-for "a finding" findings)))
     (cl-assert (and (= (length found) 1) (string-match-p "alias" (car found))) nil "findings are %s" found))
+  ;; eglot starts another if the one that ended had been there for longer than `eglot-autoreconnect'.
+  (sleep-for 4)
+  (let ((killed (funcall server)))
+    (signal-process killed 'SIGKILL)
+    (wait-for "another server" (lambda () (let ((now (funcall server))) (and now (not (eq now killed)) (process-live-p now))))))
+  (wait-for "the finding again" findings)
   (change broken mended)
   (funcall send-changes)
   (wait-for "no findings" (lambda () (null (funcall findings))))

@@ -7,6 +7,9 @@ local folder = vim.loop.fs_realpath(vim.fn.getcwd())
 local node = 'data/nodes/web-01.oslo.example.net.yaml'
 local role = 'data/roles/web.yaml'
 local common = 'data/common.yaml'
+local os_file = 'data/os/Debian.yaml'
+-- The program yaml-language-server; without it one test is left out.
+local yaml_server = os.getenv('HIERA_LS_YAML_SERVER')
 
 vim.o.swapfile, vim.o.hidden = false, true
 vim.cmd('filetype plugin on')
@@ -321,6 +324,51 @@ function tests.the_help_has_tags()
   end
 end
 
+-- The YAML server that most people have beside ours.
+function tests.no_finding_appears_twice()
+  local buf = edit(os_file)
+  attached(buf)
+  local options = { name = 'yamlls', cmd = { 'node', yaml_server, '--stdio' }, root_dir = folder }
+  local yamlls = wait('the other server', function()
+    local id = vim.lsp.start_client(options)
+    return id and vim.lsp.get_client_by_id(id)
+  end)
+  wait('its start', function() return yamlls.initialized == nil or yamlls.initialized end)
+  vim.lsp.buf_attach_client(buf, yamlls.id)
+  local function sources()
+    local found = {}
+    for _, finding in ipairs(vim.diagnostic.get(buf)) do
+      table.insert(found, finding.source)
+    end
+    table.sort(found)
+    return table.concat(found, ' ')
+  end
+  local function wait_for_sources(wanted)
+    local ok = pcall(wait, 'findings', function() return sources() == wanted end)
+    assert(ok, ('findings are by "%s" where "%s" was awaited'):format(sources(), wanted))
+    -- Both have said what they have to say.
+    vim.wait(1000)
+    assert(sources() == wanted, sources())
+  end
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  for _, slip in ipairs({ 'broken: [1, 2', lines[2] .. ' []' }) do
+    vim.api.nvim_buf_set_lines(buf, -1, -1, false, { slip })
+    wait_for_sources('YAML')
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    wait_for_sources('')
+  end
+  -- Without the other, ours are there again.
+  vim.api.nvim_buf_set_lines(buf, -1, -1, false, { 'broken: [1, 2' })
+  wait_for_sources('YAML')
+  if vim.lsp.config then
+    yamlls:stop()
+  else
+    yamlls.stop()
+  end
+  wait_for_sources('hiera-ls')
+  vim.cmd('edit!')
+end
+
 function tests.a_killed_server_is_started_again()
   local buf = edit(common)
   local before = attached(buf)
@@ -371,9 +419,14 @@ local order = {
   'commands_say_where_there_is_no_server',
   'checkhealth_is_clean',
   'the_help_has_tags',
+  'no_finding_appears_twice',
   'a_killed_server_is_started_again',
   'the_server_ends_with_the_editor',
 }
+
+if not yaml_server then
+  order = vim.tbl_filter(function(name) return name ~= 'no_finding_appears_twice' end, order)
+end
 
 local failed = 0
 for _, name in ipairs(order) do

@@ -1,6 +1,7 @@
 //! Random repositories of a few small files, and random steps: what a person at the keyboard does, and what breaks readers.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use crate::steps::{Edit, Session, Step};
 use crate::support::random::Random;
@@ -160,6 +161,12 @@ fn text(random: &mut Random) -> String {
     for _ in 0..random.below(9) {
         // Most entries are good ones: in a file that is broken throughout nothing can go wrong.
         let entry = if random.one_in(3) { random.pick(ENTRIES) } else { random.pick(&ENTRIES[..18]) };
+        text.push_str(&filled(random, entry));
+    }
+    if random.one_in(5) {
+        // So long that the version on disk is read in parts, and opened as what differs from it.
+        let _ = writeln!(text, "# {}", "long ".repeat(2_000));
+        let entry = random.pick(&ENTRIES[..18]);
         text.push_str(&filled(random, entry));
     }
     text

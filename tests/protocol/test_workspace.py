@@ -85,6 +85,7 @@ async def test_environments_side_by_side(start, tmp_path: pathlib.Path, repo: pa
 async def test_a_folder_below_the_environment(start, repo: pathlib.Path, below: str, editor: str) -> None:
     """A module has a hiera.yaml of its own, and a data folder has none; the environment is further up."""
     session = await start(repo, editor, folders=[repo / below])
+    assert (await session.nodes()).known == 3  # Also before anything is opened.
     session.open(COMMON)
     assert "Fjordkaffe" in await company(session, COMMON)
     session.open(NODE)

@@ -160,7 +160,7 @@ impl Written<'_> {
         let environment = environments.iter().find(|environment| environment.root == root).expect("a scenario has a hiera.yaml");
         let view = snapshot.view(environment);
         let scope = from_json(&self.scope());
-        let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production");
+        let scope = literal_scope(scope.as_hash().expect("it is made of one"), "scenario", "production", profile);
         let keys = snapshot.decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
         ask(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) })

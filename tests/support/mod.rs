@@ -19,10 +19,12 @@
 //! | `HIERA_LS_NVIM_011`, `HIERA_LS_NVIM_07` | Neovim 0.11 or newer, and one of 0.7 to 0.10 |
 //! | `HIERA_LS_ALE` | the folder of ALE, Vim's linter (`/usr/share/vim-ale`) |
 //! | `HIERA_LS_SEED` | repeats a run of a suite with random cases, which prints it |
+//! | `HIERA_LS_WORDS=1` | print the errors whose words are not Puppet's |
 //! | `HIERA_LS_EDITS` | how many random edits `typing` (400) and `equivalence` (1,000) make |
 //! | `HIERA_LS_PATIENCE` | how many seconds the protocol suite waits for a message (20) |
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
+pub mod npm;
 pub mod python;
 pub mod random;
 pub mod typed;
@@ -150,7 +152,8 @@ pub struct Run {
 }
 
 /// Runs `command` to its end with `stdin` as its input. Never blocks on full pipes: input is written while output is read.
-pub fn run(command: &mut Command, stdin: &str) -> Run {
+pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
+    let stdin = stdin.as_ref();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -160,7 +163,7 @@ pub fn run(command: &mut Command, stdin: &str) -> Run {
     let mut pipe = child.stdin.take().expect("stdin was asked to be a pipe");
     let output = std::thread::scope(|scope| {
         // A program may end without reading all of its input: that is for the caller to judge by its status.
-        scope.spawn(move || drop(pipe.write_all(stdin.as_bytes())));
+        scope.spawn(move || drop(pipe.write_all(stdin)));
         child.wait_with_output().expect("a child that was started can be waited for")
     });
     Run {
@@ -193,7 +196,8 @@ pub fn shortened(text: &str, max: usize) -> String {
     }
 }
 
-fn on_path(program: &str) -> bool {
+/// Whether a program is on `PATH`.
+pub fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }

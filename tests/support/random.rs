@@ -4,8 +4,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::variable;
-
 /// A generator of numbers (splitmix64): neighbouring seeds have nothing in common.
 pub struct Random(u64);
 
@@ -38,15 +36,6 @@ impl Random {
     }
 }
 
-/// The seed of a run that is the same each time unless `HIERA_LS_SEED` says another: for what Puppet answers by rules that are not all
-/// known, so that fresh questions are asked by hand.
-#[allow(dead_code, reason = "not every suite that has this module needs it")]
-pub fn seed_or(test: &str, usual: u64) -> u64 {
-    let seed = number("HIERA_LS_SEED").unwrap_or(usual);
-    println!("{test}: HIERA_LS_SEED={seed}");
-    seed
-}
-
 /// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
 pub fn seed(test: &str) -> u64 {
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 >> 10);
@@ -61,5 +50,8 @@ pub fn count(default: usize) -> usize {
 }
 
 fn number(name: &str) -> Option<u64> {
-    variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    std::env::var(name)
+        .ok()
+        .filter(|text| !text.is_empty())
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }

@@ -129,12 +129,7 @@ pub fn data_type(random: &mut Random, depth: usize) -> String {
         }
         8 => format!("Optional[{}]", data_type(random, depth)),
         9 => format!("{}[{}]", random.pick(&["NotUndef", "Sensitive", "Type", "Iterable", "Iterator"]), data_type(random, depth)),
-        _ => {
-            // Puppet fails on a bare `Optional` in a variant, with the text of one of its own lines.
-            let types: Vec<String> =
-                (0..=random.below(3)).map(|_| data_type(random, depth)).filter(|one| one != "Optional").collect();
-            if types.is_empty() { "Variant[Undef]".into() } else { format!("Variant[{}]", types.join(", ")) }
-        }
+        _ => format!("Variant[{}]", types(random, depth, 3)),
     }
 }
 

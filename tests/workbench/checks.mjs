@@ -78,16 +78,17 @@ const scenarios = {
       const folder = repository("control-repo");
       const window = await host.open(folder);
 
-      // The picture of the README.
+      // The picture of the README, about as large as it is shown. (A high window leaves the hover as much height as it wants.)
+      await window.resize(1080, 1500);
       await window.unfold("Hierarchy");
       await window.go(DATABASE, ...place(folder, DATABASE, "profile::base::sysctl"));
       await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
       const pictured = await window.hover();
       check(pictured.includes("vm.swappiness: 1\n") && pictured.includes("merged hash"), "the hover of the README's picture is whole", pictured);
-      await window.page.waitForTimeout(500); // It fades in.
-      await window.screenshot("readme", { clip: { x: 0, y: 36, width: 1190, height: 470 } });
+      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 432 } });
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../editors/vscode/media/hover.png"));
       await window.press("Escape");
+      await window.resize(1280, 800);
 
       await window.go(NODE, ...place(folder, NODE, "profile::web::vhosts"));
       const hover = await window.hover();
@@ -144,6 +145,7 @@ const scenarios = {
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
       const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
       const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
+      await window.screenshot("explained");
       check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
       await window.command("Hiera: Show Effective Data of the Node");
       const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
@@ -152,6 +154,11 @@ const scenarios = {
       await window.command("Hiera: Show Version");
       const toast = await until("the version", async () => (await window.toasts()).find((text) => text.includes("hiera-ls ")));
       check(/Hiera \d+\.\d+\.\d+, hiera-ls \d+\.\d+\.\d+ at /.test(toast), "the version is shown", toast);
+      await window.command("Hiera: Show Output");
+      const output = window.page.locator(".part.panel .output-view-content, .part.panel .view-lines").first();
+      await until("the output", async () => (await output.innerText()).replaceAll("\u00a0", " ").includes("hiera-ls 0."));
+      check(true, "and the output");
+      await window.screenshot("output");
     });
   },
 
@@ -235,7 +242,8 @@ const scenarios = {
     const fake = path.join(folder, "fake-server");
     fs.writeFileSync(fake, `#!/bin/sh\ntouch '${marker}'\necho hiera-ls 0.0.1\n`, { mode: 0o755 });
     fs.mkdirSync(path.join(folder, ".vscode"));
-    fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify({ "hiera.server.path": fake }));
+    const own = { "hiera.server.path": fake, "hiera.eyaml.decrypt": true, "hiera.eyaml.reveal": true, "hiera.eyaml.privateKey": "/nowhere.pem" };
+    fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(own));
     const host = await Host.start({ extensions: [UNIVERSAL], trust: false, env: { PATH: "/usr/bin:/bin" } });
     await within(host, async () => {
       const window = await host.open(folder);
@@ -249,11 +257,23 @@ const scenarios = {
       await window.page.locator(".workspace-trust-editor .monaco-button").filter({ hasText: "Trust" }).first().click({ timeout: 20_000 });
       const old = await until("the other message", async () => (await window.toasts()).find((text) => text.includes("too old")));
       check(/hiera-ls 0\.0\.1 at .*fake-server .*needs \d+\.\d+\.\d+ or newer/.test(old), "in a trusted one it does, and an old one is told of", old);
+      await window.screenshot("old-server");
       // What the user sets counts at once.
-      fs.rmSync(path.join(folder, ".vscode/settings.json"));
+      delete own["hiera.server.path"];
+      fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(own));
       host.configure({ ...host.settings, "hiera.server.path": process.env.WORKBENCH_SERVER });
       await until("the server", async () => (await window.status(EXTENSION)).some((text) => /Hiera: \d+ keys/.test(text)));
       check(true, "a setting that names a server starts it");
+      // A key that does not exist would make the lookup fail.
+      await window.command("Notifications: Clear All Notifications");
+      const secrets = "data/secrets/db-01.oslo.example.net.eyaml";
+      await window.go(secrets, ...place(folder, secrets, "profile::database::backup_password"));
+      const secret = await window.hover();
+      check(secret.includes("redacted") && !secret.includes("fails"), "a workspace cannot switch decryption on, trusted or not", secret);
+      host.configure({ ...host.settings, ...own, "hiera.server.path": process.env.WORKBENCH_SERVER });
+      const tried = await until("the try", async () => ((await window.hover()).includes("fails") ? window.hover() : undefined));
+      check(tried.includes("/nowhere.pem"), "its user can", tried);
+      check((await window.toasts()).length === 0, "and a change of settings that needs another server makes no noise", await window.toasts());
     });
   },
 
@@ -266,14 +286,62 @@ const scenarios = {
       await window.go("roles/web.yaml", 9, 5);
       const hover = await window.hover();
       check(hover.includes("docroot: /srv/www/shop"), "a folder within an environment is served from its root", hover);
+      const counts = await window.status(EXTENSION);
+      check(counts.some((text) => text.includes("35 keys, 3 nodes")), "with the modules and the nodes that lie beside it", counts);
       await window.command("Welcome: Open Walkthrough...");
       await until("the walkthrough", async () => (await window.picks()).some((pick) => pick.includes("Hiera")));
       await window.pick("Get Started with Hiera");
       const steps = window.page.locator(".getting-started-step");
       await until("its steps", async () => (await steps.count()) === 5);
       check(true, "the walkthrough has five steps");
+      await window.resize(1600, 900);
       await window.page.waitForTimeout(3000);
       await window.screenshot("walkthrough");
+    });
+  },
+
+  /** Two repositories in one window: one server, each file for its own. */
+  async "several folders"() {
+    const [one, other] = [repository("several/one"), repository("several/other")];
+    edit(other, NODE, "keepalive: 75", "keepalive: 99");
+    const folders = [one, other].map((folder) => ({ path: path.basename(folder) }));
+    const workspace = path.join(OUT, "folders/several/both.code-workspace");
+    fs.writeFileSync(workspace, JSON.stringify({ folders }));
+    // Here the server is the one on PATH, as Rust's installer sets that.
+    const profile = `export PATH="${path.dirname(process.env.WORKBENCH_SERVER)}:$PATH"\n`;
+    const host = await Host.start({ extensions: [UNIVERSAL], profile });
+    await within(host, async () => {
+      const window = await host.open(workspace);
+      const counts = await until("both", async () => (await window.status(EXTENSION)).find((text) => /2 environments, \d+ files/.test(text)));
+      check(servers(host).length === 1 && counts.includes("(PATH)"), "two folders have one server, the one on PATH", counts);
+      for (const [name, keepalive] of [["one", 75], ["other", 99]]) {
+        await window.go(`${name}/${NODE}`, ...place(path.join(OUT, "folders/several", name), NODE, "profile::web::vhosts"));
+        const hover = await window.hover();
+        check(hover.includes(`keepalive: ${keepalive}`), `a file of the folder ${name} has the values of that folder`, hover);
+      }
+      await window.screenshot("several-folders");
+    });
+  },
+
+  /** A server that ends as soon as it is started. */
+  async "a server that does not work"() {
+    const folder = repository("ends");
+    const fake = path.join(OUT, "fake-server");
+    fs.writeFileSync(fake, "#!/bin/sh\n[ \"$1\" = --version ] && echo hiera-ls 0.1.0 && exit\necho 'out of coffee' >&2\nexit 3\n", { mode: 0o755 });
+    const host = await Host.start({ extensions: [UNIVERSAL], settings: { "hiera.server.path": fake } });
+    await within(host, async () => {
+      const window = await host.open(folder);
+      const told = await until("the state", async () => (await window.status(EXTENSION)).find((text) => text.includes("ended")));
+      await until("what it said", () => host.logs(EXTENSION).includes("out of coffee"));
+      check(true, `the status bar tells of a server that ends, and the output what it said (${told})`);
+      await window.screenshot("ended-server");
+      const slow = `${fake}-that-is-slow`;
+      const real = process.env.WORKBENCH_SERVER;
+      fs.writeFileSync(slow, `#!/bin/sh\n[ "$1" = --version ] || sleep 3\nexec '${real}' "$@"\n`, { mode: 0o755 });
+      host.configure({ ...host.settings, "hiera.server.path": slow });
+      await until("the start", async () => (await window.status(EXTENSION)).some((text) => text.includes("hiera-ls is starting")));
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => /Hiera: \d+ keys/.test(text)));
+      check(true, "another one is started when the setting names it, and the status bar tells that it is starting");
     });
   },
 
@@ -282,6 +350,7 @@ const scenarios = {
     const host = await Host.start({ extensions: [BUNDLED] });
     await within(host, async () => {
       const folder = path.join(OUT, "folders", "other");
+      fs.rmSync(folder, { recursive: true, force: true });
       fs.mkdirSync(folder, { recursive: true });
       fs.writeFileSync(path.join(folder, "docker-compose.yaml"), "services:\n  web:\n    image: 'nginx:%{x'\n");
       const window = await host.open(folder);
@@ -294,6 +363,22 @@ const scenarios = {
       check(!activated.some((line) => line.includes(EXTENSION)), "the extension is not activated", activated);
       check(servers(host).length === 0, "no server is started", servers(host));
       check((await window.status(EXTENSION)).length === 0, "nothing is in the status bar", await window.status(EXTENSION));
+
+      // Then somebody begins with Hiera.
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
+      fs.mkdirSync(path.join(folder, "data"));
+      fs.writeFileSync(path.join(folder, "data/common.yaml"), "---\ngreeting: \"%{lookup('name')}\"\nname: x\n");
+      await window.command("Hiera: Restart Server");
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      // The command itself is what activates the extension, which then starts the server once, and once more because it was asked to.
+      await until("the server alone", () => servers(host).length === 1);
+      check(true, "a hiera.yaml that is made later is served after a restart");
+      fs.rmSync(path.join(folder, "hiera.yaml"));
+      await until("the end of the server", async () => servers(host).length === 0 && (await window.status(EXTENSION)).length === 0);
+      check(true, "without its hiera.yaml the server ends");
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      check(true, "and starts when it comes back");
     });
   },
 };

@@ -24,6 +24,8 @@ const SETTINGS = {
   "chat.disableAIFeatures": true,
   "editor.wordBasedSuggestions": "off",
   "editor.minimap.enabled": false,
+  "workbench.reduceMotion": "on",
+  "editor.occurrencesHighlight": "off",
   "window.menuBarVisibility": "hidden",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
 };
@@ -44,12 +46,14 @@ export async function until(what, look, patience = PATIENCE) {
 
 /** One code-server with these extensions, of which nothing is left behind. */
 export class Host {
-  static async start({ extensions = [], settings = {}, trust = true, env = {} }) {
+  /** `profile` is what the user's shell does at login: VS Code takes its environment from there. */
+  static async start({ extensions = [], settings = {}, trust = true, env = {}, profile = "" }) {
     const host = new Host();
     // Short, as sockets lie in it.
     host.folder = fs.mkdtempSync(path.join(os.tmpdir(), "wb-"));
     for (const folder of ["home", "tmp", "data/User", "data/Machine", "ext"]) fs.mkdirSync(path.join(host.folder, folder), { recursive: true });
     fs.writeFileSync(path.join(host.folder, "config.yaml"), "auth: none\n");
+    fs.writeFileSync(path.join(host.folder, "home/.profile"), profile);
     host.settings = { ...SETTINGS, ...settings };
     host.configure(host.settings);
     const { folder } = host;
@@ -65,8 +69,10 @@ export class Host {
     await until("code-server", async () => (await fetch(`http://127.0.0.1:${host.port}/healthz`)).ok);
     const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
     args.push("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1");
+    // More pixels than needed: who looks at a picture may make it larger or smaller.
+    const screen = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 };
     const executablePath = process.env.WORKBENCH_CHROMIUM;
-    host.browser = await chromium.launchPersistentContext(`${folder}/chrome`, { executablePath, headless: true, viewport: { width: 1280, height: 800 }, args });
+    host.browser = await chromium.launchPersistentContext(`${folder}/chrome`, { executablePath, headless: true, ...screen, args });
     return host;
   }
 
@@ -75,13 +81,14 @@ export class Host {
     for (const place of ["User", "Machine"]) fs.writeFileSync(path.join(this.folder, "data", place, "settings.json"), JSON.stringify(settings));
   }
 
-  /** A window that shows a folder. */
+  /** A window that shows a folder, or the folders that a file `.code-workspace` lists. */
   async open(folder) {
     const page = await this.browser.newPage();
     page.on("dialog", (dialog) => void dialog.accept());
-    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}`);
+    const kind = folder.endsWith(".code-workspace") ? "workspace" : "folder";
+    await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(folder)}`);
     await page.waitForSelector(".explorer-folders-view .monaco-list-row", { timeout: 3 * PATIENCE });
-    return new Window(page, folder);
+    return new Window(page, kind === "folder" ? folder : path.dirname(folder));
   }
 
   /** The text of all logs of extensions of this name, and what was said of their activation. */
@@ -117,7 +124,13 @@ export class Window {
   }
 
   async screenshot(name, options = {}) {
+    await this.page.waitForTimeout(400); // Some parts are drawn a moment later.
     await this.page.screenshot({ path: path.join(OUT, `${name}.png`), ...options });
+  }
+
+  async resize(width, height) {
+    await this.page.setViewportSize({ width, height });
+    await this.page.waitForTimeout(500);
   }
 
   async press(...keys) {
@@ -180,7 +193,7 @@ export class Window {
   async hover() {
     const shown = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
     return until("the hover", async () => {
-      await this.press("Control+K", "Control+I");
+      await this.press("Escape", "Control+K", "Control+I"); // One that is there stays as it is.
       await shown.first().waitFor({ timeout: 3000 });
       return until("the text of the hover", async () => {
         const text = (await shown.allInnerTexts()).join("\n");

@@ -61,6 +61,7 @@ local SIGTERM = 15
 ---@param start_again function
 function M.on_exit(start_again)
   return function(code, signal)
+    require('hiera_ls.doubles').forget()
     -- Neovim's own way to stop a server that does not end by itself is SIGTERM.
     local was_meant = (code == 0 and signal == 0) or signal == SIGTERM or vim.v.exiting ~= vim.NIL
     if was_meant or restarts_left == 0 then
@@ -88,8 +89,11 @@ function start(bufnr, config)
   local id = M.clients[root]
   local client = id and vim.lsp.get_client_by_id(id)
   if not client or client.is_stopped() then
+    -- What Neovim hides of links it counts when it wraps lines.
+    local own = { experimental = { hiera = { hoverLinks = false } } }
     local options = vim.tbl_extend('force', {
       name = 'hiera_ls',
+      handlers = require('hiera_ls.doubles').handlers,
       cmd = { 'hiera-ls', 'server' },
       root_dir = root,
       workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
@@ -102,6 +106,7 @@ function start(bufnr, config)
         end
       end),
     }, config)
+    options.capabilities = vim.tbl_deep_extend('force', options.capabilities or vim.lsp.protocol.make_client_capabilities(), own)
     id = vim.lsp.start_client(options)
     M.clients[root] = id
   end

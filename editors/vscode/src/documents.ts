@@ -4,6 +4,7 @@
 import { EventEmitter, Uri, ViewColumn, window, workspace } from "vscode";
 import type { Disposable, TextDocumentContentProvider } from "vscode";
 import { effectiveDataRequest, explainRequest } from "./protocol";
+import { NO_SERVER } from "./server";
 import type { Server } from "./server";
 
 const SCHEME = "hiera-ls";
@@ -56,7 +57,11 @@ export class Documents implements TextDocumentContentProvider, Disposable {
   async explain(): Promise<void> {
     const client = this.server.client;
     const editor = window.activeTextEditor;
-    if (!client || editor?.document.uri.scheme !== "file") {
+    if (!client) {
+      void window.showInformationMessage(NO_SERVER);
+      return;
+    }
+    if (editor?.document.uri.scheme !== "file") {
       void window.showInformationMessage("Hiera: open a data file, and set the cursor on a key.");
       return;
     }
@@ -74,7 +79,11 @@ export class Documents implements TextDocumentContentProvider, Disposable {
   async effectiveData(): Promise<void> {
     const client = this.server.client;
     const editor = window.activeTextEditor;
-    if (!client || editor?.document.uri.scheme !== "file") {
+    if (!client) {
+      void window.showInformationMessage(NO_SERVER);
+      return;
+    }
+    if (editor?.document.uri.scheme !== "file") {
       void window.showInformationMessage("Hiera: open a data file: the values are those of the nodes that read it, or of the node that is selected.");
       return;
     }

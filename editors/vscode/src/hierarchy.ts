@@ -122,7 +122,11 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
 function levelItem(level: HierarchyLevel): TreeItem {
   const item = new TreeItem(level.name, level.locations.length > 0 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   item.description = layerOf(level);
-  if (level.locations.length === 0) item.tooltip = "This level reads nothing for this node.";
+  if (level.locations.length === 0) {
+    item.iconPath = new ThemeIcon("dash", new ThemeColor("disabledForeground"));
+    item.description = [item.description, "nothing for this node"].filter((part) => part !== "").join(" · ");
+    item.tooltip = "This level reads nothing for this node.";
+  }
   item.command = opening(level.config.uri, level.config.range);
   return item;
 }
@@ -150,10 +154,10 @@ function candidateItem(candidate: Candidate): TreeItem {
   return item;
 }
 
-/** How each state looks; `words` stand beside the path. */
+/** How each state looks; `words` stand beside the path, where there is little room. */
 const STATES: Record<HierarchyLocation["state"], { icon: string; color?: string; words: string; told: string }> = {
-  value: { icon: "pass-filled", color: "charts.green", words: "has the key", told: "has the key; the value comes from it" },
-  overridden: { icon: "circle-large-filled", words: "has the key, overridden", told: "has the key, but a level above answers" },
+  value: { icon: "pass-filled", color: "charts.green", words: "", told: "has the key; the value comes from it" },
+  overridden: { icon: "circle-large-filled", words: "overridden", told: "has the key, but a level above answers" },
   file: { icon: "circle-large-outline", words: "", told: "exists, without the key" },
   missing: { icon: "circle-slash", color: "disabledForeground", words: "no file", told: "there is no such file" },
   undetermined: { icon: "question", words: "depends on the node", told: "variables that are unknown decide which file it is" },

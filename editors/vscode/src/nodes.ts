@@ -1,10 +1,11 @@
 /**
  * Whose values are shown: picked from the nodes that the server knows, kept for the workspace, told to each new server.
  */
-import { QuickPickItemKind, window } from "vscode";
+import { QuickPickItemKind, window, workspace } from "vscode";
 import type { ExtensionContext, LogOutputChannel, QuickPickItem } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { nodesRequest, selectNodeRequest } from "./protocol";
+import { NO_SERVER } from "./server";
 import type { Server } from "./server";
 
 const MEMORY = "selectedNode";
@@ -14,7 +15,10 @@ type Item = QuickPickItem & { readonly node: string | null };
 /** The command: picks a node, or none. */
 export async function selectNode(context: ExtensionContext, server: Server): Promise<void> {
   const client = server.client;
-  if (!client) return;
+  if (!client) {
+    void window.showInformationMessage(NO_SERVER);
+    return;
+  }
   const uri = window.activeTextEditor?.document.uri;
   const about = uri?.scheme === "file" ? { textDocument: { uri: client.code2ProtocolConverter.asUri(uri) } } : {};
   const [seeing, all] = await Promise.all([client.sendRequest(nodesRequest, about), client.sendRequest(nodesRequest, {})]);
@@ -22,7 +26,7 @@ export async function selectNode(context: ExtensionContext, server: Server): Pro
   const item = (node: { name: string; source: string }): Item => ({
     label: node.name,
     description: node.name === all.selected ? "selected" : "",
-    detail: node.source,
+    detail: workspace.asRelativePath(node.source),
     node: node.name,
   });
   const part = (title: string, items: Item[]): Item[] =>

@@ -13,6 +13,9 @@ import { statusNotification } from "./protocol";
 import type { Status } from "./protocol";
 import { SECTION, Settings } from "./settings";
 
+/** What commands say that cannot do anything. */
+export const NO_SERVER = "Hiera: no server is running. It starts in folders with a hiera.yaml.";
+
 /** How the server is, for the status bar. */
 export type Health =
   | { readonly state: "absent" }
@@ -31,6 +34,8 @@ export class Server implements Disposable {
   /** Tells of a server that can be asked: a new one, or one that was started again after it died. */
   readonly onDidStart = this.starts.event;
   private current: LanguageClient | undefined;
+  /** Of a client that is about to be stopped nothing more is wanted. */
+  private leaving: LanguageClient | undefined;
   private roots: readonly string[] = [];
   private state: Health = { state: "absent" };
   private queue: Promise<void> = Promise.resolve();
@@ -56,10 +61,13 @@ export class Server implements Disposable {
 
   /** Starts the server if there is anything for it to do, or starts it anew. One after the other, however often it is asked for. */
   restart(): Promise<void> {
-    this.queue = this.queue.then(async () => {
+    this.leaving = this.current;
+    const restarted = async () => {
       await this.end();
       await this.begin();
-    });
+    };
+    // Whatever became of the one before.
+    this.queue = this.queue.then(restarted, restarted);
     return this.queue;
   }
 
@@ -81,14 +89,14 @@ export class Server implements Disposable {
   }
 
   private async begin(): Promise<void> {
-    this.roots = await environments();
-    if (this.roots.length === 0) {
-      this.output.info("no hiera.yaml in this workspace: nothing is started");
-      this.change({ state: "absent" });
-      return;
-    }
-    this.change({ state: "starting" });
     try {
+      this.roots = await environments();
+      if (this.roots.length === 0) {
+        this.output.info("no hiera.yaml in this workspace: nothing is started");
+        this.change({ state: "absent" });
+        return;
+      }
+      this.change({ state: "starting" });
       const program = await findProgram(this.context);
       this.output.info(`hiera-ls ${program.version} (${program.origin}): ${program.path}`);
       this.current = this.newClient(program);
@@ -105,9 +113,14 @@ export class Server implements Disposable {
     const client = this.current;
     this.current = undefined;
     this.change({ state: "absent" });
-    // One that never started, or died, has nothing to be stopped.
-    if (client?.state === State.Running) await client.stop();
-    await client?.dispose();
+    try {
+      // One that never started, or died, has nothing to be stopped.
+      if (client?.state === State.Running) await client.stop();
+      await client?.dispose();
+    } catch (error) {
+      // One that died meanwhile says so; the next one shall start all the same.
+      this.output.debug(`the server that was to be stopped: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   private newClient(program: Program): LanguageClient {
@@ -121,6 +134,10 @@ export class Server implements Disposable {
           doubles.handle(uri, diagnostics, next);
         },
         workspace: {
+          didChangeConfiguration: async (sections, next) => {
+            // What makes a new client is no news for the old one, which would complain that it has ended.
+            if (this.leaving !== client) await next(sections);
+          },
           configuration: (params) => params.items.map((item) => (item.section === SECTION ? this.settings.answer() : null)),
         },
       },

@@ -1,13 +1,13 @@
-//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet.
+//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet. What is wrong with a line is its own answer.
 
-use std::io::{BufRead, BufReader, StdinLock, Write};
+use std::io::{BufRead, BufReader, Read as _, StdinLock, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::{LookupArguments, context, from_json, print_options};
 use crate::cli::{Failure, Opened, Status};
-use crate::hiera::lookup::Resolver;
+use crate::hiera::lookup::{Resolver, STACK};
 use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
@@ -15,8 +15,8 @@ use crate::workspace::layers::Environment;
 
 /// How many questions are answered at once.
 const AT_ONCE: usize = 64;
-/// Values may nest and so may lookups; the default stack of a thread is for neither.
-const STACK: usize = 64 << 20;
+/// How many bytes a question may have.
+const MAX_LINE: usize = 1 << 20;
 
 /// Some scopes to answer for, with their names.
 type Scopes<'a> = &'a [(String, Arc<Scope>)];
@@ -46,7 +46,7 @@ pub(super) fn batch(
         }
         let mut input = BufReader::new(std::io::stdin().lock());
         while let Some(lines) = lines_at_hand(&mut input)? {
-            let questions: Arc<Vec<Question>> = Arc::new(lines.iter().map(|line| Question::read(line, request)).collect());
+            let questions: Arc<Vec<Question>> = Arc::new(lines.into_iter().map(|line| Question::read(line, request)).collect());
             for (ask, _) in &workers {
                 ask.send(questions.clone()).map_err(|_| Failure("a thread ended too soon".into()))?;
             }
@@ -61,21 +61,34 @@ pub(super) fn batch(
     })
 }
 
+/// A line of the input, or what is wrong with it.
+type Line = Result<Vec<u8>, String>;
+
 /// The next lines with something in them: at least one, and as many as need not be waited for. `None` at the end.
-fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<String>>, Failure> {
+fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<Line>>, Failure> {
     let mut lines = Vec::new();
     loop {
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
-            return Ok((!lines.is_empty()).then_some(lines));
-        }
-        if !line.trim().is_empty() {
+        let Some(line) = next_line(input)? else { return Ok((!lines.is_empty()).then_some(lines)) };
+        if !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
             lines.push(line);
         }
         if !lines.is_empty() && (lines.len() == AT_ONCE || !input.buffer().contains(&b'\n')) {
             return Ok(Some(lines));
         }
     }
+}
+
+/// The next line; `None` at the end. Of one that is too long, the rest is passed over.
+fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
+    let mut line = Vec::new();
+    if input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if line.len() <= MAX_LINE || line.ends_with(b"\n") {
+        return Ok(Some(Ok(line)));
+    }
+    input.skip_until(b'\n')?;
+    Ok(Some(Err(format!("this line is too long: it has more than {MAX_LINE} bytes"))))
 }
 
 /// What all threads answer from.
@@ -126,9 +139,13 @@ struct Question {
 
 impl Question {
     /// Reads a line. What it does not say is as `base` has it.
-    fn read(line: &str, base: &LookupRequest) -> Question {
+    fn read(line: Line, base: &LookupRequest) -> Question {
         let bad = |message: String| Question { named: "".into(), request: Err(message) };
-        let mut parsed = match serde_json::from_str(line) {
+        let line = match line {
+            Ok(line) => line,
+            Err(message) => return bad(message),
+        };
+        let mut parsed = match serde_json::from_slice(&line) {
             Ok(serde_json::Value::Object(members)) => members,
             Ok(_) => return bad("this line has no key".into()),
             Err(error) => return bad(format!("this line is no question: {error}")),
@@ -158,9 +175,10 @@ impl Question {
             Ok(Some(found)) => {
                 answer.push_str(",\"found\":true,\"value\":");
                 answer.push_str(&print::json(&found.value, options));
-                if let Some(conversion) = found.unapplied_conversion {
+                if !found.unapplied_conversions.is_empty() {
+                    let each = found.unapplied_conversions.iter().map(|one| (one.key.to_string(), one.to.as_str().into()));
                     answer.push_str(",\"unapplied_convert_to\":");
-                    print::json_string(&conversion, answer);
+                    answer.push_str(&serde_json::Value::Object(each.collect()).to_string());
                 }
             }
             Ok(None) => answer.push_str(",\"found\":false"),

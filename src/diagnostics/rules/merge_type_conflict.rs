@@ -22,10 +22,8 @@ const MAX_OTHERS: usize = 50;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
-    if file.snapshot.keys().definitions(LOOKUP_OPTIONS).is_empty() {
-        return; // Nothing is merged but on demand.
-    }
-    for key in context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS) {
+    let keys = context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
+    for key in keys.filter(|key| file.snapshot.keys().may_be_merged_strictly(key)) {
         let others: Vec<&FilePath> = file
             .snapshot
             .keys()
@@ -55,7 +53,7 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         let error = resolution.value.as_ref().err()?;
-        let LookupErrorKind::Merge(MergeError::WrongType { .. }) = &*error.kind else { return None };
+        let LookupErrorKind::Merge(MergeError::WrongType(_)) = &*error.kind else { return None };
         let span = error.span.filter(|span| span.file == file.file.id)?;
         let message = format!("'{key}' is merged with strategy '{}', which fails here: {error}", resolution.merge);
         let mut finding = Finding::new(&RULE, span, message);

@@ -19,6 +19,7 @@ pub mod not_yaml_1_2;
 pub mod options_shape;
 pub mod syntax_error;
 pub mod unclosed_token;
+pub mod undecrypted_value;
 pub mod unknown_function;
 pub mod unknown_key;
 pub mod unknown_option;

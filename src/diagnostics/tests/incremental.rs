@@ -1,10 +1,12 @@
 //! What is told from revision to revision is what looking at every file again would tell.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::diagnostics::{Finding, Findings, check_file};
 use crate::fixture::Fixture;
-use crate::text::{FilePath, Text, TextRange};
+use crate::tests::edits::{self, Random};
+use crate::text::{FilePath, Text};
 use crate::workspace::{Change, Snapshot};
 
 const WORKSPACE: &str = "
@@ -61,15 +63,6 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-}
-
 fn told(snapshot: &Snapshot, findings: &[Finding]) -> String {
     let place = |span: crate::text::Span| format!("{:?} {:?}", snapshot.path(span.file), snapshot.place(span));
     let one = |finding: &Finding| {
@@ -80,24 +73,11 @@ fn told(snapshot: &Snapshot, findings: &[Finding]) -> String {
     findings.iter().map(one).collect()
 }
 
-fn edit(random: &mut Random, text: &str) -> (TextRange, &'static str) {
-    let mut start = random.below(text.len() + 1);
-    let mut end = (start + [0, 0, 0, 1, 6, 30][random.below(6)]).min(text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
-    (TextRange::from_usize(start..end), if random.below(4) == 0 { "" } else { PIECES[random.below(PIECES.len())] })
-}
-
 #[test]
 fn what_is_told_is_what_looking_anew_tells() {
-    let rounds =
-        std::env::var("HIERA_LS_EDITS").ok().and_then(|edits| edits.parse::<usize>().ok()).map_or(60, |edits| edits / 20);
-    let mut random = Random(rounds as u64 + 11);
-    for _ in 0..rounds {
+    let mut random = Random::new(20_261_121);
+    let mut put_off = 0;
+    for _ in 0..edits::rounds(60) {
         let mut fixture = Fixture::new(WORKSPACE);
         let rules = fixture.settings.rules.clone();
         let paths: Vec<FilePath> =
@@ -109,10 +89,10 @@ fn what_is_told_is_what_looking_anew_tells() {
         }
         let mut findings = Findings::default();
         let mut known: HashMap<FilePath, Vec<Finding>> = HashMap::new();
-        for step in 0..20 {
+        for step in 0..edits::STEPS {
             let n = random.below(paths.len());
             let (path, text) = (&paths[n], fixture.workspace.open_text(&paths[n]).unwrap().to_str().into_owned());
-            let (range, insert) = edit(&mut random, &text);
+            let (range, insert) = edits::edit(&mut random, &text, PIECES);
             let change = match random.below(9) {
                 0 => Change::Replace(path.clone(), Text::new(&original[n])),
                 1 if step > 5 => Change::Close(path.clone()),
@@ -123,8 +103,16 @@ fn what_is_told_is_what_looking_anew_tells() {
             // Several changes may be one round.
             if random.below(3) != 0 {
                 let snapshot = fixture.workspace.snapshot();
-                known.extend(findings.update(&snapshot, &rules));
-                for path in &paths {
+                // Of some rounds nobody waits for the end.
+                let left = AtomicUsize::new(if random.below(4) == 0 { random.below(3) } else { usize::MAX });
+                let is_wanted = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+                known.extend(findings.update(&snapshot, &rules, &is_wanted));
+                put_off += usize::from(findings.has_more_to_do());
+                if findings.has_more_to_do() && random.below(2) == 0 {
+                    known.extend(findings.update(&snapshot, &rules, &|| true));
+                    assert!(!findings.has_more_to_do());
+                }
+                for path in paths.iter().filter(|_| !findings.has_more_to_do()) {
                     let told_now = known.get(path).map_or(&[][..], Vec::as_slice);
                     let is_open = snapshot.open_files().any(|open| open == path);
                     let anew = if is_open { check_file(&snapshot, path, &rules) } else { Vec::new() };
@@ -141,4 +129,5 @@ fn what_is_told_is_what_looking_anew_tells() {
             }
         }
     }
+    assert!(put_off > 10, "only {put_off} rounds were left off");
 }

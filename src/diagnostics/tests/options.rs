@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::fixture::Fixture;
 
 #[test]
 fn options_must_be_a_hash() {
@@ -295,6 +296,30 @@ users: {ada: 1}
                 data/common.yaml:2:1: to be merged with this
         "#]],
     );
+}
+
+#[test]
+fn a_merge_that_tokens_in_keys_ask_for() {
+    for options in [
+        r#"{users: {"%{literal('merge')}": hash}}"#,
+        r#"{users: {merge: {"%{literal('strategy')}": hash}}}"#,
+        r#"{"%{literal('users')}": {merge: hash}}"#,
+    ] {
+        let text = format!(
+            "
+#- /hiera.yaml
+version: 5
+hierarchy: [{{name: Both, paths: [one.yaml, two.yaml]}}]
+#- /data/one.yaml
+lookup_options: {options}
+users: ada
+#- /data/two.yaml
+users: {{grace: 1}}
+"
+        );
+        let found = Fixture::new(&text).rendered_findings();
+        assert!(found.contains("[merge-type-conflict]"), "{options}: {found}");
+    }
 }
 
 #[test]

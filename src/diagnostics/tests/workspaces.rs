@@ -265,6 +265,55 @@ k: 4
 }
 
 #[test]
+fn encrypted_values_that_no_level_decrypts() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Keyless, lookup_key: eyaml_lookup_key, path: keyless.eyaml, options: {pkcs7_private_key: /k.pem}}
+  - {name: Secrets, lookup_key: eyaml_lookup_key, paths: [a.eyaml, both.yaml], options: {pkcs7_private_key: /k.pem, pkcs7_public_key_env_var: K}}
+  - {name: Own, lookup_key: mymod::vault, path: own.yaml}
+  - {name: Plain, paths: [plain.yaml, both.yaml]}
+#- /data/keyless.eyaml
+k: 'ENC[PKCS7,MIIB]'
+gpg: 'ENC[GPG,hQEM]'
+#- /data/a.eyaml
+k: 'ENC[PKCS7,MIIB]'
+#- /data/both.yaml
+k: 'ENC[PKCS7,MIIB]'
+#- /data/own.yaml
+k: 'ENC[PKCS7,MIIB]'
+#- /data/plain.yaml
+k: {user: u, password: ['x', 'y ENC[PKCS7,MIIB]', 'ENC[PKCS7,MIIC]']}
+block: >
+  ENC[PKCS7,MIIB
+  MIIC]
+gpg: 'ENC[GPG,hQEM]'
+prose: 'values look like ENC[PKCS7,...] or ENC[text]'
+",
+        expect![[r#"
+            data/keyless.eyaml:1:4: error: 'k' is encrypted, and level 'Keyless' names no key to decrypt it with (pkcs7_public_key is not defined): its lookups fail [undecrypted-value]
+              1 | k: 'ENC[PKCS7,MIIB]'
+                |    ^^^^^^^^^^^^^^^^^
+                hiera.yaml:3:33: this level reads the file
+            data/plain.yaml:1:30: warning: 'k' is encrypted, and level 'Plain' hands out the ciphertext: yaml_data decrypts nothing, eyaml_lookup_key does [undecrypted-value]
+              1 | k: {user: u, password: ['x', 'y ENC[PKCS7,MIIB]', 'ENC[PKCS7,MIIC]']}
+                |                              ^^^^^^^^^^^^^^^^^^^
+                hiera.yaml:6:5: this level reads the file
+            data/plain.yaml:2:8: warning: 'block' is encrypted, and level 'Plain' hands out the ciphertext: yaml_data decrypts nothing, eyaml_lookup_key does [undecrypted-value]
+              2 | block: >
+                |        ^
+                hiera.yaml:6:5: this level reads the file
+            data/plain.yaml:5:6: warning: 'gpg' is encrypted, and level 'Plain' hands out the ciphertext: yaml_data decrypts nothing, eyaml_lookup_key does [undecrypted-value]
+              5 | gpg: 'ENC[GPG,hQEM]'
+                |      ^^^^^^^^^^^^^^^
+                hiera.yaml:6:5: this level reads the file
+        "#]],
+    );
+}
+
+#[test]
 fn a_default_hierarchy_is_read() {
     check(
         r#"

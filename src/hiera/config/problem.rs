@@ -2,7 +2,7 @@
 
 use super::HieraConfig;
 use crate::hiera::error::{LookupError, LookupErrorKind};
-use crate::hiera::merge::report;
+use crate::hiera::types::report;
 use crate::text::Span;
 
 /// Something that Puppet finds wrong with a `hiera.yaml`.
@@ -16,6 +16,8 @@ pub struct ConfigProblem {
     pub span: Span,
     /// A place that explains it, such as the first of two levels of one name.
     pub related: Option<Span>,
+    /// The regular expression with which Puppet searches the file for the line that its message names, if it names one.
+    pub(super) sought: Option<String>,
 }
 
 /// The kinds of problem in a `hiera.yaml`.
@@ -103,7 +105,7 @@ impl HieraConfig {
             ConfigProblemKind::Library | ConfigProblemKind::Provider => {
                 LookupError::new(LookupErrorKind::Missing(problem.message.clone()), None)
             }
-            _ => LookupError::config(format!("{} (file: {})", problem.message, self.path)),
+            _ => self.error_of(problem),
         };
         error.or_at(Some(problem.span))
     }

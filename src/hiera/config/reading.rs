@@ -113,15 +113,16 @@ impl Reading<'_> {
 
     pub(super) fn problem(&self, kind: ConfigProblemKind, span: Option<Span>, message: String) -> ConfigProblem {
         let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::empty(0)));
-        ConfigProblem { kind, message, span, related: None }
+        ConfigProblem { kind, message, span, related: None, sought: None }
     }
 
     /// Levels have names of their own; said of the level whose name another one has.
     pub(super) fn name_is_new(&mut self, level: &Level, place: Option<Span>, others: &[Level]) {
         if let Some(first) = others.iter().find(|other| other.name == level.name) {
             let message = format!("Hierarchy name '{}' defined more than once", level.name);
-            self.when_used
-                .push(ConfigProblem { related: first.span, ..self.problem(ConfigProblemKind::Duplicate, place, message) });
+            let sought = Some(format!(r#"\s+name:\s+['"]?{}(?:[^\w]|$)"#, level.name));
+            let problem = self.problem(ConfigProblemKind::Duplicate, place, message);
+            self.when_used.push(ConfigProblem { related: first.span, sought, ..problem });
         }
     }
 
@@ -148,6 +149,12 @@ impl Reading<'_> {
     /// The same, unless something was reported before: from here on Puppet stops at the first.
     pub(super) fn report_first(&mut self, span: Option<Span>, message: String) {
         self.report(ConfigProblemKind::Conflict, span, message);
+    }
+
+    /// The same for what Puppet searches the file for.
+    pub(super) fn report_sought(&mut self, span: Option<Span>, message: String, sought: String) {
+        let problem = self.problem(ConfigProblemKind::Conflict, span, message);
+        self.problems.push(ConfigProblem { sought: Some(sought), ..problem });
     }
 }
 

@@ -39,13 +39,13 @@ pub fn select(
                 extension: None,
                 options: None,
             };
-            Some(HieraConfig { hierarchy: vec![level], ..HieraConfig::unwritten(path) })
+            Some(HieraConfig { hierarchy: vec![Arc::new(level)], ..HieraConfig::unwritten(path) })
         }
         other => {
             let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
             let file = written.and_then(|config| config.file).unwrap_or(FileId(0));
             let span = Span::in_file(file, TextRange::empty(0));
-            let problem = ConfigProblem { kind: ConfigProblemKind::Provider, message, span, related: None };
+            let problem = ConfigProblem { kind: ConfigProblemKind::Provider, message, span, related: None, sought: None };
             Some(HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) })
         }
     }

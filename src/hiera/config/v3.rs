@@ -29,7 +29,8 @@ impl Reading<'_> {
             if let Some(first) = levels.iter().find(|other| other.name == backend.text) {
                 let message = format!("Backend '{}' is defined more than once", backend.text);
                 let problem = self.problem(ConfigProblemKind::Duplicate, backend.span, message);
-                self.when_used.push(ConfigProblem { related: first.span, ..problem });
+                let sought = Some(format!(r"[^\w]{}(?:[^\w]|$)", backend.text));
+                self.when_used.push(ConfigProblem { related: first.span, sought, ..problem });
             }
             if let Some(own) = own {
                 let mut texts = Vec::new();

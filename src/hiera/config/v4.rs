@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::checks::is_absent;
 use super::reading::{Levels, Reading, first_key};
 use super::templates::{Template, template};
-use super::{Backend, BackendKind, ConfigProblemKind, Level, Locations, default_template};
+use super::{Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template};
 use crate::hiera::value::{Data, Hash, Value};
 
 impl Reading<'_> {
@@ -80,7 +80,8 @@ impl Reading<'_> {
         if function.is_empty() {
             let message = format!("No data provider is registered for backend '{}'", backend.text);
             let problem = self.problem(ConfigProblemKind::Backend, backend.span, message);
-            self.when_used.push(problem);
+            let sought = Some(format!(r"[^\w]{}(?:[^\w]|$)", backend.text));
+            self.when_used.push(ConfigProblem { sought, ..problem });
             return None;
         }
         self.tokens_of(level.locations.templates().iter().map(|path| (path.text.clone(), path.span)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::checks::is_absent;
 use super::reading::{Levels, Reading, first_key};
 use super::templates::{Template, strings_of, template};
-use super::{Backend, BackendKind, ConfigProblemKind, HieraConfig, Layer, Level, Locations, default_backend, default_template};
+use super::{Backend, BackendKind, ConfigProblemKind, Layer, Level, Locations, default_backend, default_level, default_template};
 use crate::hiera::key::LookupKey;
 use crate::hiera::value::{Data, Hash, Value};
 use crate::text::Span;
@@ -53,7 +53,8 @@ impl Reading<'_> {
             && !matches!(self.source.layer, Layer::Module(_))
         {
             let span = hash.get("default_hierarchy").and_then(|member| member.key_origin);
-            self.report(ConfigProblemKind::Conflict, span, "'default_hierarchy' is only allowed in the module layer".into());
+            let message = "'default_hierarchy' is only allowed in the module layer";
+            self.report_sought(span, message.into(), r"(?:^|\s+)default_hierarchy:".into());
         }
         let default_levels = self.levels(&default_hierarchy.unwrap_or_default(), &defaults);
         if !structure_is_sound {
@@ -197,10 +198,12 @@ impl Reading<'_> {
         }
         if let Some(backend) = backends.iter().find(|backend| backend.kind == BackendKind::Hiera3) {
             if *self.source.layer != Layer::Global {
-                self.report_first(backend.span, "'hiera3_backend' is only allowed in the global layer".into());
+                let message = "'hiera3_backend' is only allowed in the global layer";
+                self.report_sought(backend.span, message.into(), r"\s+hiera3_backend:".into());
             } else if matches!(&*backend.name, "yaml" | "json" | "hocon") {
                 let message = format!("Use \"data_hash: {0}_data\" instead of \"hiera3_backend: {0}\"", backend.name);
-                self.report_first(backend.span, message);
+                let sought = format!(r#"\s+hiera3_backend:\s*['"]?{}(?:[^\w]|$)"#, backend.name);
+                self.report_sought(backend.span, message, sought);
             }
         }
         let backend = backends.into_iter().next().or_else(|| defaults.backend.clone());
@@ -263,7 +266,7 @@ impl Reading<'_> {
     }
 
     fn common_level(&mut self, defaults: &Defaults) -> Level {
-        let mut level = HieraConfig::default_at(self.source.path).hierarchy.remove(0);
+        let mut level = default_level();
         match &defaults.backend {
             Some(backend) => level.backend = backend.clone(),
             None => {

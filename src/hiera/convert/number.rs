@@ -74,7 +74,7 @@ pub(super) fn integer(arguments: &[Value]) -> Made {
         if let Some(message) = illegal(arguments[0].get("radix")) {
             return Err(message);
         }
-        Err(types::assert_type("Integer.new", &named, &arguments[0]).err().unwrap_or_default())
+        Err(types::assert_type("Integer.new", &named, &arguments[0]).map_or_else(|error| error.message, |()| String::new()))
     };
     let on_error = |arguments: &[Value]| match illegal(arguments.get(1)) {
         Some(message) => Err(message),

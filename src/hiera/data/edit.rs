@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DataFile, Facts, Format, Part, Roots, load};
+use super::{DataFile, Format, Part, load};
 use crate::text::{FileId, PartId, Text, TextRange};
 use crate::yaml::{self, Entry};
 
@@ -45,16 +45,15 @@ impl Edited {
 }
 
 impl DataFile {
-    /// A file in parts, from the tree of its whole text; `None` when it cannot be cut.
-    pub fn in_parts(tree: &yaml::Tree, text: &str, file: FileId) -> Option<DataFile> {
-        let entries = yaml::cut(text, tree)?;
+    /// A file in parts; `None` when it cannot be cut.
+    pub fn in_parts(text: &str, file: FileId) -> Option<DataFile> {
+        let entries = yaml::cut(text)?;
         let part = |(entry, number): (&Entry, u32)| {
             part(entry, &text[entry.range.as_usize()], entry.range.start, (file, PartId(number)))
         };
         let parts: Vec<Part> = entries.iter().zip(1..).map(part).collect();
         let starts = std::iter::once(0).chain(parts.iter().map(|part| part.start)).collect();
-        let roots = Arc::new(Roots::new(&parts));
-        Some(DataFile { parts, starts, roots })
+        Some(DataFile::of_parts(parts, starts))
     }
 
     /// The file after an edit, `text` being the new text: only the entries that the edit touches are read.
@@ -73,7 +72,8 @@ impl DataFile {
         };
         let (piece, entries) = loop {
             let piece = text.slice(TextRange::new(start, end));
-            let entries = yaml::cut_piece(&piece)?;
+            // What is before the first entry may hold a marker.
+            let entries = yaml::cut_piece(&piece).or_else(|| yaml::cut(&piece).filter(|_| start == 0))?;
             // Lines before the first key may belong to the entry above, as those of a block scalar do.
             if first == 0 || start == 0 || entries.first().is_some_and(|entry| entry.range.start == 0) {
                 break (piece, entries);
@@ -91,7 +91,11 @@ impl DataFile {
             .zip(&mut ids)
             .map(|(entry, id)| part(entry, &piece[entry.range.as_usize()], start + entry.range.start, (file, id)))
             .collect();
-        let roots = has_same_keys(replaced, &reread).then(|| self.roots.clone());
+        let roots = self.roots.after(replaced, &reread);
+        let refused = match self.refused {
+            None => reread.iter().position(|part| part.facts.refused.is_some()).map(|number| first + number),
+            Some(_) => None,
+        };
         let behind =
             self.parts[last + 1..].iter().map(|part| Part { start: part.start + edit.new_end - edit.old_end, ..part.clone() });
         let mut starts = self.starts.clone();
@@ -105,8 +109,10 @@ impl DataFile {
             starts.resize(starts.len().max(number + 1), UNUSED);
             starts[number] = part.start;
         }
-        let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
-        Some(DataFile { parts, starts, roots })
+        match (roots, self.refused) {
+            (Some(roots), None) => Some(DataFile { parts, starts, roots, refused }),
+            _ => Some(DataFile::of_parts(parts, starts)),
+        }
     }
 
     /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers do not grow without end.
@@ -118,12 +124,6 @@ impl DataFile {
 
 fn part(entry: &Entry, text: &str, start: u32, (file, id): (FileId, PartId)) -> Part {
     Part { id, start, facts: Arc::new(load::facts(&entry.tree, text, (file, id), Format::Yaml)) }
-}
-
-/// Whether the same keys stand in the same members at the same places of parts of the same number.
-fn has_same_keys(old: &[Part], new: &[Part]) -> bool {
-    let keys = |facts: &Facts| facts.members.iter().map(|(key, member)| (key.clone(), member.key_origin)).collect::<Vec<_>>();
-    old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.id == new.id && keys(&old.facts) == keys(&new.facts))
 }
 
 #[cfg(test)]

@@ -41,9 +41,9 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
         let related =
             problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range.start != problem.span.start);
         load.problem(kind, problem.span, related);
-        if load.out.refused.is_none() && tree.lone_scalar.is_none() {
-            load.out.refused = Some(refusal(text, problem, format));
-        }
+    }
+    if let Some(error) = tree.verdict.as_ref().or(tree.problems.first()).filter(|_| tree.lone_scalar.is_none()) {
+        load.out.refused = Some(refusal(text, error, format));
     }
     load.file();
     load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
@@ -61,6 +61,11 @@ fn refusal(text: &str, problem: &crate::yaml::SyntaxError, format: Format) -> St
     };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
+    // Where a key stands that is no path, the library does not know.
+    let is_of_a_key = problem.message.starts_with("path has a leading") && !text[start as usize..].starts_with("${");
+    if format == Format::Hocon && is_of_a_key {
+        return problem.message.clone();
+    }
     if format == Format::Hocon {
         return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
     }

@@ -41,7 +41,7 @@ impl Resolver<'_> {
                 // Of options there is no value; to Puppet that is one.
                 Subject::Options => resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?,
             };
-            Ok(found.map(|value| (value, inv.unapplied_conversion.take())))
+            Ok(found.map(|value| (value, std::mem::take(&mut inv.unapplied_conversions))))
         });
         match &answer {
             Ok(None) => inv.say(|| request.not_found_message()),

@@ -2,11 +2,12 @@
 
 use super::decryption::Found;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
-use crate::hiera::config::{BackendKind, Layer, Level, Reader};
+use crate::hiera::config::{Backend, BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::hierarchy::{CandidateFile, LocatedLevel, Location, Place};
 use crate::hiera::resolution::{Outcome, Unsettled};
+use crate::hiera::types;
 use crate::hiera::value::{Member, Value};
 use crate::text::FilePath;
 
@@ -71,13 +72,22 @@ impl Resolver<'_> {
         }
         let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
         let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
-        let illegal = || {
-            let kind = LookupErrorKind::IllegalValue { key: root.to_owned(), path: path.clone(), backend: level.backend.clone() };
-            Err(LookupError::new(kind, member.value.origin))
+        let illegal = |value: &Value| {
+            // Functions of levels of version 3, which is the global layer's alone, are called by others of Puppet's.
+            let version = if *layer == Layer::Global && level.extension.is_some() { "v3_" } else { "" };
+            let Backend { kind, name, .. } = &level.backend;
+            let kind = LookupErrorKind::IllegalValue {
+                key: root.to_owned(),
+                path: path.clone(),
+                function: format!("{version}{} function '{name}'", kind.key()),
+                in_hash: *kind == BackendKind::DataHash,
+                got: types::infer(value).to_string(),
+            };
+            Err(LookupError::new(kind, member.value.origin).about(value))
         };
         // A data_hash function returns values with tokens, a lookup_key function replaces them itself.
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
-            return illegal();
+            return illegal(&member.value);
         }
         let value = match reader {
             Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
@@ -88,7 +98,7 @@ impl Resolver<'_> {
             _ => self.interpolate(inv, &value)?,
         };
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
-            return illegal();
+            return illegal(&value);
         }
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
@@ -149,7 +159,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// The root key's entry in a file. In a module, keys outside its namespace do not count; semantics 2.3.
+    /// The root key's entry in a file, if it counts in the layer.
     pub(super) fn member<'d>(
         &self,
         data: &'d DataFile,
@@ -157,18 +167,23 @@ impl Resolver<'_> {
         level: &Level,
         root: &str,
     ) -> Result<Option<&'d Member>, LookupError> {
-        if let (Layer::Module(module), BackendKind::DataHash) = (layer, level.backend.kind) {
+        if let (Layer::Module(_), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
                 && let Some(key) = data.keys().find(|key| key.as_str().is_none())
             {
                 let class = Value::new(key.0.clone(), None).class_name();
                 return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
             }
-            let qualified = root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"));
-            if root != LOOKUP_OPTIONS && !qualified {
+            if !counts_in(layer, root) {
                 return Ok(None);
             }
         }
         Ok(data.get(root))
     }
+}
+
+/// Whether a root key counts in a layer's data hashes: in a module's only those of its own namespace do. Source: semantics 2.3.
+pub(super) fn counts_in(layer: &Layer, root: &str) -> bool {
+    let Layer::Module(module) = layer else { return true };
+    root == LOOKUP_OPTIONS || root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
 }

@@ -5,7 +5,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::{Invocation, LOOKUP_OPTIONS, Resolver};
+use super::location::counts_in;
+use super::{Invocation, Resolver};
 use crate::hiera::config::{BackendKind, Layer, Reader};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
@@ -26,9 +27,9 @@ pub(super) struct Levels {
 enum Ready {
     /// Nothing: whatever the key, it has no value there.
     Nothing,
-    /// Looking into a file that Puppet takes.
-    Look(Arc<DataFile>),
-    /// Asking, with the number of the location among the level's.
+    /// Looking into a file that Puppet takes, at the location with this number among the level's.
+    Look(usize, Arc<DataFile>),
+    /// Asking the location with this number.
     Ask(usize),
 }
 
@@ -49,27 +50,18 @@ impl Resolver<'_> {
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
         let ready = levels.ready.get_or_init(|| levels.located.iter().map(|located| self.prepare(layer, located)).collect());
-        if let Layer::Module(module) = layer
-            && root != LOOKUP_OPTIONS
-            && !root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
-            && ready.iter().flatten().all(|ready| !matches!(ready, Ready::Ask(_)))
-        {
-            return Ok(None); // Keys outside a module's namespace do not count in it.
-        }
+        let counts = counts_in(layer, root);
         fold::<LookupError>(merge, ready.len(), &mut |n| {
             fold::<LookupError>(merge, ready[n].len(), &mut |m| match &ready[n][m] {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
-                Ready::Look(data) => match data.get(root) {
+                Ready::Look(..) if !counts => Ok(None),
+                Ready::Look(number, data) => match data.get(root) {
                     None => Ok(None),
                     Some(member) if self.ctx.tolerant || member.value.is_legal() => {
                         self.interpolate(inv, &member.value).map(Some)
                     }
-                    Some(_) => {
-                        let mut real = levels.located[n].locations.iter().enumerate().filter(|(_, location)| is_real(location));
-                        let (number, _) = real.nth(m).expect("each real location was prepared");
-                        self.ask_ready(inv, layer, &levels.located[n], number, root)
-                    }
+                    Some(_) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
                 },
             })
         })
@@ -90,12 +82,15 @@ impl Resolver<'_> {
     }
 
     fn prepare(&self, layer: &Layer, located: &LocatedLevel) -> Vec<Ready> {
+        // A glob that names nothing is no location to Puppet.
+        let is_real = |location: &Location| !matches!(location.place, Place::NoMatch { .. });
         let real = located.locations.iter().enumerate().filter(|(_, location)| is_real(location));
-        real.map(|(number, location)| self.prepare_location(layer, located, location).unwrap_or(Ready::Ask(number))).collect()
+        real.map(|(number, _)| self.prepare_location(layer, located, number).unwrap_or(Ready::Ask(number))).collect()
     }
 
-    /// What is to be done for a location; `None` when only asking tells.
-    fn prepare_location(&self, layer: &Layer, located: &LocatedLevel, location: &Location) -> Option<Ready> {
+    /// What is to be done for the location with this number; `None` when only asking tells.
+    fn prepare_location(&self, layer: &Layer, located: &LocatedLevel, number: usize) -> Option<Ready> {
+        let location = &located.locations[number];
         let level = &located.level;
         let exists = !matches!(location.place, Place::File { exists: false, .. });
         if exists && !self.ctx.tolerant && level.call_error().is_some() {
@@ -114,11 +109,6 @@ impl Resolver<'_> {
         }
         // In a module a key that is no string is a crash.
         let is_plain = !matches!(layer, Layer::Module(_)) || data.keys().all(|key| key.as_str().is_some());
-        is_plain.then_some(Ready::Look(data))
+        is_plain.then_some(Ready::Look(number, data))
     }
-}
-
-/// A glob that names nothing is no location to Puppet.
-fn is_real(location: &Location) -> bool {
-    !matches!(location.place, Place::NoMatch { .. })
 }

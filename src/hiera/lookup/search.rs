@@ -276,7 +276,7 @@ impl Resolver<'_> {
             return Err(config.refusal(problem));
         }
         let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
-        let located = |levels: &[Level]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
+        let located = |levels: &[Arc<Level>]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
         Ok(LayerLevels {
             takes_part: true,
             hierarchy: Levels::new(located(&config.hierarchy)?),

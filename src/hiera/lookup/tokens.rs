@@ -152,7 +152,7 @@ impl Resolver<'_> {
                 Ok(None)
             }
             Variable::Undefined if self.ctx.profile.strict == Strict::Error => {
-                Err(LookupError::new(LookupErrorKind::UndefinedVariable(root), origin))
+                Err(LookupError::undefined_variable(&root, origin))
             }
             Variable::Undefined => Ok(Some(Value::null(None))),
         }

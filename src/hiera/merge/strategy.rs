@@ -1,11 +1,11 @@
 //! Merge strategies as data writes them: a name, or a hash of a name and options.
 
 use std::fmt;
+use std::sync::LazyLock;
 
+use crate::hiera::types::{self, DataType, WrongType};
 use crate::hiera::value::{Data, Hash, Value};
 use crate::text::Span;
-
-use super::describe;
 
 /// How values of several places become one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -65,42 +65,7 @@ pub enum StrategyError {
         origin: Option<Span>,
     },
     /// The options do not fit the strategy.
-    Options {
-        /// What is wrong: first the known options in Puppet's order, then the unknown ones as written. Never empty.
-        mismatches: Vec<OptionMismatch>,
-    },
-}
-
-/// What is wrong with the options of a strategy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OptionMismatch {
-    /// The strategy has no such option.
-    Unrecognized {
-        /// Its name.
-        option: String,
-        /// Where it was written.
-        origin: Option<Span>,
-    },
-    /// The value of an option has the wrong type.
-    WrongType {
-        /// The option.
-        option: &'static str,
-        /// What Puppet expects, in its words.
-        expected: &'static str,
-        /// The type of the value.
-        got: String,
-        /// Where the value was written.
-        origin: Option<Span>,
-    },
-    /// Some option's name is no string, or empty.
-    WrongKeys {
-        /// What Puppet expects instead of the whole hash, in its words.
-        expected: &'static str,
-        /// The type of the hash, or its size when there are too many options.
-        got: String,
-        /// Where the first such name was written.
-        origin: Option<Span>,
-    },
+    Options(WrongType),
 }
 
 /// Reads what `merge` in lookup_options, or the merge argument of a lookup, may be. `None` for null and `false`: nothing asked for.
@@ -126,13 +91,10 @@ pub fn parse_strategy(given: &Value) -> Result<Option<Strategy>, StrategyError> 
     let Some(mut strategy) = strategy else {
         return Err(StrategyError::Unknown { name: named.to_text().into_owned(), origin: named.origin });
     };
-    if let Some(given) = options {
-        let mismatches = check_options(&strategy, given);
-        if !mismatches.is_empty() {
-            return Err(StrategyError::Options { mismatches });
-        }
-        if let Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) | Strategy::ReverseDeep(options) = &mut strategy {
-            *options = DeepOptions::from_hash(given);
+    if let Some(options) = options {
+        types::assert_type("The merge options", strategy.options_type(), given).map_err(StrategyError::Options)?;
+        if let Strategy::Deep(deep) | Strategy::UnconstrainedDeep(deep) | Strategy::ReverseDeep(deep) = &mut strategy {
+            *deep = DeepOptions::from_hash(options);
         }
     } else if matches!(strategy, Strategy::UnconstrainedDeep(_)) {
         strategy = Strategy::Deep(DeepOptions::default());
@@ -177,6 +139,29 @@ impl Strategy {
         }
     }
 
+    /// The type of a hash with the strategy and its options.
+    fn options_type(&self) -> &'static DataType {
+        static DEEP: LazyLock<DataType> = LazyLock::new(|| {
+            types::known(
+                "Struct[{strategy=>Optional[Pattern[deep]],knockout_prefix=>Optional[String],merge_debug=>Optional[Boolean],\
+                 merge_hash_arrays=>Optional[Boolean],sort_merged_arrays=>Optional[Boolean]}]",
+            )
+        });
+        static ANY: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String[1],Any]"));
+        static NONE: LazyLock<[DataType; 4]> = LazyLock::new(|| {
+            ["first", "default", "unique", "hash"]
+                .map(|name| types::known(&format!("Struct[{{strategy=>Optional[Pattern[/{name}/]]}}]")))
+        });
+        match self {
+            Strategy::UnconstrainedDeep(_) | Strategy::ReverseDeep(_) => &ANY,
+            Strategy::Deep(_) => &DEEP,
+            Strategy::First => &NONE[0],
+            Strategy::Default => &NONE[1],
+            Strategy::Unique => &NONE[2],
+            Strategy::Hash => &NONE[3],
+        }
+    }
+
     /// Whether the first value that is found is the result, and nothing else is asked for.
     pub fn stops_at_first(&self) -> bool {
         matches!(self, Strategy::First | Strategy::Default)
@@ -213,56 +198,12 @@ fn without_strategy(given: &Hash) -> Hash {
     options.map(|(key, member)| (key.clone(), member.clone())).collect()
 }
 
-/// The options of `deep` beside `strategy`, in the order of Puppet's type.
-const DEEP_OPTIONS: [&str; 4] = ["knockout_prefix", "merge_debug", "merge_hash_arrays", "sort_merged_arrays"];
-
-const DEEP_TYPE: &str = "a Struct[{'strategy' => Optional[Pattern[/deep/]], 'knockout_prefix' => Optional[String], 'merge_debug' => \
-                         Optional[Boolean], 'merge_hash_arrays' => Optional[Boolean], 'sort_merged_arrays' => Optional[Boolean]}] \
-                         value";
-
-fn check_options(strategy: &Strategy, given: &Hash) -> Vec<OptionMismatch> {
-    let known: &[&str] = match strategy {
-        Strategy::Deep(_) => &DEEP_OPTIONS,
-        _ => &[],
-    };
-    let bad_key = given.iter().find(|(key, _)| key.as_str().is_none_or(str::is_empty));
-    if let Some((_, member)) = bad_key {
-        let whole = || describe::hash_type(given);
-        let (expected, got) = match strategy {
-            Strategy::UnconstrainedDeep(_) | Strategy::ReverseDeep(_) => ("a Hash[String[1], Any] value", whole()),
-            Strategy::Deep(_) if given.len() <= 5 => (DEEP_TYPE, whole()),
-            Strategy::Deep(_) => ("size to be at most 5", given.len().to_string()),
-            _ => ("size to be at most 1", given.len().to_string()),
-        };
-        return vec![OptionMismatch::WrongKeys { expected, got, origin: member.key_origin }];
-    }
-    if matches!(strategy, Strategy::UnconstrainedDeep(_) | Strategy::ReverseDeep(_)) {
-        return Vec::new();
-    }
-    let wrong_types = known.iter().filter_map(|option| check_option(option, &given.get(*option)?.value));
-    let unknown = given.iter().filter_map(|(key, member)| {
-        let option = key.as_str().filter(|name| *name != "strategy" && !known.contains(name))?;
-        Some(OptionMismatch::Unrecognized { option: option.into(), origin: member.key_origin })
-    });
-    wrong_types.chain(unknown).collect()
-}
-
-fn check_option(option: &'static str, value: &Value) -> Option<OptionMismatch> {
-    let (fits, expected) = match (option, &value.data) {
-        (_, Data::Null) => return None,
-        ("knockout_prefix", data) => (matches!(data, Data::String(_)), "a value of type Undef or String"),
-        (_, data) => (matches!(data, Data::Bool(_)), "a value of type Undef or Boolean"),
-    };
-    let got = describe::short_name(value);
-    (!fits).then_some(OptionMismatch::WrongType { option, expected, got, origin: value.origin })
-}
-
 impl StrategyError {
     /// Where the offending part was written; `None` when no file holds it.
     pub fn origin(&self) -> Option<Span> {
         match self {
             StrategyError::Unknown { origin, .. } | StrategyError::NoName { origin } => *origin,
-            StrategyError::Options { mismatches } => mismatches.iter().find_map(OptionMismatch::origin),
+            StrategyError::Options(error) => error.origin,
         }
     }
 }
@@ -274,36 +215,9 @@ impl fmt::Display for StrategyError {
             StrategyError::NoName { .. } => {
                 f.write_str("The hash given as 'merge' must contain the name of a strategy in string form for the key 'strategy'")
             }
-            StrategyError::Options { mismatches } => {
-                let lines: Vec<String> =
-                    mismatches.iter().map(|mismatch| format!("The merge options has wrong type, {mismatch}")).collect();
-                f.write_str(&describe::report(&lines))
-            }
+            StrategyError::Options(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for StrategyError {}
-
-impl OptionMismatch {
-    /// Where the offending part was written.
-    pub fn origin(&self) -> Option<Span> {
-        match self {
-            OptionMismatch::Unrecognized { origin, .. }
-            | OptionMismatch::WrongType { origin, .. }
-            | OptionMismatch::WrongKeys { origin, .. } => *origin,
-        }
-    }
-}
-
-impl fmt::Display for OptionMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionMismatch::Unrecognized { option, .. } => write!(f, "unrecognized key '{option}'"),
-            OptionMismatch::WrongType { option, expected, got, .. } => {
-                write!(f, "entry '{option}' expects {expected}, got {got}")
-            }
-            OptionMismatch::WrongKeys { expected, got, .. } => write!(f, "expects {expected}, got {got}"),
-        }
-    }
-}

@@ -1,25 +1,54 @@
 //! What is wrong with a value, in Puppet's words. Source: `TypeMismatchDescriber`, followed case by case.
 
+use std::fmt;
+
 use super::assign::{count, exactly, tuple_size};
+use super::normalize::Crash;
 use super::{ANY_NUMBER, DataType, Range, StructMember, Text, infer_set};
-use crate::hiera::value::Value;
+use crate::hiera::value::{Hash, Key, Value};
+use crate::text::Span;
 
 use DataType as T;
 
-/// Checks a value; the error is Puppet's message about `subject`, such as `Found value has wrong type, expects …`.
-pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result<(), String> {
-    if let Some(text) = data_type.undecided() {
-        return Err(format!("{subject} cannot be checked: hiera-ls does not know the type {text}"));
-    }
-    if data_type.accepts(value) { Ok(()) } else { Err(mismatch(&format!("{subject} has wrong type,"), data_type, value)) }
+/// A value that is not of its type. `Display` gives Puppet's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongType {
+    /// The message.
+    pub message: String,
+    /// Where the part that is blamed was written; of a hash that could have no such keys, the first of these.
+    pub origin: Option<Span>,
 }
 
-/// Puppet's account of why `value` is not of a type; each line begins with `name`.
-fn mismatch(name: &str, expected: &DataType, value: &Value) -> String {
-    let errors = describe(expected, &infer_set(value), &[]);
-    match errors.as_slice() {
-        [one] => one.message(name).trim().to_owned(),
-        several => several.iter().map(|one| one.message(name)).collect::<Vec<_>>().join("\n "),
+impl fmt::Display for WrongType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks a value; the error is Puppet's message about `subject`, such as `Found value has wrong type, expects …`.
+pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result<(), WrongType> {
+    let error = |message: String, origin: Option<Span>| Err(WrongType { message, origin: origin.or(value.origin) });
+    if let Some(text) = data_type.undecided() {
+        return error(format!("{subject} cannot be checked: hiera-ls does not know the type {text}"), None);
+    }
+    if data_type.accepts(value) {
+        return Ok(());
+    }
+    match describe(data_type, &infer_set(value), &[]) {
+        Ok(found) => {
+            let lines: Vec<String> =
+                found.iter().map(|one| one.message(&format!("{subject} has wrong type,")).trim_start().to_owned()).collect();
+            error(report(&lines), found.iter().find_map(|one| one.origin(value)))
+        }
+        Err(Crash(message)) => error(message.to_owned(), None),
+    }
+}
+
+/// Puppet's text for one or more complaints.
+pub(in crate::hiera) fn report(lines: &[String]) -> String {
+    match lines {
+        [line] => line.trim_end().to_owned(),
+        lines => lines.iter().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n "),
     }
 }
 
@@ -65,27 +94,35 @@ pub(super) enum What {
     },
 }
 
-fn type_mismatch(path: &[Step], expected: &DataType, actual: &DataType) -> Vec<Mismatch> {
-    vec![Mismatch { path: path.to_vec(), what: What::Type { expected: expected.normalized(), actual: actual.normalized() } }]
+/// What is wrong, unless Puppet fails over the question.
+pub(super) type Described = Result<Vec<Mismatch>, Crash>;
+
+fn type_mismatch(path: &[Step], expected: &DataType, actual: &DataType) -> Described {
+    let what = What::Type { expected: expected.normalized()?, actual: actual.normalized()? };
+    Ok(vec![Mismatch { path: path.to_vec(), what }])
 }
 
-fn size_mismatch(path: &[Step], expected: Range<i128>, actual: Range<i128>) -> Vec<Mismatch> {
-    vec![Mismatch { path: path.to_vec(), what: What::Size { expected, actual } }]
+fn size_mismatch(path: &[Step], expected: Range<i128>, actual: Range<i128>) -> Described {
+    Ok(vec![Mismatch { path: path.to_vec(), what: What::Size { expected, actual } }])
+}
+
+fn each(described: impl Iterator<Item = Described>) -> Described {
+    Ok(described.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 pub(super) fn below(path: &[Step], step: Step) -> Vec<Step> {
     [path, &[step]].concat()
 }
 
-pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[Step]) -> Vec<Mismatch> {
+pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[Step]) -> Described {
     match expected.unresolved() {
-        Some(name) => vec![Mismatch { path: path.to_vec(), what: What::Unresolved(name.to_owned()) }],
-        None => describe_as(&expected.normalized(), expected, actual, path),
+        Some(name) => Ok(vec![Mismatch { path: path.to_vec(), what: What::Unresolved(name.to_owned()) }]),
+        None => describe_as(&expected.normalized()?, expected, actual, path),
     }
 }
 
 /// `original` is what `expected` was before it was taken apart.
-fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path: &[Step]) -> Vec<Mismatch> {
+fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path: &[Step]) -> Described {
     match expected {
         T::Variant(types) => describe_variant(types, original, actual, path),
         T::Struct(members) => describe_struct(members, original, actual, path),
@@ -99,10 +136,10 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
                 let mut all = Vec::new();
                 for member in members {
                     let name = || member.name.clone();
-                    all.extend(describe_unless_assignable(key, &member.key_type(), below(path, Step::Key(name()))));
-                    all.extend(describe_unless_assignable(value, &member.value, below(path, Step::Entry(name()))));
+                    all.extend(describe_unless_assignable(key, &member.key_type(), below(path, Step::Key(name())))?);
+                    all.extend(describe_unless_assignable(value, &member.value, below(path, Step::Entry(name())))?);
                 }
-                all
+                Ok(all)
             }
             T::Hash(actual_key, actual_value, actual_size) => match size.zip(Some(actual_size.unwrap_or(ANY_NUMBER))) {
                 Some((expected, actual)) if !expected.covers(&actual) => size_mismatch(path, expected, actual),
@@ -112,7 +149,7 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
         },
         T::Tuple(types, size) => {
             if expected == actual || types.is_empty() && matches!(actual, T::Array(..)) {
-                return Vec::new();
+                return Ok(Vec::new());
             }
             let expected_size = tuple_size(types, *size);
             let last = types.len().saturating_sub(1);
@@ -125,9 +162,9 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
                     // Where the last type repeats, Puppet gives its place, not the element's.
                     let one = |(n, other)| {
                         let n = usize::min(n, last);
-                        types.get(n).map(|one| describe(one, other, &below(path, Step::Index(n)))).unwrap_or_default()
+                        types.get(n).map_or(Ok(Vec::new()), |one| describe(one, other, &below(path, Step::Index(n))))
                     };
-                    others.iter().enumerate().flat_map(one).collect()
+                    each(others.iter().enumerate().map(one))
                 }
                 T::Array(element, other_size) => {
                     let actual_size = other_size.unwrap_or(ANY_NUMBER);
@@ -135,7 +172,7 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
                         return size_mismatch(path, expected_size, actual_size);
                     }
                     let one = |(n, one)| describe(one, element, &below(path, Step::Index(n)));
-                    types.iter().enumerate().flat_map(one).collect()
+                    each(types.iter().enumerate().map(one))
                 }
                 _ => type_mismatch(path, original, actual),
             }
@@ -148,7 +185,7 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
                     return size_mismatch(path, expected_size, actual_size);
                 }
                 let one = |(n, one)| describe_unless_assignable(element, one, below(path, Step::Index(n)));
-                types.iter().enumerate().flat_map(one).collect()
+                each(types.iter().enumerate().map(one))
             }
             T::Array(other, other_size) => match size.zip(Some(other_size.unwrap_or(ANY_NUMBER))) {
                 Some((expected, actual)) if !expected.covers(&actual) => size_mismatch(path, expected, actual),
@@ -157,32 +194,32 @@ fn describe_as(expected: &DataType, original: &DataType, actual: &DataType, path
             _ => type_mismatch(path, original, actual),
         },
         T::Optional(inner) => match (actual, inner) {
-            (T::Undef, _) | (_, None) => Vec::new(),
+            (T::Undef, _) | (_, None) => Ok(Vec::new()),
             (_, Some(inner)) => {
                 let original = if is_alias(original) { original } else { expected };
                 describe_as(inner, original, actual, path)
             }
         },
         T::Pattern(_) | T::Enum { .. } => {
-            let what = What::Pattern { expected: original.normalized(), actual: actual.normalized() };
-            vec![Mismatch { path: path.to_vec(), what }]
+            let what = What::Pattern { expected: original.normalized()?, actual: actual.normalized()? };
+            Ok(vec![Mismatch { path: path.to_vec(), what }])
         }
-        T::Alias(alias) => describe_as(&alias.resolved().normalized(), expected, actual, path),
-        T::Local(_, resolved) => describe_as(&resolved.normalized(), expected, actual, path),
-        _ if expected.assignable(actual) => Vec::new(),
+        T::Alias(alias) => describe_as(&alias.resolved().normalized()?, expected, actual, path),
+        T::Local(_, resolved) => describe_as(&resolved.normalized()?, expected, actual, path),
+        _ if expected.assignable(actual) => Ok(Vec::new()),
         _ => type_mismatch(path, original, actual),
     }
 }
 
-fn describe_unless_assignable(expected: &DataType, actual: &DataType, path: Vec<Step>) -> Vec<Mismatch> {
-    if expected.assignable(actual) { Vec::new() } else { describe(expected, actual, &path) }
+fn describe_unless_assignable(expected: &DataType, actual: &DataType, path: Vec<Step>) -> Described {
+    if expected.assignable(actual) { Ok(Vec::new()) } else { describe(expected, actual, &path) }
 }
 
 fn required(members: &[StructMember]) -> i128 {
     count(members.iter().filter(|member| !member.optional).count())
 }
 
-fn describe_struct(members: &[StructMember], original: &DataType, actual: &DataType, path: &[Step]) -> Vec<Mismatch> {
+fn describe_struct(members: &[StructMember], original: &DataType, actual: &DataType, path: &[Step]) -> Described {
     match actual {
         T::Struct(others) => {
             let mut all = Vec::new();
@@ -192,7 +229,7 @@ fn describe_struct(members: &[StructMember], original: &DataType, actual: &DataT
                     None => all.push(Mismatch { path: path.to_vec(), what: What::MissingKey(member.name.clone()) }),
                     Some(other) => {
                         let path = below(path, Step::Entry(member.name.clone()));
-                        all.extend(describe_unless_assignable(&member.value, &other.value, path));
+                        all.extend(describe_unless_assignable(&member.value, &other.value, path)?);
                     }
                 }
             }
@@ -203,7 +240,7 @@ fn describe_struct(members: &[StructMember], original: &DataType, actual: &DataT
                     .filter(|other| !known(other))
                     .map(|other| Mismatch { path: path.to_vec(), what: What::ExtraneousKey(other.name.clone()) }),
             );
-            all
+            Ok(all)
         }
         T::Hash(key, value, size) => {
             let actual_size = size.unwrap_or(ANY_NUMBER);
@@ -218,22 +255,22 @@ fn describe_struct(members: &[StructMember], original: &DataType, actual: &DataT
     }
 }
 
-fn describe_variant(types: &[DataType], original: &DataType, actual: &DataType, path: &[Step]) -> Vec<Mismatch> {
+fn describe_variant(types: &[DataType], original: &DataType, actual: &DataType, path: &[Step]) -> Described {
     let undef = matches!(original, T::Optional(_)).then_some(&T::Undef);
     let mut each = Vec::new();
     for (n, one) in undef.into_iter().chain(types).enumerate() {
-        let found = describe(one, actual, &below(path, Step::Variant(n)));
+        let found = describe(one, actual, &below(path, Step::Variant(n)))?;
         if found.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         each.push(found);
     }
-    let merged = merge(path.len(), each);
-    if is_alias(original) && merged.len() == 1 { type_mismatch(path, original, actual) } else { merged }
+    let merged = merge(path.len(), each)?;
+    if is_alias(original) && merged.len() == 1 { type_mismatch(path, original, actual) } else { Ok(merged) }
 }
 
 /// All variants' complaints: as one where they are about the same part, else each with its variant.
-pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
+pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
     let variants = each.len();
     let mut all: Vec<Mismatch> = each.into_iter().flatten().collect();
     let kinds: [fn(&What) -> bool; 2] = [
@@ -248,7 +285,7 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Vec<Mismatch> 
         }
         let same_place = found.windows(2).all(|pair| pair[0].canonical_path() == pair[1].canonical_path());
         if let (true, Some((first, rest))) = (same_place, found.split_first()) {
-            let joined = rest.iter().fold((*first).clone(), |joined, other| joined.joined(&other.what));
+            let joined = rest.iter().try_fold((*first).clone(), |joined, other| joined.joined(&other.what))?;
             all = vec![joined];
             break;
         }
@@ -259,23 +296,44 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Vec<Mismatch> 
     {
         only.path.remove(position);
     }
-    all
+    Ok(all)
 }
 
 impl Mismatch {
+    /// Where the part of the value was written that this is about.
+    fn origin(&self, value: &Value) -> Option<Span> {
+        let mut part = value;
+        for step in &self.path {
+            part = match step {
+                Step::Index(n) => part.as_array()?.get(*n)?,
+                Step::Entry(key) => part.get(key)?,
+                Step::Key(key) => return part.as_hash()?.get(key.as_str())?.key_origin,
+                Step::Signature(_) | Step::Parameter(_) | Step::Variant(_) => part,
+            };
+        }
+        let odd_key = |hash: &Hash| {
+            let is_odd = |key: &Key| match &self.what {
+                What::ExtraneousKey(name) => key.as_str() == Some(name),
+                _ => key.as_str().is_none_or(str::is_empty),
+            };
+            hash.iter().find(|(key, _)| is_odd(key)).and_then(|(_, member)| member.key_origin)
+        };
+        part.as_hash().and_then(odd_key).or(part.origin)
+    }
+
     fn canonical_path(&self) -> Vec<&Step> {
         self.path.iter().filter(|step| !matches!(step, Step::Variant(_) | Step::Signature(_))).collect()
     }
 
-    fn joined(self, other: &What) -> Mismatch {
+    fn joined(self, other: &What) -> Result<Mismatch, Crash> {
         let Mismatch { path, what } = self;
         let both = |ours: DataType, theirs: &DataType| T::variant(vec![ours, theirs.clone()]).normalized();
         let what = match (what, other) {
             (What::Type { expected, actual }, What::Type { expected: more, .. } | What::Pattern { expected: more, .. }) => {
-                What::Type { expected: both(expected, more), actual }
+                What::Type { expected: both(expected, more)?, actual }
             }
             (What::Pattern { expected, actual }, What::Type { expected: more, .. } | What::Pattern { expected: more, .. }) => {
-                What::Pattern { expected: both(expected, more), actual }
+                What::Pattern { expected: both(expected, more)?, actual }
             }
             (What::Size { expected, actual }, What::Size { expected: more, .. }) => {
                 What::Size { expected: expected.hull(more), actual }
@@ -285,7 +343,7 @@ impl Mismatch {
             }
             (what, _) => what,
         };
-        Mismatch { path, what }
+        Ok(Mismatch { path, what })
     }
 
     /// The message with the blank that Puppet begins it with. `name` goes before the path; it may be empty.

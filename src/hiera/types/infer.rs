@@ -18,7 +18,11 @@ fn one(value: &Value) -> DataType {
         Data::Bool(truth) => T::Boolean(Some(*truth)),
         Data::Integer(number) => T::Integer(Range::exactly(i128::from(*number))),
         Data::BigInteger(digits) => T::Integer(Range::exactly(big(digits))),
-        Data::Float(number) => T::Float(Range::exactly(*number)),
+        // To Puppet an infinite bound is none.
+        Data::Float(number) => T::Float(Range {
+            from: Some(*number).filter(|from| *from != f64::NEG_INFINITY),
+            to: Some(*number).filter(|to| *to != f64::INFINITY),
+        }),
         Data::String(text) => T::String(Text::Value(text.to_string())),
         Data::Binary(bytes) => T::String(Text::Value(String::from_utf8_lossy(bytes).into_owned())),
         Data::Symbol(name) if &**name == "default" => T::Default,

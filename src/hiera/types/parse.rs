@@ -373,17 +373,7 @@ fn to_type(name: &str, parameters: Option<&[Expression]>, text: &str) -> Result<
             }
         }
         "variant" if given.is_empty() => return Err(counted("Variant", "1 or more")),
-        "variant" => {
-            let types: Vec<DataType> = given.iter().map(typed).collect::<Result<_, _>>()?;
-            // Puppet trips over these as soon as it has to describe them.
-            let floats = float_ranges(&types);
-            let open = floats.len() > 1 && floats.iter().any(|range| range.from.is_none() || range.to.is_none());
-            if open || types.iter().any(|one| one.normalized() == T::Optional(None)) {
-                T::Undecided(text.to_owned())
-            } else {
-                T::variant(types)
-            }
-        }
+        "variant" => T::variant(given.iter().map(typed).collect::<Result<_, _>>()?),
         "sensitive" => match given {
             [] => T::Sensitive(Box::new(T::Any)),
             [one] => T::Sensitive(Box::new(typed(one)?.generalized())),
@@ -428,17 +418,6 @@ fn to_type(name: &str, parameters: Option<&[Expression]>, text: &str) -> Result<
             None => T::Reference(text.to_owned()),
         },
     })
-}
-
-/// The ranges of floats that a variant would merge, and fails to where one is open.
-fn float_ranges(types: &[DataType]) -> Vec<Range<f64>> {
-    let one = |one: &DataType| match one {
-        T::Float(range) => vec![*range],
-        T::Variant(types) => float_ranges(types),
-        T::Optional(Some(inner)) | T::NotUndef(Some(inner)) => float_ranges(std::slice::from_ref(&**inner)),
-        _ => Vec::new(),
-    };
-    types.iter().flat_map(one).collect()
 }
 
 /// A type without brackets.

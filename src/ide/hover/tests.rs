@@ -2,23 +2,23 @@
 
 use expect_test::{Expect, expect};
 
-use super::{HoverConfig, hover};
+use super::{HoverConfig, Link, hover};
 use crate::fixture::Fixture;
 use crate::text::{FilePath, Span};
 
 fn check(text: &str, expected: Expect) {
-    expected.assert_eq(&hovered(text, false));
+    expected.assert_eq(&hovered(text, false, None));
 }
 
 fn check_markdown(text: &str, expected: Expect) {
-    expected.assert_eq(&hovered(text, true));
+    let link = |path: &FilePath, line: u32| format!("file://{path}#L{line}");
+    expected.assert_eq(&hovered(text, true, Some(&link)));
 }
 
 /// The hover at the cursor below the text that it is about; `-` where there is none.
-fn hovered(text: &str, markdown: bool) -> String {
+fn hovered(text: &str, markdown: bool, link: Option<Link<'_>>) -> String {
     let fixture = Fixture::new(text);
-    let link = |path: &FilePath, line: u32| format!("file://{path}#L{line}");
-    let config = HoverConfig { markdown, link: &link, max_value_lines: 10, max_locations: 5 };
+    let config = HoverConfig { markdown, link, max_value_lines: 10, max_locations: 5 };
     let position = fixture.position();
     match hover(&fixture.snapshot, position, &config) {
         Some(hover) => {
@@ -705,6 +705,50 @@ d$0b: {password: x}
     );
 }
 
+/// A conversion that only Puppet can do is told beside the key that it belongs to.
+#[test]
+fn values_that_are_not_converted_here() {
+    let data = |hovered: &str| {
+        let data = "
+#- scope web01 role=web facts.os.family=Debian
+lookup_options: {inner: {convert_to: 'Object[{}]'}}
+inner: 1
+outer: \"%{alias('inner')}\"
+";
+        data.replace(&format!("\n{hovered}:"), &format!("\n{}$0{}:", &hovered[..1], &hovered[1..]))
+    };
+    check(
+        &data("inner"),
+        expect![[r#"
+        <inner>
+        inner
+        node web01
+
+          1
+
+        first value found, converted to Object[{}] (not shown here)
+
+        - Common data/common.yaml:2: 1
+    "#]],
+    );
+    check(
+        &data("outer"),
+        expect![[r#"
+        <outer>
+        outer
+        node web01
+
+          1
+
+        first value found
+
+        inner is converted to Object[{}] (not shown here)
+
+        - Common data/common.yaml:3: 1
+    "#]],
+    );
+}
+
 #[test]
 fn sensitive_values_are_masked() {
     check(
@@ -1087,6 +1131,31 @@ us$0ers: {grace: {shell: bash}}
             - **Common** [data/common.yaml:2](file:///data/common.yaml#L2): `{"grace":{"shell":"bash"}}`
         "#]],
     );
+}
+
+/// Some clients hide addresses and wrap lines as if they did not, and show each backslash.
+#[test]
+fn markdown_without_links() {
+    let text = r#"
+#- scope web01 role=web facts.os.family=Debian
+#- /data/common.yaml
+lookup_options: {my_users: {merge: {strategy: deep, knockout_prefix: "--"}}}
+my_us$0ers: {"*ada_l*": 1}
+"#;
+    let expected = expect![[r#"
+        <my_users>
+        **my_users**  
+        node `web01`
+
+        ```yaml
+        '*ada_l*': 1
+        ```
+
+        merged `deep` (knockout_prefix '--'), set in data/common.yaml:1
+
+        - **Common** data/common.yaml:2: `{"*ada_l*":1}`
+    "#]];
+    expected.assert_eq(&hovered(text, true, None));
 }
 
 #[test]

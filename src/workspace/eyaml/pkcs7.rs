@@ -63,7 +63,7 @@ impl Certificate {
         };
         // A trusted certificate has more behind it.
         let read = SliceReader::new(&der).and_then(|mut reader| x509_cert::Certificate::decode(&mut reader));
-        let certificate = read.map_err(|error| format!("PEM_read_bio_X509: {error}"))?;
+        let certificate = read.map_err(|_| "PEM_read_bio_X509: nested asn1 error".to_owned())?;
         let key = certificate.tbs_certificate.subject_public_key_info.subject_public_key.raw_bytes();
         let key = RsaPublicKey::from_pkcs1_der(key).map_err(|_| "the certificate has no RSA key".to_owned())?;
         Ok(Certificate { certificate, key })

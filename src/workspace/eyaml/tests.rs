@@ -38,3 +38,89 @@ fn keys_outside_the_workspace_are_read_only_where_the_user_names_them() {
     let own = EyamlConfig { private_key: Some(FilePath::new("/home/me/private.pem")), ..EyamlConfig::default() };
     assert_eq!(message(own, "/etc/shadow"), NO_KEY, "the user's own key takes the place of what the repository names");
 }
+
+/// A link is where it leads: the repository cannot name a file of the user's by one.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
+    use crate::workspace::fs::OsFs;
+    use std::os::unix::fs::symlink;
+    let here = std::env::temp_dir().join(format!("hiera-ls-key-links-{}", std::process::id()));
+    let (repo, home) = (here.join("repo"), here.join("home"));
+    std::fs::create_dir_all(repo.join("keys")).unwrap();
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("private.pem"), "no key").unwrap();
+    std::fs::write(repo.join("keys/real.pem"), "no key").unwrap();
+    symlink(home.join("private.pem"), repo.join("keys/out.pem")).unwrap();
+    symlink(&home, repo.join("out")).unwrap();
+    symlink(repo.join("keys/real.pem"), repo.join("in.pem")).unwrap();
+    symlink(here.join("nowhere"), repo.join("dangling.pem")).unwrap();
+    symlink(&repo, here.join("linked")).unwrap();
+    let path = |path: &std::path::Path| FilePath::new(path.to_str().unwrap());
+    let message = |root: &std::path::Path, file: &str, key_folders: Vec<FilePath>| {
+        let config = EyamlConfig { decrypt: true, key_folders, ..EyamlConfig::default() };
+        let root = path(root);
+        let keys = Keys::new(&config, &Arc::new(vec![root.clone()]), Arc::new(OsFs)).expect("it is switched on");
+        keys.decryptor(&root).decrypt(b"", &pair(file)).expect_err("there is no key")
+    };
+    let refusal = |named: &str| {
+        let (named, real) = (path(&repo.join(named)), path(&std::fs::canonicalize(home.join("private.pem")).unwrap()));
+        format!("hiera-ls does not read {named}, which leads to {real} and lies outside the workspace")
+    };
+    let mut seen = Vec::new();
+    for named in ["keys/out.pem", "out/private.pem"] {
+        seen.push((message(&repo, named, Vec::new()), refusal(named)));
+        seen.push((message(&repo, named, vec![path(&home)]), NO_KEY.to_owned()));
+    }
+    for named in ["keys/real.pem", "in.pem"] {
+        seen.push((message(&repo, named, Vec::new()), NO_KEY.to_owned()));
+        seen.push((message(&here.join("linked"), named, Vec::new()), NO_KEY.to_owned()));
+    }
+    let missing = format!("No such file or directory @ rb_sysopen - {}", path(&repo.join("dangling.pem")));
+    seen.push((message(&repo, "dangling.pem", Vec::new()), missing));
+    let missing = format!("No such file or directory @ rb_sysopen - {}", path(&here.join("linked/nope.pem")));
+    seen.push((message(&here.join("linked"), "nope.pem", Vec::new()), missing));
+    std::fs::remove_dir_all(&here).unwrap();
+    for (message, expected) in seen {
+        assert!(message.starts_with(&expected), "{message}, not {expected}");
+    }
+}
+
+/// A repository may name any variable: what it holds is told by no message.
+#[test]
+fn what_a_variable_holds_is_not_told() {
+    // One that is set wherever tests run, and surely holds no key.
+    let (variable, value) = ("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
+    let source = KeySource { variable: Some(variable.to_owned()), file: None };
+    let folders = Arc::new(vec![FilePath::new("/repo")]);
+    let config = EyamlConfig { decrypt: true, ..EyamlConfig::default() };
+    let keys = Keys::new(&config, &folders, Arc::new(MemoryFs::new())).expect("it is switched on");
+    let root = FilePath::new("/repo");
+    let pair = KeyPair { private: source.clone(), public: source };
+    let message = keys.decryptor(&root).decrypt(b"", &pair).expect_err("there is no key");
+    assert_eq!(message, NO_KEY);
+    assert!(!format!("{keys:?} {pair:?}").contains(value));
+}
+
+#[test]
+fn of_a_key_only_the_last_version_is_held() {
+    let fs = Arc::new(MemoryFs::new());
+    let folders = Arc::new(vec![FilePath::new("/repo")]);
+    let config = EyamlConfig { decrypt: true, ..EyamlConfig::default() };
+    let keys = Keys::new(&config, &folders, fs.clone()).expect("it is switched on");
+    let root = FilePath::new("/repo");
+    let mut numbers = Vec::new();
+    for text in ["one", "one", "two"] {
+        fs.write("/repo/private.pem", text);
+        assert!(keys.decryptor(&root).decrypt(b"", &pair("private.pem")).is_err());
+        let shelf = keys.private.lock().unwrap();
+        assert_eq!(shelf.len(), 1);
+        numbers.extend(shelf.values().map(|held| held.number));
+    }
+    assert_eq!(numbers, [0, 0, 1]);
+    let mut plain = Plain::default();
+    plain.remember((0, Some(7), vec![1]), b"old");
+    plain.remember((1, Some(7), vec![1]), b"new");
+    plain.forget(0);
+    assert_eq!((plain.known.len(), plain.size), (1, 4));
+}

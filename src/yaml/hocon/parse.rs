@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 
 use super::path::{Segment, segments};
 use super::tokens::{Kind, Token};
-use super::{MAX_DEPTH, problem};
+use super::{MAX_DEPTH, Problem, problem, resolve_hocon};
 use crate::text::TextRange;
-use crate::yaml::tree::SyntaxError;
+use crate::yaml::psych::Resolved;
 
 /// A value as written.
 #[derive(Debug)]
@@ -52,6 +52,42 @@ pub(super) enum ScalarKind {
 pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
 
 impl Node {
+    /// As the library's messages name it: the class, and what is in it.
+    fn described(&self) -> String {
+        let class = match &self.kind {
+            NodeKind::Scalar(ScalarKind::Quoted, _) => "Quoted",
+            NodeKind::Scalar(ScalarKind::Unquoted, _) => "Unquoted",
+            NodeKind::Scalar(ScalarKind::Literal, text) => match resolve_hocon(text) {
+                Resolved::Integer(_) | Resolved::BigInteger(_) => "ConfigInt",
+                Resolved::Float(_) => "ConfigDouble",
+                Resolved::Bool(_) => "ConfigBoolean",
+                _ => "ConfigNull",
+            },
+            NodeKind::Object(_) => "SimpleConfigObject",
+            NodeKind::List(_) => "SimpleConfigList",
+            NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_) => "ConfigReference",
+        };
+        format!("{class}({})", self.rendered())
+    }
+
+    fn rendered(&self) -> String {
+        match &self.kind {
+            NodeKind::Scalar(ScalarKind::Literal, text) => text.clone(),
+            NodeKind::Scalar(_, text) => format!("{text:?}"),
+            NodeKind::Object(members) => {
+                let member = |(key, (_, value)): (&String, &(TextRange, Rc<Node>))| format!("{key:?}:{}", value.rendered());
+                format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            }
+            NodeKind::List(items) => {
+                format!("[{}]", items.iter().map(|item| item.rendered()).collect::<Vec<_>>().join(","))
+            }
+            NodeKind::Substitution { path, .. } => {
+                format!("${{{}}}", path.iter().map(|segment| segment.text.as_str()).collect::<Vec<_>>().join("."))
+            }
+            NodeKind::Joined(parts) | NodeKind::Merged(parts) => parts.iter().map(|part| part.rendered()).collect(),
+        }
+    }
+
     pub fn new(kind: NodeKind, range: TextRange) -> Rc<Node> {
         let resolved = match &kind {
             NodeKind::Scalar(..) => true,
@@ -91,7 +127,7 @@ pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
 /// Two values beside each other as one; `None` when that is not known yet.
 ///
 /// Errors: they do not go together.
-pub(super) fn joined(left: &Rc<Node>, right: &Rc<Node>, range: TextRange) -> Result<Option<Rc<Node>>, SyntaxError> {
+pub(super) fn joined(left: &Rc<Node>, right: &Rc<Node>, range: TextRange) -> Result<Option<Rc<Node>>, Problem> {
     let unknown = |node: &Node| matches!(node.kind, NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_));
     Ok(Some(match (&left.kind, &right.kind) {
         _ if unknown(left) || unknown(right) => return Ok(None),
@@ -103,16 +139,31 @@ pub(super) fn joined(left: &Rc<Node>, right: &Rc<Node>, range: TextRange) -> Res
         (NodeKind::Scalar(_, first), NodeKind::Scalar(_, second)) => {
             Node::new(NodeKind::Scalar(ScalarKind::Quoted, format!("{first}{second}")), range)
         }
-        _ => return Err(problem("Cannot concatenate object or list with a non-object-or-list", range)),
+        _ => {
+            let message = "Cannot concatenate object or list with a non-object-or-list";
+            let words = format!("{message}, {} and {} are not compatible", left.described(), right.described());
+            return Err(problem(message, range).in_words(words));
+        }
     }))
 }
 
 /// The root object, and what is wrong with the syntax; then the object holds what was read before.
-pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<SyntaxError>) {
+pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) {
     let mut parser = Parser { text, tokens, at: 0, depth: 0, lists: 0, path: Vec::new() };
     let mut members = Members::new();
     let result = parser.document(&mut members);
     (members, result.err())
+}
+
+/// What the library calls the end of the text.
+const END: &str = "end of file";
+
+/// The library's suggestion for a token that it did not expect.
+fn in_quotes(token: &str) -> String {
+    if token == END {
+        return String::new();
+    }
+    format!(" (if you intended {token} to be part of a key or string value, try enclosing the key or value in double quotes")
 }
 
 struct Parser<'a> {
@@ -126,7 +177,7 @@ struct Parser<'a> {
     path: Vec<Segment>,
 }
 
-type Parsed<T> = Result<T, SyntaxError>;
+type Parsed<T> = Result<T, Problem>;
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> &'a Token {
@@ -146,13 +197,39 @@ impl<'a> Parser<'a> {
     }
 
     fn fail<T>(&self, message: &str) -> Parsed<T> {
+        self.failed(message, |_| String::new())
+    }
+
+    /// The same where the library suggests quotes. It never closes the bracket.
+    fn fail_suggesting<T>(&self, message: &str) -> Parsed<T> {
+        self.failed(message, in_quotes)
+    }
+
+    /// The same in a list, where the library has words of its own for the message and suggests quotes, too.
+    fn fail_in_list<T>(&self, message: &str, words: &str, culprit: &str) -> Parsed<T> {
+        self.failed(message, |token| {
+            format!(" (if you want {culprit}{token} to be part of a string value, then double-quote it)")
+        })
+        .map_err(|problem| match problem.words.as_deref().and_then(|given| given.strip_prefix(message)) {
+            Some(rest) => Problem { words: Some(format!("{words}{rest}")), ..problem },
+            None => problem,
+        })
+    }
+
+    fn unbalanced<T>(&self) -> Parsed<T> {
+        self.failed("unbalanced close brace", |token| format!(" with no open brace{}", in_quotes(token)))
+    }
+
+    fn failed<T>(&self, message: &str, suggestion: impl FnOnce(&str) -> String) -> Parsed<T> {
         let token = self.peek();
         let written = &self.text[token.range.as_usize()];
-        Err(match &token.kind {
-            Kind::Bad(reason) => problem(reason.clone(), token.range),
-            Kind::End => problem(format!("{message} end of file"), token.range),
-            _ => problem(format!("{message} '{written}'"), token.range),
-        })
+        let (shown, named) = match &token.kind {
+            Kind::Bad(reason, None) => return Err(problem(reason.clone(), token.range)),
+            Kind::Bad(reason, Some(words)) => (reason.clone(), format!("'{}' ({})", words.0, words.1)),
+            Kind::End => (format!("{message} {END}"), END.to_owned()),
+            _ => (format!("{message} '{written}'"), format!("'{written}'")),
+        };
+        Err(problem(shown, token.range).in_words(format!("{message} {named}{}", suggestion(&named))))
     }
 
     fn document(&mut self, members: &mut Members) -> Parsed<()> {
@@ -160,7 +237,8 @@ impl<'a> Parser<'a> {
         let open = self.peek();
         if open.is(b'[') {
             self.value()?;
-            return Err(problem("has type LIST rather than object at file root", open.range));
+            let message = "has type LIST rather than object at file root";
+            return Err(problem(message, open.range).in_words(format!(" {message}")));
         }
         let braces = open.is(b'{');
         if braces {
@@ -186,13 +264,17 @@ impl<'a> Parser<'a> {
                     return Ok(());
                 }
                 Kind::End if !braces => return Ok(()),
+                Kind::Mark(b'}') => return self.unbalanced(),
                 Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => self.include()?,
                 _ => self.field(members)?,
             }
             let parted = self.separator();
             let ends = if braces { self.peek().is(b'}') } else { self.peek().kind == Kind::End };
             if !parted && !ends {
-                return self.fail("Expecting close brace } or a comma, got");
+                if self.peek().is(b'}') {
+                    return self.unbalanced();
+                }
+                return self.fail_suggesting("Expecting close brace } or a comma, got");
             }
         }
     }
@@ -250,13 +332,16 @@ impl<'a> Parser<'a> {
         match separator.kind {
             Kind::Mark(b'{') => {}
             Kind::Mark(b':' | b'=') | Kind::PlusEquals => drop(self.next()),
-            _ => return self.fail(&format!("Key '{}' may not be followed by token:", &self.text[key_range.as_usize()])),
+            _ => {
+                return self
+                    .fail_suggesting(&format!("Key '{}' may not be followed by token:", &self.text[key_range.as_usize()]));
+            }
         }
         if adds && self.lists > 0 {
-            return Err(problem(
-                "Due to current limitations of the config parser, += does not work nested inside a list",
-                key_range,
-            ));
+            let message = "Due to current limitations of the config parser, += does not work nested inside a list";
+            let rest = "+= expands to a ${} substitution and the path in ${} cannot currently refer to list elements. You might be \
+                        able to move the += outside of the list and then refer to it from inside the list with ${}.";
+            return Err(problem(message, key_range).in_words(format!("{message}. {rest}")));
         }
         let known = self.path.len();
         self.path.extend(path.iter().cloned());
@@ -308,7 +393,7 @@ impl<'a> Parser<'a> {
             Kind::Unquoted => NodeKind::Scalar(ScalarKind::Unquoted, written()),
             Kind::Literal => NodeKind::Scalar(ScalarKind::Literal, written()),
             Kind::Substitution { path, optional } => NodeKind::Substitution { path: path.clone(), optional: *optional },
-            _ => return self.fail("Expecting a value but got wrong token:"),
+            _ => return self.fail_suggesting("Expecting a value but got wrong token:"),
         };
         self.next();
         Ok(Node::new(kind, token.range))
@@ -339,9 +424,18 @@ impl<'a> Parser<'a> {
         let mut items = Vec::new();
         self.skip_blank();
         while !self.peek().is(b']') {
+            let is_value = self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[');
+            if !is_value {
+                let (words, culprit) = match items.is_empty() {
+                    true => ("List should have ] or a first element after the open [, instead had token:", ""),
+                    false => ("List should have had new element after a comma, instead had token:", "the comma or "),
+                };
+                return self.fail_in_list("Expecting a value but got wrong token:", words, culprit);
+            }
             items.push(self.values()?);
             if !self.separator() && !self.peek().is(b']') {
-                return self.fail("List should have ended with ] or had a comma, instead had token:");
+                let message = "List should have ended with ] or had a comma, instead had token:";
+                return self.fail_in_list(message, message, "");
             }
             self.skip_blank();
         }

@@ -37,7 +37,7 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Str
                     at = range.end + 1;
                 }
             }
-            _ => return Err(format!("Token not allowed in path expression: {written}")),
+            _ => return Err(not_allowed(written)),
         }
     }
     if found.iter().any(|building| building.segment.text.is_empty() && !building.may_be_empty) {
@@ -48,6 +48,11 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Str
         return Err(format!("hiera-ls reads no path of more than {MAX_DEPTH} elements"));
     }
     Ok(found.into_iter().map(|building| building.segment).collect())
+}
+
+/// What is said of a token that no path has.
+pub(super) fn not_allowed(token: &str) -> String {
+    format!("Token not allowed in path expression: '{token}' (you can double-quote this token if you really want it here)")
 }
 
 struct Building {

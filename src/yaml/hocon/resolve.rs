@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use super::parse::{Members, Node, NodeKind, ScalarKind, join, merged};
 use super::path::Segment;
-use super::{MAX_DEPTH, problem};
+use super::{MAX_DEPTH, Problem, problem};
 use crate::text::TextRange;
-use crate::yaml::tree::{self, NodeId, ScalarStyle, SyntaxError, Tree};
+use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};
 
 /// The most nodes that substitutions may make of a file, and the longest text.
 const MAX_NODES: usize = 200_000;
@@ -27,7 +27,7 @@ pub(super) fn resolve(root: Members, broken: bool) -> Tree {
         match resolver.value(value) {
             Ok(Some(value)) => drop(members.insert(key.clone(), (*range, value))),
             Ok(None) => {}
-            Err(Stop::Problem(error)) if !broken && tree.problems.is_empty() => tree.problems.push(error),
+            Err(Stop::Problem(error)) if !broken && tree.problems.is_empty() => error.note_in(&mut tree),
             Err(_) => {} // a cycle ends in the substitution that it began with
         }
     }
@@ -39,8 +39,8 @@ pub(super) fn resolve(root: Members, broken: bool) -> Tree {
 
 struct Resolver<'a> {
     root: &'a Rc<Node>,
-    /// Substitutions being replaced.
-    open: Vec<*const Node>,
+    /// Substitutions being replaced, and how they are written.
+    open: Vec<(*const Node, String)>,
     /// Where merged values are seen from one of them, only those below it count.
     below: HashMap<*const Node, usize>,
     depth: usize,
@@ -52,13 +52,13 @@ type Found = Result<Option<Rc<Node>>, Stop>;
 
 /// Why a value cannot be told.
 enum Stop {
-    /// It needs a substitution that is being replaced: the substitution that asked for it is the one that cannot be.
-    Cycle,
-    Problem(SyntaxError),
+    /// It needs a substitution that is being replaced: the substitution that asked for it is the one that cannot be. With the way there.
+    Cycle(String),
+    Problem(Problem),
 }
 
-impl From<SyntaxError> for Stop {
-    fn from(error: SyntaxError) -> Stop {
+impl From<Problem> for Stop {
+    fn from(error: Problem) -> Stop {
         Stop::Problem(error)
     }
 }
@@ -137,27 +137,40 @@ impl Resolver<'_> {
     }
 
     fn substituted(&mut self, node: &Rc<Node>, path: &[Segment], optional: bool) -> Found {
-        let written: Vec<&str> = path.iter().map(|segment| segment.text.as_str()).collect();
-        let written = format!("${{{}}}", written.join("."));
-        let id = Rc::as_ptr(node);
-        if self.open.contains(&id) {
-            return Err(Stop::Cycle);
-        }
-        self.open.push(id);
+        let written = self.open(node, path)?;
         let found = self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.value(&found)));
         self.open.pop();
-        let reason = match found {
+        let unresolved = format!("Could not resolve substitution to a value: {written}");
+        Err(match found {
             Ok(Some(value)) => {
                 let Node { kind, range, resolved, .. } = &*value;
                 let copy = Node { kind: kind.clone(), range: *range, resolved: *resolved, copied: true };
                 return Ok(Some(Rc::new(copy)));
             }
-            Ok(None) | Err(Stop::Cycle) if optional => return Ok(None),
-            Ok(None) => format!("Could not resolve substitution to a value: {written} (hiera-ls reads no environment variables)"),
-            Err(Stop::Cycle) => format!("{written} was part of a cycle of substitutions"),
-            Err(problem) => return Err(problem),
-        };
-        Err(problem(reason, node.range).into())
+            Ok(None) | Err(Stop::Cycle(_)) if optional => return Ok(None),
+            Ok(None) => {
+                problem(format!("{unresolved} (hiera-ls reads no environment variables)"), node.range).in_words(unresolved).into()
+            }
+            Err(Stop::Cycle(way)) => {
+                let reason = "was part of a cycle of substitutions";
+                let words = format!("{unresolved} {reason} involving {way}");
+                problem(format!("{written} {reason}"), node.range).in_words(words).into()
+            }
+            Err(problem) => problem,
+        })
+    }
+
+    /// Begins to replace a substitution; gives it as it is written.
+    fn open(&mut self, node: &Rc<Node>, path: &[Segment]) -> Result<String, Stop> {
+        let written: Vec<&str> = path.iter().map(|segment| segment.text.as_str()).collect();
+        let written = format!("${{{}}}", written.join("."));
+        let id = Rc::as_ptr(node);
+        if self.open.iter().any(|(open, _)| *open == id) {
+            let way: Vec<&str> = self.open.iter().map(|(_, written)| written.as_str()).chain([written.as_str()]).collect();
+            return Err(Stop::Cycle(way.join(", ")));
+        }
+        self.open.push((id, written.clone()));
+        Ok(written)
     }
 
     fn find(&mut self, path: &[Segment]) -> Found {
@@ -188,11 +201,7 @@ impl Resolver<'_> {
             NodeKind::Object(members) => return Ok(members.get(key).map(|(_, value)| value.clone())),
             NodeKind::Scalar(..) | NodeKind::List(_) => return Ok(None),
             NodeKind::Substitution { path, .. } => {
-                let id = Rc::as_ptr(node);
-                if self.open.contains(&id) {
-                    return Err(Stop::Cycle);
-                }
-                self.open.push(id);
+                self.open(node, path)?;
                 let found = self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.member(&found, key)));
                 self.open.pop();
                 return found;

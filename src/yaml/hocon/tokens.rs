@@ -29,8 +29,9 @@ pub(super) enum Kind {
         path: Vec<Segment>,
         optional: bool,
     },
-    /// What is no token: the reason. Nothing follows it.
-    Bad(String),
+    /// What is no token: the reason, and where the library only says so when it comes to it, the token and the reason as it gives them.
+    /// Nothing follows it.
+    Bad(String, Option<Box<(String, String)>>),
     End,
 }
 
@@ -51,7 +52,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     loop {
         let token = scanner.next_into(&mut found);
-        let is_last = matches!(token.kind, Kind::End | Kind::Bad(_));
+        let is_last = matches!(token.kind, Kind::End | Kind::Bad(..));
         found.push(token);
         if is_last {
             return found;
@@ -81,7 +82,18 @@ impl Scanner<'_> {
 
     fn bad(&self, start: usize, reason: impl Into<String>) -> Token {
         let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
-        Token { kind: Kind::Bad(reason.into()), range: TextRange::from_usize(start..self.pos.max(start + len)) }
+        Token { kind: Kind::Bad(reason.into(), None), range: TextRange::from_usize(start..self.pos.max(start + len)) }
+    }
+
+    /// The same for what the library makes a token of, and refuses only when it comes to it.
+    fn bad_in_words(&self, start: usize, reason: &str, token: String, words: String) -> Token {
+        Token { kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))), ..self.bad(start, "") }
+    }
+
+    /// A `+` where none may be; the library leaves a blank out.
+    fn bad_plus(&self, at: usize) -> Token {
+        let reason = "Reserved character '+' is not allowed outside quotes";
+        self.bad_in_words(at, reason, "+".into(), reason.replacen("' is", "'is", 1))
     }
 
     fn is_comment(&self) -> bool {
@@ -119,8 +131,14 @@ impl Scanner<'_> {
                 Kind::PlusEquals
             }
             '0'..='9' | '-' => return self.number(),
+            '+' => {
+                let next = self.text[start + 1..].chars().next().map_or_else(|| "-1".to_owned(), String::from);
+                let words = format!("'+' not followed by =, '{next}' not allowed after '+'");
+                return self.bad_in_words(start, "Reserved character '+' is not allowed outside quotes", next, words);
+            }
             _ if RESERVED.contains(c) => {
-                return self.bad(start, format!("Reserved character '{c}' is not allowed outside quotes"));
+                let reason = format!("Reserved character '{c}' is not allowed outside quotes");
+                return self.bad_in_words(start, &reason, c.into(), reason.clone());
             }
             _ => return self.unquoted(),
         };
@@ -139,7 +157,7 @@ impl Scanner<'_> {
             return Token { kind: Kind::Literal, range: self.range(start) };
         }
         match text.find('+') {
-            Some(at) => self.bad(start + at, "Reserved character '+' is not allowed outside quotes"),
+            Some(at) => self.bad_plus(start + at),
             None => Token { kind: Kind::Unquoted, range: self.range(start) },
         }
     }
@@ -168,7 +186,10 @@ impl Scanner<'_> {
         loop {
             let at = self.pos;
             match self.peek() {
-                None => return self.bad(start, "End of input but string quote was still open"),
+                None => {
+                    let reason = "End of input but string quote was still open";
+                    return self.bad_in_words(start, reason, "-1".into(), reason.into());
+                }
                 Some('"') => break,
                 Some('\\') => match escape(self.rest()) {
                     Some((decoded, len)) => {
@@ -178,7 +199,9 @@ impl Scanner<'_> {
                     None => return self.bad(at, "a backslash is followed by what is no escape sequence"),
                 },
                 Some(c) if c.is_control() => {
-                    return self.bad(at, "JSON does not allow unescaped control characters in quoted strings");
+                    let reason = "JSON does not allow unescaped control characters in quoted strings";
+                    let words = format!("JSON does not allow unescaped {c} in quoted strings, use a backslash escape");
+                    return self.bad_in_words(at, reason, c.into(), words);
                 }
                 Some(c) => {
                     text.push(c);
@@ -196,7 +219,8 @@ impl Scanner<'_> {
         let inner = start + 3;
         let Some(end) = self.text[inner..].find("\"\"\"").map(|at| inner + at) else {
             self.pos = self.text.len();
-            return self.bad(start, "End of input but triple-quoted string was still open");
+            let reason = "End of input but triple-quoted string was still open";
+            return self.bad_in_words(start, reason, "-1".into(), reason.into());
         };
         let quotes = self.text[end..].bytes().take_while(|byte| *byte == b'"').count();
         self.pos = end + quotes;
@@ -208,7 +232,9 @@ impl Scanner<'_> {
         let start = self.pos;
         if !self.rest().starts_with("${") {
             self.pos += 1;
-            return self.bad(start, "'$' not followed by {");
+            let next = self.peek().map_or_else(|| "-1".to_owned(), String::from);
+            let words = format!("'$' not followed by {{, '{next}' not allowed after '$'");
+            return self.bad_in_words(start, "'$' not followed by {", next, words);
         }
         let optional = self.rest().starts_with("${?");
         self.pos += if optional { 3 } else { 2 };
@@ -221,9 +247,12 @@ impl Scanner<'_> {
             let token = self.next_into(&mut inner);
             match token.kind {
                 Kind::Mark(b'}') => break,
-                Kind::End => return self.bad(start, "Substitution ${ was not closed with a }"),
-                Kind::Bad(_) => return token,
-                Kind::Mark(b'{') => return self.bad(start, "Token not allowed in path expression"),
+                Kind::End => {
+                    let reason = "Substitution ${ was not closed with a }";
+                    return self.bad_in_words(start, reason, "end of file".into(), reason.into());
+                }
+                Kind::Bad(..) => return token,
+                Kind::Mark(b'{') => return self.bad(start, path::not_allowed("{")),
                 _ => inner.push(token),
             }
         }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::hiera::data::{Problem, Reference};
 use crate::hiera::value::{Data, Value};
+use crate::tests::edits::{self, Random};
 use crate::text::Span;
 use crate::yaml::parse_for_editing;
 
@@ -89,16 +90,6 @@ const FRAGMENTS: &[&str] = &[
     "\u{feff}",
 ];
 
-/// Numbers that look random, from a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-}
-
 /// All that a file says, with places counted from its start.
 fn told(data: &DataFile) -> String {
     let mut out = String::new();
@@ -139,46 +130,41 @@ fn tell(out: &mut String, value: &Value, place: &dyn Fn(Option<Span>) -> Option<
     }
 }
 
-/// Twenty edits each; more are asked for by hand.
-fn rounds() -> usize {
-    std::env::var("HIERA_LS_EDITS").ok().and_then(|edits| edits.parse::<usize>().ok()).map_or(100, |edits| edits / 20)
+/// The first line in which two texts differ; one of them may have no such line.
+fn first_difference<'t>(one: &'t str, other: &'t str) -> Option<(Option<&'t str>, Option<&'t str>)> {
+    let (mut ones, mut others) = (one.lines(), other.lines());
+    std::iter::from_fn(|| Some((ones.next(), others.next())).filter(|pair| *pair != (None, None))).find(|(a, b)| a != b)
 }
 
 fn anew(text: &str) -> DataFile {
     let tree = parse_for_editing(text);
-    DataFile::in_parts(&tree, text, FILE).unwrap_or_else(|| DataFile::whole(&tree, text, FILE, Format::Yaml))
+    DataFile::in_parts(text, FILE).unwrap_or_else(|| DataFile::whole(&tree, text, FILE, Format::Yaml))
 }
 
 #[test]
 fn an_edited_file_says_what_a_new_one_says() {
-    let mut random = Random(20_261_121);
-    let (mut in_parts, mut edits) = (0, 0);
-    for _ in 0..rounds() {
+    let mut random = Random::new(20_261_121);
+    let (mut in_parts, mut count) = (0, 0);
+    for _ in 0..edits::rounds(100) {
         let mut text = Text::new(TEXT);
         let mut data = anew(TEXT);
-        for _ in 0..20 {
+        for _ in 0..edits::STEPS {
             let all = text.to_str().into_owned();
-            let mut start = random.below(all.len() + 1);
-            while !all.is_char_boundary(start) {
-                start -= 1;
-            }
-            let mut end = (start + [0, 0, 0, 1, 1, 5, 40][random.below(7)]).min(all.len());
-            while !all.is_char_boundary(end) {
-                end += 1;
-            }
-            let insert = if random.below(3) == 0 { "" } else { FRAGMENTS[random.below(FRAGMENTS.len())] };
-            let range = TextRange::from_usize(start..end);
+            let (range, insert) = edits::edit(&mut random, &all, FRAGMENTS);
             let edited = text.edit(range, insert);
             let new = edited.to_str();
             let tree = parse_for_editing(&new);
             let whole = DataFile::whole(&tree, &new, FILE, Format::Yaml);
             let next = data.edited(Edited::new(range, insert.len() as u32), &edited, FILE);
             in_parts += usize::from(next.is_some());
-            edits += 1;
+            count += 1;
             data = next.unwrap_or_else(|| anew(&new));
             let (got, expected) = (told(&data), told(&whole));
-            let differ = got.lines().zip(expected.lines()).find(|(got, expected)| got != expected);
-            assert_eq!(differ, None, "after {insert:?} in place of {range:?} of {all:?}");
+            assert!(
+                got == expected,
+                "after {insert:?} in place of {range:?} of {all:?}: {:?}",
+                first_difference(&got, &expected)
+            );
             text = edited;
             // A broken text is mended now and then, as by an editor's undo.
             if data.refused().is_some() && random.below(2) == 0 {
@@ -187,12 +173,12 @@ fn an_edited_file_says_what_a_new_one_says() {
             }
         }
     }
-    assert!(in_parts * 5 > edits, "only {in_parts} of {edits} edits were read in parts");
+    assert!(in_parts * 5 > count, "only {in_parts} of {count} edits were read in parts");
 }
 
 #[test]
 fn edits_in_a_row_are_one_edit() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for _ in 0..2_000 {
         let old: String = (0..30).map(|n| char::from(b'a' + n % 26)).collect();
         let mut text = old.clone();

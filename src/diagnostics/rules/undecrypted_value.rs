@@ -1,0 +1,87 @@
+//! `undecrypted-value`
+
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::hiera::config::{Level, Reader};
+use crate::hiera::eyaml::{EncryptedPart, KeyPair, is_attempted, parts};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::value::{Data, Hash, Value};
+use crate::text::Span;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "undecrypted-value",
+    severity: Severity::Warning,
+    summary: "an encrypted value that no level decrypts",
+    docs: include_str!("undecrypted_value.md"),
+    check: Check::Entry(check),
+};
+
+/// What a level makes of an encrypted value.
+enum Fate {
+    /// It may decrypt it.
+    Decrypted,
+    /// It hands out the ciphertext.
+    PassedOn,
+    /// It fails, for this reason.
+    Fails(String),
+}
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let file = &context.file;
+    for (key, member) in context.members().filter(|(key, _)| key.as_str() != Some(LOOKUP_OPTIONS)) {
+        let Some((is_pkcs7, span)) = encrypted(&member.value) else { continue };
+        let levels = file.environment.matches(&file.file.path).map(|(reach, _)| &reach.level);
+        let mut fates = levels.map(|level| (level, fate(level, is_pkcs7)));
+        let Some((level, fate)) = fates.next().filter(|_| fates.all(|(_, fate)| !matches!(fate, Fate::Decrypted))) else {
+            continue;
+        };
+        let (name, function) = (&level.name, &level.backend.name);
+        let (severity, message) = match fate {
+            Fate::Decrypted => continue,
+            Fate::PassedOn => (
+                Severity::Warning,
+                format!(
+                    "'{}' is encrypted, and level '{name}' hands out the ciphertext: {function} decrypts nothing, eyaml_lookup_key does",
+                    key.to_text()
+                ),
+            ),
+            Fate::Fails(reason) => (
+                Severity::Error,
+                format!(
+                    "'{}' is encrypted, and level '{name}' names no key to decrypt it with ({reason}): its lookups fail",
+                    key.to_text()
+                ),
+            ),
+        };
+        let finding = Finding { severity, ..Finding::new(&RULE, span, message) };
+        findings.push(finding.with_related(level.backend.span.or(level.span), "this level reads the file"));
+    }
+}
+
+/// Whether the value's first encrypted part is of the scheme that needs no plug-in, and where the string with it stands.
+fn encrypted(value: &Value) -> Option<(bool, Span)> {
+    match &value.data {
+        Data::String(text) if is_attempted(text) => {
+            // A scheme is what `eyaml` writes; text in prose has none.
+            let part = parts(text).into_iter().find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
+            Some((part.is_pkcs7(), value.origin?))
+        }
+        Data::Array(items) => items.iter().find_map(encrypted),
+        Data::Hash(hash) => hash.values().find_map(|member| encrypted(&member.value)),
+        _ => None,
+    }
+}
+
+fn fate(level: &Level, is_pkcs7: bool) -> Fate {
+    match level.backend.reader() {
+        None => Fate::Decrypted, // It may be anything.
+        Some(Reader::Yaml | Reader::Json | Reader::Hocon) => Fate::PassedOn,
+        // A plug-in has keys of its own.
+        Some(Reader::Eyaml) if !is_pkcs7 => Fate::Decrypted,
+        Some(Reader::Eyaml) => {
+            let none = Hash::default();
+            let options = level.options.as_ref().and_then(Value::as_hash).unwrap_or(&none);
+            KeyPair::from_options(options).map_or_else(Fate::Fails, |_| Fate::Decrypted)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The root keys of a data file: which of its parts each one counts in.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::{Part, Problem, ProblemKind};
+use crate::hiera::value::Key;
+
+/// The root keys of all parts together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Roots {
+    /// In which part a key counts, and which of its members it is: the last one, in the place of the first.
+    pub(super) members: IndexMap<Key, (u32, u32), foldhash::fast::RandomState>,
+    /// Keys that stand twice.
+    pub(super) repeated: Vec<Problem>,
+}
+
+impl Roots {
+    pub(super) fn new(parts: &[Part]) -> Roots {
+        let mut roots = Roots::default();
+        roots.members.reserve(parts.iter().map(|part| part.facts.members.len()).sum());
+        for (number, part) in parts.iter().enumerate() {
+            for (index, (key, member)) in part.facts.members.iter().enumerate() {
+                let Some((part, index)) = roots.members.insert(key.clone(), (number as u32, index as u32)) else { continue };
+                let Some(span) = member.key_origin else { continue };
+                let related = parts[part as usize].facts.members[index as usize].1.key_origin;
+                roots.repeated.push(Problem { kind: ProblemKind::DuplicateKey(key.to_text().into_owned()), span, related });
+            }
+        }
+        roots
+    }
+
+    /// The root keys after some parts were read again; `None` when all must be gathered anew.
+    pub(super) fn after(self: &Arc<Roots>, old: &[Part], new: &[Part]) -> Option<Arc<Roots>> {
+        let is_one = |(old, new): (&Part, &Part)| old.id == new.id && old.facts.members.len() == new.facts.members.len();
+        if old.len() != new.len() || !old.iter().zip(new).all(is_one) {
+            return None;
+        }
+        let mut renamed = Vec::new();
+        let (old, new) = (old.iter().flat_map(|part| &part.facts.members), new.iter().flat_map(|part| &part.facts.members));
+        for ((old_key, old), (new_key, new)) in old.zip(new) {
+            if old_key != new_key {
+                renamed.push((old_key, new_key));
+            } else if old.key_origin != new.key_origin && !self.repeated.is_empty() {
+                return None;
+            }
+        }
+        if renamed.is_empty() {
+            return Some(self.clone());
+        }
+        if !self.repeated.is_empty() {
+            return None; // It may be one of these that went.
+        }
+        let mut roots = Roots::clone(self);
+        for (old, new) in renamed {
+            let place = roots.members.get_index_of(old)?;
+            roots.members.replace_index(place, new.clone()).ok()?;
+        }
+        Some(Arc::new(roots))
+    }
+}

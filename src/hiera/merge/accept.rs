@@ -1,0 +1,50 @@
+//! What `unique` and `hash` take.
+
+use std::sync::LazyLock;
+
+use super::{Element, MergeError};
+use crate::hiera::types::{self, DataType};
+use crate::hiera::value::{Data, Hash, Value};
+
+static UNIQUE: LazyLock<DataType> = LazyLock::new(|| types::known("Variant[Scalar,Array[Data]]"));
+static HASH: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String,Data]"));
+
+pub(super) fn check_unique(element: Element, value: &Value) -> Result<(), MergeError> {
+    let is_plain = match &value.data {
+        Data::Array(items) => items.iter().all(is_data),
+        data => is_scalar(data),
+    };
+    if is_plain { Ok(()) } else { check(element, &UNIQUE, value) }
+}
+
+pub(super) fn check_hash(element: Element, value: &Value) -> Result<(), MergeError> {
+    let is_plain = value.as_hash().is_some_and(is_data_hash);
+    if is_plain { Ok(()) } else { check(element, &HASH, value) }
+}
+
+fn check(element: Element, data_type: &DataType, value: &Value) -> Result<(), MergeError> {
+    let subject = match element {
+        Element::First => "The first element of the merge",
+        Element::Second => "The second element of the merge",
+    };
+    types::assert_type(subject, data_type, value).map_err(MergeError::WrongType)
+}
+
+// The quick way to most answers: nearly all values are data.
+
+fn is_data(value: &Value) -> bool {
+    match &value.data {
+        Data::Array(items) => items.iter().all(is_data),
+        Data::Hash(hash) => is_data_hash(hash),
+        Data::Null => true,
+        data => is_scalar(data),
+    }
+}
+
+fn is_data_hash(hash: &Hash) -> bool {
+    hash.iter().all(|(key, member)| matches!(key.0, Data::String(_)) && is_data(&member.value))
+}
+
+fn is_scalar(data: &Data) -> bool {
+    matches!(data, Data::String(_) | Data::Bool(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_))
+}

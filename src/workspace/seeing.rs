@@ -1,0 +1,172 @@
+//! Who reads a file: the ways in which levels can name it, and in which scopes they do.
+
+use super::layers::{Environment, Reach};
+use super::snapshot::EnvironmentView;
+use crate::hiera::config::{HieraConfig, Version};
+use crate::hiera::hierarchy::{Place, locate};
+use crate::hiera::key::LookupKey;
+use crate::hiera::pattern::PatternMatch;
+use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::value::Value;
+use crate::text::FilePath;
+
+/// The ways in which the levels of an environment can name a file.
+pub(super) struct Seeing<'a> {
+    environment: &'a Environment,
+    path: &'a FilePath,
+    ways: Vec<Way<'a>>,
+}
+
+/// A location that can name the file.
+struct Way<'a> {
+    config: &'a HieraConfig,
+    reach: &'a Reach,
+    /// What variables must be for that, as far as their texts alone decide it.
+    needs: Vec<(LookupKey, String)>,
+}
+
+impl<'a> Seeing<'a> {
+    /// The ways to name the file at `path`.
+    pub(super) fn of(environment: &'a Environment, path: &'a FilePath) -> Seeing<'a> {
+        let can_name = environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str()));
+        let way = |reach: &'a Reach| {
+            let (_, config) = environment.configs().find(|(layer, _)| *layer == reach.layer)?;
+            Some(Way { config, reach, needs: needs(config, reach, path) })
+        };
+        Seeing { environment, path, ways: can_name.filter_map(way).collect() }
+    }
+
+    /// Whether a node with this scope reads it.
+    pub(super) fn by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> bool {
+        let environment = self.environment.name.as_str();
+        let is_elsewhere = matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment);
+        !is_elsewhere && self.ways.iter().any(|way| way.may_be_taken(scope) && self.is_taken(way, scope, view))
+    }
+
+    fn is_taken(&self, way: &Way<'_>, scope: &Scope, view: &EnvironmentView<'_>) -> bool {
+        let located = locate(way.config, std::slice::from_ref(&way.reach.level), scope, view, None).unwrap_or_default();
+        let is_it = |place: &Place| matches!(place, Place::File { path: found, .. } if found == self.path);
+        located.iter().flat_map(|level| &level.locations).any(|location| is_it(&location.place))
+    }
+}
+
+impl Way<'_> {
+    /// Whether no variable speaks against it. Quick: of many nodes, most are told apart by this.
+    fn may_be_taken(&self, scope: &Scope) -> bool {
+        let is_other = |(key, needed): &(LookupKey, String)| {
+            let value = scope.member(key).and_then(Value::as_str);
+            value.is_some_and(|text| text != needed && is_plain(text))
+        };
+        !self.needs.iter().any(is_other)
+    }
+}
+
+/// The variables of a location that names the file in one way only. Where an extension is added, or Hiera 3 reads the variables, texts
+/// alone do not decide it.
+fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
+    if reach.level.extension.is_some() || config.version == Version::V3 {
+        return Vec::new();
+    }
+    let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else { return Vec::new() };
+    bindings.into_iter().filter_map(|(name, text)| Some((LookupKey::parse(&name).ok()?, text))).collect()
+}
+
+/// Whether a variable's value is just itself in a path: no folder, no wildcard, no token.
+fn is_plain(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && !text.contains(['/', '*', '?', '[', ']', '{', '}', '\\', '%'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::workspace::Snapshot;
+
+    /// Values that mean more in a path than their text, and some that do not.
+    const FLEET: &str = "
+#- node plain a=x b=y
+#- node dashed a=x-y b=z
+#- node nested a=x/y b=y
+#- node dotted a=./x b=y
+#- node climbing a=../x b=y
+#- node empty a='' b=x
+#- node wild a=?* b=y
+#- node braces a={x,q} b=y
+#- node token a='%{b}' b=x
+#- node number a=1 b='2'
+#- node lacking b=y
+#- node suffixed a=x.yaml b=y
+#- node facts facts.os.family=x a=q
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: One, path: 'n/%{a}.yaml'}
+- {name: Two, path: 'n/%{a}-%{b}.yaml'}
+- {name: Twice, path: '%{a}/%{b}/%{a}.yaml'}
+- {name: Dotted, path: 'os/%{facts.os.family}.yaml'}
+- {name: Glob, glob: 'g/%{a}/*.yaml'}
+- {name: Star, globs: ['s/%{a}*.yaml', 'e/*%{a}.yaml', 'd/d/%{a}/**/*.yaml', 'c/{%{a},z}.yaml', 'q/?%{a}.yaml', 'w/[%{a}].yaml']}
+- {name: Both, path: 't/%{a}%{b}.yaml'}
+- {name: Mapped, mapped_paths: [b, each, 'm/%{each}/%{a}.yaml']}
+- {name: Common, path: common.yaml}
+#- /data/common.yaml
+#- /data/n/x.yaml
+#- /data/n/1.yaml
+#- /data/n/.yaml
+#- /data/n/x-y.yaml
+#- /data/n/x-y-z.yaml
+#- /data/n/x/y.yaml
+#- /data/n/-x.yaml
+#- /data/x/y/x.yaml
+#- /data/x/z/x.yaml
+#- /data/os/x.yaml
+#- /data/g/x/1.yaml
+#- /data/g/q/1.yaml
+#- /data/s/x.yaml
+#- /data/s/x-y.yaml
+#- /data/s/xyz.yaml
+#- /data/e/x.yaml
+#- /data/e/1x.yaml
+#- /data/e/x-y.yaml
+#- /data/d/d/x/x/x.yaml
+#- /data/d/d/x/x.yaml
+#- /data/c/x.yaml
+#- /data/c/z.yaml
+#- /data/q/xx.yaml
+#- /data/q/1x.yaml
+#- /data/w/x.yaml
+#- /data/w/y.yaml
+#- /data/t/xy.yaml
+#- /data/t/x-yz.yaml
+#- /data/m/y/x.yaml
+#- /data/m/x/x.yaml
+";
+
+    /// The names of the nodes whose located levels hold the file: what `Seeing` tells the quick way.
+    fn reading<'a>(snapshot: &'a Snapshot, environment: &Environment, path: &FilePath) -> Vec<&'a str> {
+        let view = snapshot.view(environment);
+        let reads = |scope: &Scope| {
+            environment.configs().any(|(_, config)| {
+                let levels: Vec<_> = config.levels().cloned().collect();
+                let located = locate(config, &levels, scope, &view, None).expect("no token is bad");
+                let mut places = located.iter().flat_map(|level| &level.locations).map(|location| &location.place);
+                places.any(|place| matches!(place, Place::File { path: found, .. } if found == path))
+            })
+        };
+        snapshot.nodes().iter().filter(|node| reads(&node.scope)).map(|node| &*node.name).collect()
+    }
+
+    #[test]
+    fn who_reads_a_file_is_told_as_the_levels_say() {
+        let snapshot = Fixture::new(FLEET).snapshot;
+        let environment = &snapshot.layout().environments[0];
+        let mut readers = 0;
+        for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
+            let expected = reading(&snapshot, environment, &file.path);
+            let seen: Vec<&str> = snapshot.nodes_seeing(environment, &file.path).iter().map(|node| &*node.name).collect();
+            assert_eq!(seen, expected, "{}", file.path);
+            readers += expected.len();
+        }
+        assert!(readers > 30, "only {readers} nodes read any of the files");
+    }
+}

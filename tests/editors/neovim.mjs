@@ -1,0 +1,45 @@
+// What a user of Neovim 0.11 sees of hiera-ls, in a terminal, on a copy of tests/control-repo, with the lines of editors/nvim/README.md in
+// init.lua. The first check that fails ends the run with status 1.
+import fs from "node:fs";
+import path from "node:path";
+import { Terminal, until } from "./terminal.mjs";
+
+const [NODE, COMMON] = ["data/nodes/db-01.oslo.example.net.yaml", "data/common.yaml"];
+const OUT = process.env.TERMINAL_OUT;
+const CONTROL_W = "\x17";
+
+const size = { columns: 108, rows: 23, fontSize: 15 };
+// Neovim draws its own background; this is what is around it.
+const theme = { background: "#14161b" };
+const terminal = await Terminal.run(`${process.env.NEOVIM} ${NODE}`, { ...size, theme, profile: path.join(OUT, "chromium") });
+try {
+  await terminal.shows("profile::base::sysctl:");
+  // Before that, K would look for a page of man.
+  await terminal.type(":lua vim.wait(9000, function() local client = vim.lsp.get_clients()[1]; return client and client.initialized end, 20)\n");
+  await terminal.type(":echo 'attached'\n");
+  await terminal.shows("attached");
+
+  await terminal.type(":echo ''\n4GK");
+  const lines = process.env.VALUE.split("\n");
+  const levels = [`Node ${NODE}:4: {"kernel.panic":0}`, 'Role data/roles/db.yaml:9: {"vm.swappiness":1,', `Common ${COMMON}:54: {"kernel.panic":10,`];
+  await terminal.shows("node db-01.oslo.example.net", ...lines, `merged hash, set in ${COMMON}:9`, ...levels);
+  await terminal.screenshot(path.join(OUT, "hover.png"));
+  if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "hover.png"), process.env.PICTURE);
+  console.log("ok: the float shows the value that is printed, and its levels");
+
+  await terminal.type(`:edit ${COMMON}\n:$s/"%/"pool %/\n`);
+  await terminal.shows('chrony::servers: "pool %{alias');
+  await until("the sign", async () => /^E +76 /m.test(await terminal.screen()));
+  await terminal.type(`${CONTROL_W}d`);
+  await terminal.shows("`alias` is only permitted when the token is the entire string");
+  await terminal.screenshot(path.join(OUT, "finding.png"));
+  console.log("ok: a broken alias has a sign at its line, and a float that tells why");
+  await terminal.type("u");
+  await until("the end of the sign", async () => !/^E +76 /m.test(await terminal.screen()));
+  console.log("ok: mending it takes the sign away");
+} catch (error) {
+  await terminal.screenshot(path.join(OUT, "failed.png")).catch(() => {});
+  throw error;
+} finally {
+  await terminal.close();
+}

@@ -85,7 +85,7 @@ fn pipeline(criterion: &mut Criterion) {
     let link = |_: &FilePath, _: u32| String::new();
     let config = HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
     group.bench_function("hover", |bencher| bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config)));
-    let text = snapshot.file(&path).and_then(|file| file.text().cloned()).expect("a text");
+    let text = snapshot.file(&path).and_then(|file| Some(file.text()?.to_str().into_owned())).expect("a text");
     workspace.apply(Change::Open(path.clone(), text));
     group.bench_function("a character, then the file's findings", |bencher| {
         bencher.iter(|| {

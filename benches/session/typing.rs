@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hiera_ls::text::{FilePath, Text};
+use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Change;
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
     let mut fresh = workspace(&repo.root);
     for document in &documents {
         let path = FilePath::new(document.path.to_str().expect("paths here are UTF-8"));
-        fresh.apply(Change::Open(path, Text::new(&Document::text(&document.lines))));
+        fresh.apply(Change::Open(path, Document::text(&document.lines)));
     }
     for document in &documents {
         let said = client.latest(&document.uri).map(|it| it.diagnostics.clone()).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use super::{CheckArguments, Failure, Given, Opened, Status, absolute, open, report};
 use crate::diagnostics::{Finding, Severity, catalogue, check_all, check_file};
 use crate::settings::Settings;
-use crate::text::{FilePath, Text};
+use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Snapshot, Workspace, WorkspaceConfig, scan};
 
@@ -64,7 +64,7 @@ fn of_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<(Open
         let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
         return Ok((Opened { snapshot, settings: Settings::default(), root: folder }, Vec::new()));
     }
-    let mut opened = open(&arguments.root, Some(&path), Given::new(), Some((path.clone(), Text::new(&text))))?;
+    let mut opened = open(&arguments.root, Some(&path), Given::new(), Some((path.clone(), text)))?;
     look_for_selected(arguments, &mut opened.settings);
     let findings = check_file(&opened.snapshot, &path, &opened.settings.rules);
     Ok((opened, findings))

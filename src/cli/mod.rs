@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::hiera::resolution::Unapplied;
 use crate::settings::{FILE_NAME, Origin, Settings};
-use crate::text::{FilePath, Text};
+use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
@@ -276,7 +276,7 @@ fn open(
     arguments: &RootArguments,
     near: Option<&FilePath>,
     mut given: Given,
-    unsaved: Option<(FilePath, Text)>,
+    unsaved: Option<(FilePath, String)>,
 ) -> Result<Opened, Failure> {
     let start = match (&arguments.root, near) {
         (Some(root), _) => absolute(root)?,

@@ -2,13 +2,13 @@
 //!
 //! Equal at any time to what [`check_file`](super::check_file) says.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 
 use super::{FileCheck, Finding, RulesConfig, in_order};
-use crate::hiera::data::{DataFile, Facts};
+use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
@@ -33,20 +33,14 @@ struct FileFindings {
     of_file: Vec<Finding>,
     circles: Vec<Finding>,
     may_have_circles: bool,
-    /// For each part of the data.
-    of_entries: Vec<EntryFindings>,
+    /// Those of each part of the data that has any.
+    of_entries: BTreeMap<PartId, Vec<Finding>>,
+    /// The root keys on whose definitions the findings of each part depend; `None` for all.
+    reads: HashMap<PartId, Option<Box<[Arc<str>]>>, foldhash::fast::RandomState>,
     /// The parts whose findings depend on a root key, by the key.
     readers: HashMap<Arc<str>, Vec<PartId>, foldhash::fast::RandomState>,
-    /// How many parts there are whose findings depend on all.
-    read_all: usize,
-}
-
-/// The findings of an entry.
-#[derive(Debug)]
-struct EntryFindings {
-    found: Vec<Finding>,
-    /// The root keys on whose definitions they depend; `None` for all.
-    reads: Option<Box<[Arc<str>]>>,
+    /// The parts whose findings depend on all.
+    readers_of_all: HashSet<PartId>,
 }
 
 impl Findings {
@@ -177,10 +171,9 @@ impl FileFindings {
                 of_file: check.file(),
                 circles: check.circles(),
                 may_have_circles: check.may_have_circles(),
-                of_entries: check.data.parts().iter().map(|part| EntryFindings::new(check, &part.facts)).collect(),
                 ..FileFindings::default()
             };
-            (0..new.of_entries.len()).for_each(|number| new.reads(number));
+            check.data.parts().iter().for_each(|part| new.look_at(check, part));
             new
         });
         found.unwrap_or_default()
@@ -191,7 +184,7 @@ impl FileFindings {
     }
 
     fn each(&self) -> impl Iterator<Item = &Finding> {
-        self.of_file.iter().chain(&self.circles).chain(self.of_entries.iter().flat_map(|entry| &entry.found))
+        self.of_file.iter().chain(&self.circles).chain(self.of_entries.values().flatten())
     }
 
     /// Whether a finding may be another after these changes of other files.
@@ -199,7 +192,7 @@ impl FileFindings {
         changes.questions
             || changes.keys.contains(LOOKUP_OPTIONS)
             || self.may_have_circles && !changes.keys.is_empty()
-            || self.read_all > 0
+            || !self.readers_of_all.is_empty()
             || changes.keys.iter().any(|key| self.readers.contains_key(key))
     }
 
@@ -216,18 +209,13 @@ impl FileFindings {
             self.take(check);
             self.of_file = check.file();
         }
-        let parts = self.data.parts();
         if changes.keys.contains(LOOKUP_OPTIONS) {
-            again.extend(parts.iter().map(|part| part.id));
+            again.extend(self.data.parts().iter().map(|part| part.id));
         }
-        if self.read_all > 0 {
-            again.extend(parts.iter().zip(&self.of_entries).filter(|(_, entry)| entry.reads.is_none()).map(|(part, _)| part.id));
-        }
-        let numbers: Vec<usize> = again.iter().filter_map(|id| self.data.part_number(*id)).collect();
-        for number in numbers {
-            self.reads_no_more(number, self.data.parts()[number].id);
-            self.of_entries[number] = EntryFindings::new(check, &check.data.parts()[number].facts);
-            self.reads(number);
+        again.extend(&self.readers_of_all);
+        for part in again.iter().filter_map(|id| check.data.parts().get(*id)) {
+            self.look_away(part.id);
+            self.look_at(check, part);
         }
         if changes.questions {
             self.may_have_circles = check.may_have_circles();
@@ -243,32 +231,34 @@ impl FileFindings {
     /// Takes the data of an edited file; entries that are new are checked.
     fn take(&mut self, check: &FileCheck<'_>) {
         let old = std::mem::replace(&mut self.data, check.data.clone());
-        let (head, tail) = old.same_parts(&self.data);
-        let gone = head..old.parts().len() - tail;
-        gone.clone().for_each(|number| self.reads_no_more(number, old.parts()[number].id));
-        let come = head..check.data.parts().len() - tail;
-        let found = check.data.parts()[come.clone()].iter().map(|part| EntryFindings::new(check, &part.facts));
-        self.of_entries.splice(gone, found);
-        come.for_each(|number| self.reads(number));
+        let (gone, come) = old.parts().changes_to(check.data.parts());
+        gone.iter().for_each(|part| self.look_away(part.id));
+        come.iter().for_each(|part| self.look_at(check, part));
     }
 
-    fn reads(&mut self, number: usize) {
-        let id = self.data.parts()[number].id;
-        let Some(reads) = &self.of_entries[number].reads else {
-            self.read_all += 1;
-            return;
-        };
-        for key in reads {
-            self.readers.entry(key.clone()).or_default().push(id);
+    /// Looks at an entry. What is found depends on its own keys, on those that its tokens ask for, and on whatever their values ask for in
+    /// turn: a rule may look them up.
+    fn look_at(&mut self, check: &FileCheck<'_>, part: &Part) {
+        let (id, facts) = (part.id, &part.facts);
+        let own = facts.members.iter().filter_map(|(key, _)| key.as_arc().cloned());
+        let asked = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text().into()));
+        let reads = check.context.snapshot.keys().reach_of(own.chain(asked));
+        match &reads {
+            Some(keys) => keys.iter().for_each(|key| self.readers.entry(key.clone()).or_default().push(id)),
+            None => drop(self.readers_of_all.insert(id)),
+        }
+        self.reads.insert(id, reads);
+        let found = check.entry(facts);
+        if !found.is_empty() {
+            self.of_entries.insert(id, found);
         }
     }
 
-    fn reads_no_more(&mut self, number: usize, id: PartId) {
-        let Some(reads) = &self.of_entries[number].reads else {
-            self.read_all -= 1;
-            return;
-        };
-        for key in reads {
+    /// Forgets what was found in an entry.
+    fn look_away(&mut self, id: PartId) {
+        self.of_entries.remove(&id);
+        self.readers_of_all.remove(&id);
+        for key in self.reads.remove(&id).flatten().iter().flatten() {
             if let Some(readers) = self.readers.get_mut(key) {
                 readers.retain(|reader| *reader != id);
                 if readers.is_empty() {
@@ -276,17 +266,6 @@ impl FileFindings {
                 }
             }
         }
-    }
-}
-
-impl EntryFindings {
-    /// Looks at an entry. What is found depends on its own keys, on those that its tokens ask for, and on whatever their values ask for in
-    /// turn: a rule may look them up.
-    fn new(check: &FileCheck<'_>, facts: &Facts) -> EntryFindings {
-        let own = facts.members.iter().filter_map(|(key, _)| key.as_arc().cloned());
-        let asked = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text().into()));
-        let reads = check.context.snapshot.keys().reach_of(own.chain(asked));
-        EntryFindings { found: check.entry(facts), reads }
     }
 }
 

@@ -6,11 +6,13 @@
 
 mod edit;
 mod load;
+mod parts;
 mod roots;
 
 use std::sync::Arc;
 
 pub use edit::Edited;
+pub use parts::{Part, Parts};
 
 use roots::Roots;
 
@@ -22,23 +24,10 @@ use crate::yaml::Tree;
 /// What one data file holds.
 #[derive(Clone, Debug, Default)]
 pub struct DataFile {
-    parts: Vec<Part>,
-    /// Where each part that a [`PartId`] names starts.
-    starts: Vec<u32>,
+    parts: Parts,
     roots: Arc<Roots>,
     /// The first part for which Puppet refuses the file.
-    refused: Option<usize>,
-}
-
-/// A part of a data file.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// Its number, the same as long as the entry is the same to a reader.
-    pub id: PartId,
-    /// Its first byte. It ends where the next one starts.
-    pub start: u32,
-    /// What it holds.
-    pub facts: Arc<Facts>,
+    refused: Option<PartId>,
 }
 
 /// What a part of a data file holds, by itself.
@@ -165,13 +154,11 @@ impl DataFile {
     /// A file that is read as a whole. `text` is the text that the tree was made from.
     pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
         let facts = load::facts(tree, text, (file, PartId::WHOLE), format);
-        let parts = vec![Part { id: PartId::WHOLE, start: 0, facts: Arc::new(facts) }];
-        DataFile::of_parts(parts, vec![0])
+        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, facts)]))
     }
 
-    fn of_parts(parts: Vec<Part>, starts: Vec<u32>) -> DataFile {
-        let refused = parts.iter().position(|part| part.facts.refused.is_some());
-        DataFile { roots: Arc::new(Roots::new(&parts)), parts, starts, refused }
+    fn of_parts(parts: Parts) -> DataFile {
+        DataFile { roots: Arc::new(Roots::new(&parts)), refused: first_refused(parts.iter()), parts }
     }
 
     /// A file that cannot be read at all: Puppet's reason.
@@ -179,39 +166,17 @@ impl DataFile {
         let span = Span::in_file(file, TextRange::empty(0));
         let problem = Problem { kind: ProblemKind::Unreadable(reason.to_owned()), span, related: None };
         let facts = Facts { problems: vec![problem], refused: Some(reason.to_owned()), ..Facts::default() };
-        DataFile::of_parts(vec![Part { id: PartId::WHOLE, start: 0, facts: Arc::new(facts) }], vec![0])
+        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, facts)]))
     }
 
     /// Its parts, in order.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &Parts {
         &self.parts
-    }
-
-    /// The part that the byte at `offset` belongs to; the first one for what is before all.
-    pub fn part_at(&self, offset: u32) -> Option<&Part> {
-        let index = self.parts.partition_point(|part| part.start <= offset);
-        self.parts.get(index.saturating_sub(1))
-    }
-
-    /// The number of the part with this name among its parts.
-    pub fn part_number(&self, id: PartId) -> Option<usize> {
-        let start = *self.starts.get(id.0 as usize)?;
-        let number = self.parts.partition_point(|part| part.start < start);
-        self.parts.get(number).filter(|part| part.id == id).map(|_| number)
-    }
-
-    /// How many parts at the beginning, and how many at the end, are the very same as in another version. Parts keep their order, so
-    /// that what is between is what changed.
-    pub fn same_parts(&self, other: &DataFile) -> (usize, usize) {
-        let same = |(a, b): &(&Part, &Part)| Arc::ptr_eq(&a.facts, &b.facts);
-        let head = self.parts.iter().zip(&other.parts).take_while(same).count();
-        let tail = self.parts[head..].iter().rev().zip(other.parts[head..].iter().rev()).take_while(same).count();
-        (head, tail)
     }
 
     /// The bytes of a place in it; `None` for a place in a part that it does not have.
     pub fn place(&self, span: Span) -> Option<TextRange> {
-        self.starts.get(span.part.0 as usize).filter(|start| **start != edit::UNUSED).map(|start| span.range.shifted(*start))
+        self.parts.start(span.part).map(|start| span.range.shifted(start))
     }
 
     /// What stands under a root key. Of a key that stands twice the last one counts.
@@ -225,8 +190,8 @@ impl DataFile {
         found.is_some_and(|found| std::ptr::eq(found, member))
     }
 
-    fn member(&self, (part, member): (u32, u32)) -> Option<&Member> {
-        Some(&self.parts.get(part as usize)?.facts.members.get(member as usize)?.1)
+    fn member(&self, (part, member): (PartId, u32)) -> Option<&Member> {
+        Some(&self.parts.get(part)?.facts.members.get(member as usize)?.1)
     }
 
     /// The root keys, in order, each once.
@@ -256,12 +221,12 @@ impl DataFile {
 
     /// Why Puppet refuses the whole file, if it does: its message, without the file's name.
     pub fn refused(&self) -> Option<&str> {
-        self.parts[self.refused?].facts.refused.as_deref()
+        self.parts.get(self.refused?)?.facts.refused.as_deref()
     }
 
     /// The value of the whole file, if it has any content.
     pub fn root(&self) -> Option<Value> {
-        let first = &self.parts.first()?.facts;
+        let first = &self.parts.iter().next()?.facts;
         if !first.has_hash {
             return first.other_root.clone();
         }
@@ -278,6 +243,10 @@ impl DataFile {
     pub fn definition(&self, key: &str) -> Option<Span> {
         self.get(key)?.key_origin
     }
+}
+
+fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
+    parts.find(|part| part.facts.refused.is_some()).map(|part| part.id)
 }
 
 #[cfg(test)]

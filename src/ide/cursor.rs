@@ -159,8 +159,8 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 }
 
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
-    let part = data.part_at(offset)?;
-    let offset = offset.checked_sub(part.start)?;
+    let part = data.parts().at(offset)?;
+    let offset = offset.checked_sub(data.parts().start(part.id)?)?;
     let token = part.facts.tokens.iter().find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),

@@ -65,7 +65,7 @@ pub(super) fn position(snapshot: &Snapshot, place: &lsp::TextDocumentPositionPar
 
 /// A change of an open document, whose text is `text` before it.
 pub(super) fn change(path: FilePath, change: lsp::TextDocumentContentChangeEvent, text: &Text, encoding: Encoding) -> Change {
-    let Some(range) = change.range else { return Change::Replace(path, Text::new(&change.text)) };
+    let Some(range) = change.range else { return Change::Replace(path, change.text) };
     // A place beyond the text can only mean its end.
     let offset = |place: lsp::Position| text.offset(line_col(place), encoding).unwrap_or(text.len());
     Change::Edit(path, vec![(TextRange::new(offset(range.start), offset(range.end)), change.text)])

@@ -27,7 +27,7 @@ use tower_lsp::{Client, LanguageServer, LspService, Server};
 use crate::hiera::lookup::STACK;
 use crate::ide;
 use crate::settings::Run;
-use crate::text::{FilePath, Text};
+use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
 use state::{Features, Shared, Slots};
 
@@ -187,7 +187,7 @@ impl LanguageServer for Backend {
         self.shared.with(|state| {
             state.opened(&path, &document.uri, document.version);
             state.adopt(&path);
-            state.workspace.apply(Change::Open(path, Text::new(&document.text)));
+            state.workspace.apply(Change::Open(path, document.text));
         });
         self.shared.changed.notify_one();
         self.shared.refresh_if_old();

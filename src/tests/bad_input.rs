@@ -8,7 +8,7 @@ use crate::hiera::lookup::STACK;
 use crate::ide::definition::definition;
 use crate::ide::hover::{HoverConfig, hover};
 use crate::settings::{FILE_NAME, Origin, Settings};
-use crate::text::{FilePath, FilePosition, Text};
+use crate::text::{FilePath, FilePosition};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
@@ -60,7 +60,7 @@ fn every_prefix_of_every_file() {
             let step = if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
             let ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % step == 0));
             for end in ends {
-                workspace.apply(Change::Replace(path.clone(), Text::new(&text[..end])));
+                workspace.apply(Change::Replace(path.clone(), text[..end].to_owned()));
                 let end = u32::try_from(end).expect("a short file");
                 ask(&workspace.snapshot(), path, [end, end / 2]);
             }

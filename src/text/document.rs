@@ -45,23 +45,28 @@ impl Text {
         Text { rope }
     }
 
-    /// Where another text differs from this one: the bytes of this one that are not in it, and those of it that stand there instead. Both
+    /// Where a string differs from this text: the bytes of this one that are not in it, and those of it that stand there instead. Both
     /// begin at the same byte, and cut no character. `None` for equal texts.
-    pub fn difference(&self, other: &Text) -> Option<(TextRange, TextRange)> {
-        let (old, new) = (self.to_str(), other.to_str());
-        let mut start = common_start(old.as_bytes(), new.as_bytes());
-        if start == old.len() && start == new.len() {
+    pub fn difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
+        let length = self.rope.len_bytes();
+        let mut start = common_start(self.rope.chunks(), other.as_bytes());
+        if start == length && start == other.len() {
             return None;
         }
-        while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+        while !self.is_boundary(start) || !other.is_char_boundary(start) {
             start -= 1;
         }
-        let common = |a: &[u8], b: &[u8]| a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-        let mut tail = common(&old.as_bytes()[start..], &new.as_bytes()[start..]);
-        while !old.is_char_boundary(old.len() - tail) || !new.is_char_boundary(new.len() - tail) {
+        let behind = &other.as_bytes()[start..];
+        let backwards = self.rope.chunks_at_byte(length).0.reversed();
+        let mut tail = common_end(backwards, behind).min(length - start);
+        while !self.is_boundary(length - tail) || !other.is_char_boundary(other.len() - tail) {
             tail -= 1;
         }
-        Some((TextRange::from_usize(start..old.len() - tail), TextRange::from_usize(start..new.len() - tail)))
+        Some((TextRange::from_usize(start..length - tail), TextRange::from_usize(start..other.len() - tail)))
+    }
+
+    fn is_boundary(&self, at: usize) -> bool {
+        at == self.rope.len_bytes() || self.rope.byte(at) & 0xc0 != 0x80
     }
 
     /// The nearest range that lies in the text and cuts no character.
@@ -117,11 +122,40 @@ impl PartialEq for Text {
     }
 }
 
-/// How many bytes at the beginning of both are the same.
-fn common_start(a: &[u8], b: &[u8]) -> usize {
-    const STEP: usize = 256;
-    let same = a.chunks(STEP).zip(b.chunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
-    same + a[same..].iter().zip(&b[same.min(b.len())..]).take_while(|(a, b)| a == b).count()
+/// How many bytes at a time are compared: one comparison of that many is much cheaper than that many comparisons.
+const STEP: usize = 256;
+
+/// How many bytes at the beginning are the same, of a text in pieces and another.
+fn common_start<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize {
+    let mut same = 0;
+    for piece in pieces {
+        let rest = &whole[same..];
+        let steps = piece.as_bytes().chunks(STEP).zip(rest.chunks(STEP));
+        let mut in_piece: usize = steps.take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+        in_piece += piece.as_bytes()[in_piece..].iter().zip(&rest[in_piece..]).take_while(|(a, b)| a == b).count();
+        same += in_piece;
+        if in_piece < piece.len() {
+            break;
+        }
+    }
+    same
+}
+
+/// The same of the end; the last piece comes first.
+fn common_end<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize {
+    let mut same = 0;
+    for piece in pieces {
+        let (piece, rest) = (piece.as_bytes(), &whole[..whole.len() - same]);
+        let steps = piece.rchunks(STEP).zip(rest.rchunks(STEP));
+        let mut in_piece: usize = steps.take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+        let left = (&piece[..piece.len() - in_piece], &rest[..rest.len() - in_piece]);
+        in_piece += left.0.iter().rev().zip(left.1.iter().rev()).take_while(|(a, b)| a == b).count();
+        same += in_piece;
+        if in_piece < piece.len() {
+            break;
+        }
+    }
+    same
 }
 
 #[cfg(test)]
@@ -131,6 +165,7 @@ mod tests {
     #[test]
     fn the_difference_of_two_texts_is_an_edit() {
         let long = "zeile ä\n".repeat(100);
+        let longer = "zeile ä\n".repeat(5_000);
         for (old, new) in [
             ("", "a"),
             ("abc", "abc"),
@@ -141,13 +176,19 @@ mod tests {
             (long.as_str(), &long.replacen("zeile", "ä", 90)),
             (&long[..long.len() - 3], &long),
             (&long, &long[..600]),
+            // The text, a rope, lies in several pieces.
+            (&longer, &longer.replacen("zeile", "öile", 1)),
+            (&longer, &longer.replacen("ä\n", "ä\r\n", 3_000)),
+            (&longer, &format!("{longer}ö")),
+            (&longer, &longer[..longer.len() - 9]),
+            (&longer[9..], &longer),
         ] {
-            let (old_text, new_text) = (Text::new(old), Text::new(new));
-            let Some((gone, come)) = old_text.difference(&new_text) else {
+            let old_text = Text::new(old);
+            let Some((gone, come)) = old_text.difference(new) else {
                 assert_eq!(old, new);
                 continue;
             };
-            assert_eq!(old_text.edit(gone, &new_text.slice(come)), new_text, "{old:?} {new:?}");
+            assert_eq!(old_text.edit(gone, &new[come.as_usize()]).to_str(), *new, "{old:?} {new:?}");
             assert_eq!(gone.start, come.start);
         }
     }

@@ -89,13 +89,12 @@ impl File {
         File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
     }
 
-    /// A text that an editor holds of a file whose version on disk is known: what was read from there is not read again.
-    pub fn opened_over(disk: &File, text: Text) -> File {
-        let Some(on_disk) = disk.text() else { return File::opened(disk.id, disk.path.clone(), text) };
-        match (on_disk.difference(&text), disk.read.yaml.get()) {
-            (None, _) => File { read: disk.read.clone(), ..File::opened(disk.id, disk.path.clone(), text) },
-            (Some((old, new)), Some(_)) => disk.edited(Edited::new(old, new.len()), text),
-            (Some(_), None) => File::opened(disk.id, disk.path.clone(), text),
+    /// The version with another text, as an editor holds it. What both texts have in common is shared, and so is what was read of it.
+    pub fn changed_to(&self, text: &str) -> File {
+        let Some(old) = self.text() else { return File::opened(self.id, self.path.clone(), Text::new(text)) };
+        match old.difference(text) {
+            None => File { read: self.read.clone(), ..File::opened(self.id, self.path.clone(), old.clone()) },
+            Some((gone, come)) => self.edited(Edited::new(gone, come.len()), old.edit(gone, &text[come.as_usize()])),
         }
     }
 
@@ -135,14 +134,8 @@ impl File {
     pub fn part_at(&self, offset: u32) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
-        let part = data.part_at(offset).filter(|part| part.id != PartId::WHOLE && part.start <= offset);
-        let (id, range) = match part {
-            None => (PartId::WHOLE, TextRange::new(0, text.len())),
-            Some(part) => {
-                let next = data.parts().partition_point(|other| other.start <= part.start);
-                (part.id, TextRange::new(part.start, data.parts().get(next).map_or(text.len(), |next| next.start)))
-            }
-        };
+        let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
+        let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let text = text.slice(range);
         let parsed = || Arc::new(parse(&text, self.format()));
         let tree = if id == PartId::WHOLE { self.read.tree.get_or_init(parsed).clone() } else { parsed() };

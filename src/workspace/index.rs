@@ -10,7 +10,7 @@ use indexmap::IndexSet;
 
 use super::parallel::on_all_cores;
 use super::snapshot::Snapshot;
-use crate::hiera::data::{DataFile, Facts, Part, Reference};
+use crate::hiera::data::{DataFile, Facts, Part, Parts, Reference};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
@@ -64,7 +64,7 @@ impl KeyIndex {
             if readings.0.is_empty() {
                 continue;
             }
-            for facts in readings.0.iter().flat_map(|data| data.parts()).map(|part| &part.facts) {
+            for facts in readings.0.iter().flat_map(|data| data.parts().iter()).map(|part| &part.facts) {
                 for key in facts.members.iter().filter_map(|(key, _)| key.as_str()) {
                     let files = &mut entry(&mut keys, key).definitions;
                     if files.last() != Some(*path) {
@@ -329,11 +329,14 @@ impl<'a> Change<'a> {
 fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for n in 0..old.0.len().max(new.0.len()) {
-        let (old, new) = (old.0.get(n), new.0.get(n));
-        let (head, tail) = old.zip(new).map_or((0, 0), |(old, new)| old.same_parts(new));
-        let between = |data: &'a Arc<DataFile>| &data.parts()[head..data.parts().len() - tail];
-        all.extend(old.map_or(&[][..], between).iter().map(Change::Gone));
-        all.extend(new.map_or(&[][..], between).iter().map(Change::Come));
+        let parts = |readings: &'a Readings| readings.0.get(n).map(|data| data.parts());
+        let (old, new) = (parts(old), parts(new));
+        let (gone, come) = match (old, new) {
+            (Some(old), Some(new)) => old.changes_to(new),
+            (old, new) => (old.into_iter().flat_map(Parts::iter).collect(), new.into_iter().flat_map(Parts::iter).collect()),
+        };
+        all.extend(gone.into_iter().map(Change::Gone));
+        all.extend(come.into_iter().map(Change::Come));
     }
     all
 }

@@ -92,11 +92,11 @@ pub struct Workspace {
 #[derive(Debug)]
 pub enum Change {
     /// An editor opens a file with this text.
-    Open(FilePath, Text),
+    Open(FilePath, String),
     /// An editor changes an open file: each edit refers to the text after the ones before it.
     Edit(FilePath, Vec<(TextRange, String)>),
     /// An editor replaces the whole text of an open file.
-    Replace(FilePath, Text),
+    Replace(FilePath, String),
     /// An editor closes a file: what is on disk counts again.
     Close(FilePath),
     /// The folders were read.
@@ -176,7 +176,7 @@ impl Workspace {
     pub fn apply(&mut self, change: Change) {
         let mut touched = None;
         match change {
-            Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, text)),
+            Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, &text)),
             Change::Edit(path, edits) => {
                 let Some(mut file) = self.overlay.get(&path).cloned() else { return };
                 for (range, insert) in &edits {
@@ -214,20 +214,21 @@ impl Workspace {
         self.renew(touched.as_ref());
     }
 
-    fn put(&mut self, path: FilePath, text: Text) -> FilePath {
+    fn put(&mut self, path: FilePath, text: &str) -> FilePath {
         let id = self.number(&path);
-        self.overlay.insert(path.clone(), Arc::new(self.opened(id, &path, text)));
+        let file = self.held(id, &path, text);
+        self.overlay.insert(path.clone(), Arc::new(file));
         path
     }
 
     /// A file as an editor holds it. What shapes the layout is small, and read as a whole.
-    fn opened(&self, id: FileId, path: &FilePath, text: Text) -> File {
+    fn held(&self, id: FileId, path: &FilePath, text: &str) -> File {
         if scan::shapes_layout(&self.config, path) {
-            return File::new(id, path.clone(), Content::Text(text), None);
+            return File::new(id, path.clone(), Content::Text(Text::new(text)), None);
         }
-        match self.disk.get(path) {
-            Some(disk) => File::opened_over(disk, text),
-            None => File::opened(id, path.clone(), text),
+        match self.overlay.get(path).or_else(|| self.disk.get(path)) {
+            Some(before) => before.changed_to(text),
+            None => File::opened(id, path.clone(), Text::new(text)),
         }
     }
 

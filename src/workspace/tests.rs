@@ -3,7 +3,7 @@
 use crate::fixture::Fixture;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
-use crate::text::{FilePath, Text};
+use crate::text::FilePath;
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
@@ -156,7 +156,7 @@ fn closing_shows_the_disk_again_and_a_look_without_news_changes_nothing() {
         let snapshot = fixture.workspace.snapshot();
         snapshot.file(&path).and_then(|file| file.text()).map(|text| text.to_str().into_owned())
     };
-    fixture.workspace.apply(Change::Open(path.clone(), Text::new("a: 2\n")));
+    fixture.workspace.apply(Change::Open(path.clone(), "a: 2\n".into()));
     fixture.fs.write("/data/common.yaml", "a: 3\n");
     let look = |fixture: &mut Fixture| {
         let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
@@ -467,8 +467,8 @@ fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
     assert!(!workspace.snapshot().is_indexed());
     workspace.snapshot().keys();
     assert!(workspace.snapshot().is_indexed());
-    workspace.apply(Change::Open(FilePath::new("/site/data/common.yaml"), Text::new("b: 1\n")));
+    workspace.apply(Change::Open(FilePath::new("/site/data/common.yaml"), "b: 1\n".into()));
     assert!(workspace.snapshot().is_indexed());
-    workspace.apply(Change::Open(FilePath::new("/site/hiera.yaml"), Text::new("version: 5\n# new\n")));
+    workspace.apply(Change::Open(FilePath::new("/site/hiera.yaml"), "version: 5\n# new\n".into()));
     assert!(!workspace.snapshot().is_indexed());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hiera_ls::settings::{FILE_NAME, Settings};
-use hiera_ls::text::{FilePath, Text, TextRange};
+use hiera_ls::text::{FilePath, TextRange};
 use hiera_ls::workspace::fs::MemoryFs;
 use hiera_ls::workspace::scan::{self, shapes_layout};
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig};
@@ -164,7 +164,7 @@ impl Session {
             Step::Replace { path, text } => {
                 self.opened(path);
                 self.open.insert(path.clone(), text.clone());
-                self.workspace.apply(Change::Replace(in_repo(path), Text::new(text)));
+                self.workspace.apply(Change::Replace(in_repo(path), text.clone()));
                 self.last = Some((path.clone(), 0));
             }
             Step::Close { path } => {
@@ -193,7 +193,7 @@ impl Session {
     fn opened(&mut self, path: &str) {
         if !self.open.contains_key(path) {
             let text = self.disk.get(path).cloned().unwrap_or_default();
-            self.workspace.apply(Change::Open(in_repo(path), Text::new(&text)));
+            self.workspace.apply(Change::Open(in_repo(path), text.clone()));
             self.open.insert(path.to_owned(), text);
         }
     }
@@ -210,7 +210,7 @@ impl Session {
         for (path, text) in &self.open {
             // What an editor holds is read, even what no scan would look at. Everything else is as it is on disk: read as a whole.
             if fresh.snapshot().file(&in_repo(path)).is_none() {
-                fresh.apply(Change::Open(in_repo(path), Text::new(text)));
+                fresh.apply(Change::Open(in_repo(path), text.clone()));
             }
         }
         let (paths, places) = (self.paths(width), self.places());

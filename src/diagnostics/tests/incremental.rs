@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::diagnostics::{Finding, Findings, check_file};
 use crate::fixture::Fixture;
 use crate::tests::edits::{self, Random};
-use crate::text::{FilePath, Text};
+use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
 
 const WORKSPACE: &str = "
@@ -85,7 +85,7 @@ fn what_is_told_is_what_looking_anew_tells() {
         let original: Vec<String> =
             paths.iter().map(|path| fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned()).collect();
         for (path, text) in paths.iter().zip(&original) {
-            fixture.workspace.apply(Change::Open(path.clone(), Text::new(text)));
+            fixture.workspace.apply(Change::Open(path.clone(), text.to_owned()));
         }
         let mut findings = Findings::default();
         let mut known: HashMap<FilePath, Vec<Finding>> = HashMap::new();
@@ -94,7 +94,7 @@ fn what_is_told_is_what_looking_anew_tells() {
             let (path, text) = (&paths[n], fixture.workspace.open_text(&paths[n]).unwrap().to_str().into_owned());
             let (range, insert) = edits::edit(&mut random, &text, PIECES);
             let change = match random.below(9) {
-                0 => Change::Replace(path.clone(), Text::new(&original[n])),
+                0 => Change::Replace(path.clone(), original[n].clone()),
                 1 if step > 5 => Change::Close(path.clone()),
                 _ => Change::Edit(path.clone(), vec![(range, insert.to_owned())]),
             };
@@ -125,7 +125,7 @@ fn what_is_told_is_what_looking_anew_tells() {
                 }
             }
             if closes {
-                fixture.workspace.apply(Change::Open(path.clone(), Text::new(&original[n])));
+                fixture.workspace.apply(Change::Open(path.clone(), original[n].clone()));
             }
         }
     }

@@ -4,27 +4,28 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::{Part, Problem, ProblemKind};
+use super::{Part, Parts, Problem, ProblemKind};
 use crate::hiera::value::Key;
+use crate::text::PartId;
 
 /// The root keys of all parts together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roots {
     /// In which part a key counts, and which of its members it is: the last one, in the place of the first.
-    pub(super) members: IndexMap<Key, (u32, u32), foldhash::fast::RandomState>,
+    pub(super) members: IndexMap<Key, (PartId, u32), foldhash::fast::RandomState>,
     /// Keys that stand twice.
     pub(super) repeated: Vec<Problem>,
 }
 
 impl Roots {
-    pub(super) fn new(parts: &[Part]) -> Roots {
+    pub(super) fn new(parts: &Parts) -> Roots {
         let mut roots = Roots::default();
         roots.members.reserve(parts.iter().map(|part| part.facts.members.len()).sum());
-        for (number, part) in parts.iter().enumerate() {
+        for part in parts.iter() {
             for (index, (key, member)) in part.facts.members.iter().enumerate() {
-                let Some((part, index)) = roots.members.insert(key.clone(), (number as u32, index as u32)) else { continue };
+                let Some((earlier, at)) = roots.members.insert(key.clone(), (part.id, index as u32)) else { continue };
                 let Some(span) = member.key_origin else { continue };
-                let related = parts[part as usize].facts.members[index as usize].1.key_origin;
+                let related = parts.get(earlier).and_then(|part| part.facts.members[at as usize].1.key_origin);
                 roots.repeated.push(Problem { kind: ProblemKind::DuplicateKey(key.to_text().into_owned()), span, related });
             }
         }
@@ -32,8 +33,8 @@ impl Roots {
     }
 
     /// The root keys after some parts were read again; `None` when all must be gathered anew.
-    pub(super) fn after(self: &Arc<Roots>, old: &[Part], new: &[Part]) -> Option<Arc<Roots>> {
-        let is_one = |(old, new): (&Part, &Part)| old.id == new.id && old.facts.members.len() == new.facts.members.len();
+    pub(super) fn after(self: &Arc<Roots>, old: &[&Part], new: &[Part]) -> Option<Arc<Roots>> {
+        let is_one = |(old, new): (&&Part, &Part)| old.id == new.id && old.facts.members.len() == new.facts.members.len();
         if old.len() != new.len() || !old.iter().zip(new).all(is_one) {
             return None;
         }

@@ -1,0 +1,294 @@
+//! The parts of a data file, in order: what a version of it shares with the one before, and what not.
+//!
+//! They lie in runs. Places within a run are counted from its start, so that an edit makes one run anew, and of those behind it only says
+//! where they start now.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Facts;
+use crate::text::{PartId, TextRange};
+
+/// How many parts a run has when it is made, and how many it grows to.
+const RUN: usize = 64;
+const LONGEST: usize = 2 * RUN;
+
+/// The parts of a data file.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    runs: Vec<Run>,
+    count: usize,
+    /// Where each part is that a [`PartId`] names; shared by versions in which parts went and came one for one.
+    homes: Arc<Vec<Option<Place>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Run {
+    /// Its first byte in the file.
+    start: u32,
+    /// Never empty.
+    parts: Arc<[Part]>,
+}
+
+/// A part of a data file.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its number, the same as long as the entry is the same to a reader.
+    pub id: PartId,
+    /// What it holds.
+    pub facts: Arc<Facts>,
+    /// Its first byte, counted from the start of its run. It ends where the next one starts.
+    start: u32,
+}
+
+/// Where a part is: its run, and which of its parts it is. Greater for what comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    run: u32,
+    index: u32,
+}
+
+impl Part {
+    /// A part that starts at this byte of the file.
+    pub(super) fn new(id: PartId, start: u32, facts: Facts) -> Part {
+        Part { id, start, facts: Arc::new(facts) }
+    }
+}
+
+impl Parts {
+    /// These, in this order; each starts at its byte of the file.
+    pub(super) fn new(parts: Vec<Part>) -> Parts {
+        let mut made = Parts { runs: runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
+        made.find_homes();
+        made
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Part> {
+        self.runs.iter().flat_map(|run| &*run.parts)
+    }
+
+    /// The part with this number.
+    pub fn get(&self, id: PartId) -> Option<&Part> {
+        self.homes.get(id.0 as usize)?.map(|place| self.part(place))
+    }
+
+    /// The first byte of the part with this number.
+    pub fn start(&self, id: PartId) -> Option<u32> {
+        self.homes.get(id.0 as usize)?.map(|place| self.start_at(place))
+    }
+
+    /// The bytes of the part with this number, in a text of this length.
+    pub fn range(&self, id: PartId, length: u32) -> Option<TextRange> {
+        let place = (*self.homes.get(id.0 as usize)?)?;
+        let end = self.next(place).map_or(length, |next| self.start_at(next));
+        Some(TextRange::new(self.start_at(place), end))
+    }
+
+    /// The part that the byte at `offset` belongs to; `None` before the first one.
+    pub fn at(&self, offset: u32) -> Option<&Part> {
+        let place = self.last_before(offset.saturating_add(1))?;
+        (self.start_at(place) <= offset).then(|| self.part(place))
+    }
+
+    /// The parts of this version that are not in a later one, and those of the later one that are not in this.
+    pub fn changes_to<'a>(&'a self, later: &'a Parts) -> (Vec<&'a Part>, Vec<&'a Part>) {
+        let same_run = |(a, b): &(&Run, &Run)| Arc::ptr_eq(&a.parts, &b.parts);
+        let (old, new) = without_common_ends(&self.runs, &later.runs, same_run);
+        let parts = |runs: &'a [Run]| runs.iter().flat_map(|run| &*run.parts).collect::<Vec<&Part>>();
+        let (old, new) = (parts(old), parts(new));
+        let same_part = |(a, b): &(&&Part, &&Part)| Arc::ptr_eq(&a.facts, &b.facts);
+        let (gone, come) = without_common_ends(&old, &new, same_part);
+        (gone.to_vec(), come.to_vec())
+    }
+
+    /// The place of the first part.
+    pub(super) fn first(&self) -> Option<Place> {
+        (!self.is_empty()).then_some(Place { run: 0, index: 0 })
+    }
+
+    /// The last part that starts before a byte; the first one if none does.
+    pub(super) fn last_before(&self, offset: u32) -> Option<Place> {
+        self.first()?;
+        let run = self.runs.partition_point(|run| run.start < offset).saturating_sub(1);
+        let Run { start, parts } = &self.runs[run];
+        let index = parts.partition_point(|part| start + part.start < offset).saturating_sub(1);
+        Some(Place { run: run as u32, index: index as u32 })
+    }
+
+    /// The place of the part behind another.
+    pub(super) fn next(&self, place: Place) -> Option<Place> {
+        let Place { run, index } = place;
+        if (index as usize) + 1 < self.runs[run as usize].parts.len() {
+            return Some(Place { run, index: index + 1 });
+        }
+        (run as usize + 1 < self.runs.len()).then_some(Place { run: run + 1, index: 0 })
+    }
+
+    /// The place of the part before another.
+    pub(super) fn previous(&self, place: Place) -> Option<Place> {
+        let Place { run, index } = place;
+        match (run, index) {
+            (0, 0) => None,
+            (_, 0) => Some(Place { run: run - 1, index: self.runs[run as usize - 1].parts.len() as u32 - 1 }),
+            _ => Some(Place { run, index: index - 1 }),
+        }
+    }
+
+    /// The part at a place.
+    pub(super) fn part(&self, place: Place) -> &Part {
+        &self.runs[place.run as usize].parts[place.index as usize]
+    }
+
+    /// The first byte of the part at a place.
+    pub(super) fn start_at(&self, place: Place) -> u32 {
+        self.runs[place.run as usize].start + self.part(place).start
+    }
+
+    /// The parts from one place to another, both included.
+    pub(super) fn between(&self, first: Place, last: Place) -> impl Iterator<Item = &Part> {
+        std::iter::successors(Some(first), |place| self.next(*place)).take_while(move |place| *place <= last).map(|place| self.part(place))
+    }
+
+    /// Numbers that no part has, of those that some part had.
+    pub(super) fn unused(&self) -> impl Iterator<Item = PartId> {
+        self.homes.iter().zip(0..).filter(|(home, _)| home.is_none()).map(|(_, number)| PartId(number))
+    }
+
+    /// How many numbers some part had.
+    pub(super) fn numbers(&self) -> usize {
+        self.homes.len()
+    }
+
+    /// With others instead of the parts from one place to another, both included; what is behind starts that many bytes later.
+    pub(super) fn replaced(&self, first: Place, last: Place, new: Vec<Part>, shift: i64) -> Parts {
+        let moved = |start: u32| u32::try_from(i64::from(start) + shift).unwrap_or(0);
+        let (first_run, last_run) = (first.run as usize, last.run as usize);
+        let of_run = |run: usize, indexes: Range<usize>| {
+            let Run { start, parts } = &self.runs[run];
+            parts[indexes].iter().map(move |part| Part { start: start + part.start, ..part.clone() })
+        };
+        let before = of_run(first_run, 0..first.index as usize);
+        let behind = of_run(last_run, last.index as usize + 1..self.runs[last_run].parts.len())
+            .map(|part| Part { start: moved(part.start), ..part });
+        let is_one_for_one = self.between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
+        let count = self.count - self.between(first, last).count() + new.len();
+        let touched: Vec<Part> = before.chain(new).chain(behind).collect();
+        let mut made = Vec::with_capacity(self.runs.len() + 1);
+        made.extend_from_slice(&self.runs[..first_run]);
+        match touched.len() <= LONGEST {
+            true => made.extend(run(&touched)),
+            false => made.extend(runs(&touched)),
+        }
+        made.extend(self.runs[last_run + 1..].iter().map(|run| Run { start: moved(run.start), parts: run.parts.clone() }));
+        if made.len() > 2 * count.div_ceil(RUN) + 8 {
+            let all = made.iter().flat_map(|run| run.parts.iter().map(|part| Part { start: run.start + part.start, ..part.clone() }));
+            return Parts::new(all.collect());
+        }
+        let mut parts = Parts { runs: made, count, homes: self.homes.clone() };
+        if !is_one_for_one || parts.runs.len() != self.runs.len() {
+            parts.find_homes();
+        }
+        parts
+    }
+
+    fn find_homes(&mut self) {
+        let numbers = self.iter().map(|part| part.id.0 as usize + 1).max().unwrap_or(0).max(self.homes.len());
+        let mut homes = vec![None; numbers];
+        for (run, number) in self.runs.iter().zip(0..) {
+            for (part, index) in run.parts.iter().zip(0..) {
+                homes[part.id.0 as usize] = Some(Place { run: number, index });
+            }
+        }
+        self.homes = Arc::new(homes);
+    }
+}
+
+/// Parts whose starts are counted from the file's, in runs.
+fn runs(parts: &[Part]) -> impl Iterator<Item = Run> {
+    parts.chunks(RUN).filter_map(run)
+}
+
+fn run(parts: &[Part]) -> Option<Run> {
+    let start = parts.first()?.start;
+    Some(Run { start, parts: parts.iter().map(|part| Part { start: part.start - start, ..part.clone() }).collect() })
+}
+
+/// What is left of two lists without what they begin with and what they end with in common.
+fn without_common_ends<'a, T>(
+    old: &'a [T],
+    new: &'a [T],
+    same: impl Fn(&(&'a T, &'a T)) -> bool,
+) -> (&'a [T], &'a [T]) {
+    let head = old.iter().zip(new).take_while(&same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(&same).count();
+    (&old[head..old.len() - tail], &new[head..new.len() - tail])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::edits::Random;
+
+    /// A part as a plain list knows it: its number, its start, and what it holds, by address.
+    type Known = (u32, u32, *const Facts);
+
+    fn known(parts: &Parts) -> Vec<Known> {
+        parts.iter().map(|part| (part.id.0, parts.start(part.id).unwrap(), Arc::as_ptr(&part.facts))).collect()
+    }
+
+    #[test]
+    fn parts_are_replaced_as_in_a_list() {
+        let mut random = Random::new(7);
+        let part = |id: u32, start: u32| Part::new(PartId(id), start, Facts::default());
+        let mut parts = Parts::new((0..300).map(|n| part(n + 1, 10 * n)).collect());
+        let mut longest = 0;
+        for step in 0..2_000 {
+            let old = known(&parts);
+            let first = random.below(old.len());
+            // At times much goes, at times much comes.
+            let most = if step % 50 == 0 { 150 } else { 3 };
+            let last = (first + random.below(most)).min(old.len() - 1);
+            let end = old.get(last + 1).map_or(old[last].1 + 10, |next| next.1);
+            let count = random.below(most).max(usize::from(old.len() < 10));
+            let mut ids: Vec<u32> = old[first..=last].iter().map(|old| old.0).collect();
+            ids.extend(parts.numbers() as u32..(parts.numbers() + count) as u32);
+            let new: Vec<Part> = ids.iter().zip(0..count as u32).map(|(id, n)| part(*id, old[first].1 + 10 * n)).collect();
+            let shift = i64::from(old[first].1) + 10 * count as i64 - i64::from(end);
+            let mut expected = old[..first].to_vec();
+            expected.extend(new.iter().map(|part| (part.id.0, part.start, Arc::as_ptr(&part.facts))));
+            expected.extend(old[last + 1..].iter().map(|old| (old.0, (i64::from(old.1) + shift) as u32, old.2)));
+
+            let place = |number: usize| parts.last_before(old[number].1 + 1).unwrap();
+            let later = parts.replaced(place(first), place(last), new.clone(), shift);
+
+            assert_eq!(known(&later), expected);
+            assert_eq!(later.len(), expected.len());
+            for (number, (id, start, facts)) in expected.iter().enumerate() {
+                assert_eq!(Arc::as_ptr(&later.get(PartId(*id)).unwrap().facts), *facts);
+                assert_eq!(later.at(start + 9).map(|part| part.id.0), Some(*id));
+                let end = expected.get(number + 1).map_or(9_000_000, |next| next.1);
+                assert_eq!(later.range(PartId(*id), 9_000_000), Some(TextRange::new(*start, end)));
+            }
+            let gone: Vec<u32> = old[first..=last].iter().map(|old| old.0).filter(|id| later.get(PartId(*id)).is_none()).collect();
+            assert!(gone.iter().all(|id| later.unused().any(|unused| unused.0 == *id)));
+            let (went, came) = parts.changes_to(&later);
+            assert_eq!(went.iter().map(|part| part.id.0).collect::<Vec<_>>(), old[first..=last].iter().map(|old| old.0).collect::<Vec<_>>());
+            assert_eq!(came.len(), new.len());
+            longest = longest.max(later.runs.iter().map(|run| run.parts.len()).max().unwrap());
+            assert!(later.runs.len() <= 2 * later.len().div_ceil(RUN) + 8, "{} runs of {} parts", later.runs.len(), later.len());
+            parts = later;
+        }
+        assert!(longest <= LONGEST && longest > RUN);
+    }
+}

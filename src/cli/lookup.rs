@@ -79,7 +79,7 @@ fn single(
     let options = print_options(arguments);
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         note_unapplied(&resolution.unapplied_conversions);
-        if resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
+        if *resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
             note(&format!(
                 "{} files could change '{}' for some nodes: name one with --node, or see --explain",
                 resolution.unsettled.len(),

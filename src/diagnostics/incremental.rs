@@ -12,7 +12,7 @@ use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FileId, FilePath, PartId};
 use crate::workspace::Snapshot;
-use crate::workspace::index::KeyChanges;
+use crate::workspace::index::{KeyChanges, KeyIndex};
 use crate::workspace::parallel::on_all_cores;
 
 /// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was looked at.
@@ -35,12 +35,14 @@ struct FileFindings {
     may_have_circles: bool,
     /// Those of each part of the data that has any.
     of_entries: BTreeMap<PartId, Vec<Finding>>,
-    /// The root keys on whose definitions the findings of each part depend; `None` for all.
+    /// The root keys on whose definitions the findings of a part depend, if they are others than its own; `None` for all.
     reads: HashMap<PartId, Option<Box<[Arc<str>]>>, foldhash::fast::RandomState>,
-    /// The parts whose findings depend on a root key, by the key.
+    /// Those parts, by root key.
     readers: HashMap<Arc<str>, Vec<PartId>, foldhash::fast::RandomState>,
     /// The parts whose findings depend on all.
     readers_of_all: HashSet<PartId>,
+    /// Parts of which it is not noted yet what they depend on.
+    unnoted: Vec<PartId>,
 }
 
 impl Findings {
@@ -60,6 +62,9 @@ impl Findings {
             }
             _ => None,
         };
+        if changes.as_ref().is_some_and(KeyChanges::is_any) {
+            self.note_readers(&|| true);
+        }
         let updates = match (&self.seen, changes) {
             (Some((before, _)), Some(changes)) => {
                 let edited: HashSet<FilePath> = before.files_changed(snapshot).into_iter().collect();
@@ -88,9 +93,19 @@ impl Findings {
         updates
     }
 
-    /// Lets go of what is not needed any more. To be called when what was found has been told.
-    pub fn tidy(&mut self) {
+    /// Does what can wait until the findings have been told, as long as it `is_idle`: lets go of what is not needed any more,
+    /// and notes what findings depend on.
+    pub fn tidy(&mut self, is_idle: &dyn Fn() -> bool) {
         self.outdated = None;
+        self.note_readers(is_idle);
+    }
+
+    /// Notes of all entries what their findings depend on, while nothing has changed since they were looked at.
+    fn note_readers(&mut self, is_idle: &dyn Fn() -> bool) {
+        let Some((snapshot, _)) = &self.seen else { return };
+        for file in self.files.values_mut() {
+            file.note_readers(snapshot.keys(), is_idle);
+        }
     }
 
     /// Looks at files as if for the first time.
@@ -166,11 +181,12 @@ impl Findings {
 impl FileFindings {
     fn new(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig) -> FileFindings {
         let found = FileCheck::of(snapshot, path, rules, |check| {
+            let may_have_circles = check.may_have_circles();
             let mut new = FileFindings {
                 data: check.data.clone(),
                 of_file: check.file(),
-                circles: check.circles(),
-                may_have_circles: check.may_have_circles(),
+                circles: if may_have_circles { check.circles() } else { Vec::new() },
+                may_have_circles,
                 ..FileFindings::default()
             };
             check.data.parts().iter().for_each(|part| new.look_at(check, part));
@@ -193,7 +209,7 @@ impl FileFindings {
             || changes.keys.contains(LOOKUP_OPTIONS)
             || self.may_have_circles && !changes.keys.is_empty()
             || !self.readers_of_all.is_empty()
-            || changes.keys.iter().any(|key| self.readers.contains_key(key))
+            || changes.keys.iter().any(|key| self.readers.contains_key(key) || self.data.get(key).is_some())
     }
 
     /// Whether a finding points into one of these files.
@@ -204,16 +220,19 @@ impl FileFindings {
     /// Goes on to the data of another revision; whether anything was looked at again.
     fn follow(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
         let is_edited = !Arc::ptr_eq(&self.data, &check.data);
-        let mut again: HashSet<PartId> = changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten().copied().collect();
+        let new = if is_edited { self.take(check) } else { HashSet::new() };
         if is_edited {
-            self.take(check);
             self.of_file = check.file();
+        }
+        let mut again: HashSet<PartId> = self.readers_of_all.clone();
+        for key in &changes.keys {
+            again.extend(self.readers.get(key).into_iter().flatten());
+            again.extend(self.data.parts_with(key).map(|part| part.id));
         }
         if changes.keys.contains(LOOKUP_OPTIONS) {
             again.extend(self.data.parts().iter().map(|part| part.id));
         }
-        again.extend(&self.readers_of_all);
-        for part in again.iter().filter_map(|id| check.data.parts().get(*id)) {
+        for part in again.difference(&new).filter_map(|id| check.data.parts().get(*id)) {
             self.look_away(part.id);
             self.look_at(check, part);
         }
@@ -228,29 +247,42 @@ impl FileFindings {
         is_edited || circles || !again.is_empty()
     }
 
-    /// Takes the data of an edited file; entries that are new are checked.
-    fn take(&mut self, check: &FileCheck<'_>) {
+    /// Takes the data of an edited file; entries that are new are looked at, and told.
+    fn take(&mut self, check: &FileCheck<'_>) -> HashSet<PartId> {
         let old = std::mem::replace(&mut self.data, check.data.clone());
         let (gone, come) = old.parts().changes_to(check.data.parts());
         gone.iter().for_each(|part| self.look_away(part.id));
         come.iter().for_each(|part| self.look_at(check, part));
+        come.iter().map(|part| part.id).collect()
     }
 
-    /// Looks at an entry. What is found depends on its own keys, on those that its tokens ask for, and on whatever their values ask for in
-    /// turn: a rule may look them up.
+    /// Looks at an entry.
     fn look_at(&mut self, check: &FileCheck<'_>, part: &Part) {
-        let (id, facts) = (part.id, &part.facts);
-        let own = facts.members.iter().filter_map(|(key, _)| key.as_arc().cloned());
-        let asked = facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text().into()));
-        let reads = check.context.snapshot.keys().reach_of(own.chain(asked));
-        match &reads {
-            Some(keys) => keys.iter().for_each(|key| self.readers.entry(key.clone()).or_default().push(id)),
-            None => drop(self.readers_of_all.insert(id)),
-        }
-        self.reads.insert(id, reads);
-        let found = check.entry(facts);
+        let found = check.entry(&part.facts);
         if !found.is_empty() {
-            self.of_entries.insert(id, found);
+            self.of_entries.insert(part.id, found);
+        }
+        self.unnoted.push(part.id);
+    }
+
+    /// Notes what the findings of entries depend on: on their own keys, on those that their tokens ask for, and on whatever the values of
+    /// these ask for in turn: a rule may look them up.
+    fn note_readers(&mut self, index: &KeyIndex, is_idle: &dyn Fn() -> bool) {
+        self.unnoted.sort_unstable();
+        self.unnoted.dedup();
+        while let Some(id) = self.unnoted.pop_if(|_| is_idle()) {
+            let Some(part) = self.data.parts().get(id) else { continue };
+            let own = part.facts.members.iter().filter_map(|(key, _)| key.as_arc());
+            let asked = part.facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text()));
+            if asked.clone().next().is_none() && !own.clone().any(|key| index.asks(key)) {
+                continue; // as with most
+            }
+            let reads = index.reach_of(own.cloned().chain(asked));
+            match &reads {
+                Some(keys) => keys.iter().for_each(|key| self.readers.entry(key.clone()).or_default().push(part.id)),
+                None => drop(self.readers_of_all.insert(part.id)),
+            }
+            self.reads.insert(part.id, reads);
         }
     }
 

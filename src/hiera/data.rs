@@ -41,6 +41,8 @@ pub struct Facts {
     pub problems: Vec<Problem>,
     /// Why Puppet refuses the whole file for it, if it does: its message, without the file's name.
     pub refused: Option<String>,
+    /// Whether a value in it may be encrypted: `ENC[` stands in its text, or may be made of what does.
+    pub may_be_encrypted: bool,
     /// Whether its root is a hash, if only an empty one.
     has_hash: bool,
     /// The root of a file, if it is no hash.
@@ -186,8 +188,20 @@ impl DataFile {
 
     /// Whether a member that is written in it is the one that counts for its key.
     pub fn counts(&self, key: &Key, member: &Member) -> bool {
+        if !self.roots.has_repeated {
+            return true;
+        }
         let found = self.roots.members.get(key).and_then(|place| self.member(*place));
         found.is_some_and(|found| std::ptr::eq(found, member))
+    }
+
+    /// The parts in which a root key stands.
+    pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
+        let one = self.roots.members.get(key).and_then(|(part, _)| self.parts.get(*part));
+        let has_it = move |part: &&Part| part.facts.members.iter().any(|(name, _)| name.as_str() == Some(key));
+        // Those in which it does not count are not listed.
+        let others = self.roots.has_repeated.then(|| self.parts.iter().filter(has_it));
+        one.filter(|_| !self.roots.has_repeated).into_iter().chain(others.into_iter().flatten())
     }
 
     fn member(&self, (part, member): (PartId, u32)) -> Option<&Member> {

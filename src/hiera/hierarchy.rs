@@ -535,7 +535,7 @@ impl Variables<'_> {
     fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {
         let root = key.root_text();
         let found = match self.local {
-            Some((name, value)) if name == root => Variable::Known(value.clone()),
+            Some((name, value)) if *name == *root => Variable::Known(value.clone()),
             _ if self.classic => classic(&root, self.scope.get(&root), self.scope),
             _ => self.scope.get(&root),
         };

@@ -54,8 +54,11 @@ impl LookupKey {
     }
 
     /// The root key as text.
-    pub fn root_text(&self) -> String {
-        self.root.to_string()
+    pub fn root_text(&self) -> Arc<str> {
+        match &self.root {
+            Segment::Name(name) => name.clone(),
+            Segment::Index(index) => index.to_string().into(),
+        }
     }
 
     /// The module whose data may hold the key: what stands before the first `::` of the root key.

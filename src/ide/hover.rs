@@ -253,7 +253,7 @@ impl Writer<'_> {
             writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
         }
         let root = resolution.key.root_text();
-        let (own, other): (Vec<_>, Vec<_>) = resolution.unsettled.iter().partition(|file| *file.key == root);
+        let (own, other): (Vec<_>, Vec<_>) = resolution.unsettled.iter().partition(|file| *file.key == *root);
         let merges = !resolution.merge.stops_at_first();
         let own_title = if merges { "could be merged with" } else { "could be overridden in" };
         for (files, title) in [(own, own_title), (other, "keys that it asks for could be set in")] {

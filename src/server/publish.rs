@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
@@ -75,7 +76,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
-        let run = round.run;
+        let (run, revision) = (round.run, round.snapshot.revision);
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
         let mut before = std::mem::take(&mut findings);
         let timed = pace.clone();
@@ -101,7 +102,15 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             client.send_notification::<StatusNotification>(news.clone()).await;
             told = Some(news);
         }
-        findings.tidy();
+        let now = shared.clone();
+        let tidy = move || {
+            findings.tidy(&|| now.with(|state| state.workspace.revision()) == revision);
+            findings
+        };
+        findings = match is_quick {
+            true => tidy(),
+            false => tokio::task::spawn_blocking(tidy).await.unwrap_or_default(),
+        };
         if findings.has_more_to_do() {
             shared.changed.notify_one();
         }
@@ -145,6 +154,7 @@ async fn send(
     for (path, diagnostics) in withheld.drain() {
         found.entry(path).or_insert(diagnostics);
     }
+    let mut messages = Vec::new();
     for (path, diagnostics) in found {
         let document = documents.get(&path);
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
@@ -161,9 +171,6 @@ async fn send(
         if known.map_or(&[][..], |known| &known.1) == diagnostics.as_slice() && !was_opened_since && respelt.is_none() {
             continue;
         }
-        if let Some(old) = respelt {
-            client.publish_diagnostics(old, Vec::new(), None).await;
-        }
         let Some(uri) = document
             .map(|document| document.uri.clone())
             .or_else(|| known.map(|known| known.0.clone()))
@@ -171,11 +178,14 @@ async fn send(
         else {
             continue;
         };
-        client.publish_diagnostics(uri.clone(), diagnostics.clone(), document.map(|document| document.version)).await;
+        messages.extend(respelt.map(|old| client.publish_diagnostics(old, Vec::new(), None)));
+        messages.push(client.publish_diagnostics(uri.clone(), diagnostics.clone(), document.map(|document| document.version)));
         if diagnostics.is_empty() && document.is_none() {
             published.remove(&path);
         } else {
             published.insert(path, (uri, diagnostics));
         }
     }
+    // One by one, each would wait until the one before it is written.
+    join_all(messages).await;
 }

@@ -151,7 +151,7 @@ struct Converting<'a> {
 impl Converting<'_> {
     fn hierarchy(&self, found: Hierarchy, key: Option<LookupKey>) -> HierarchyAnswer {
         let levels = found.levels.into_iter().filter_map(|level| self.level(level)).collect();
-        HierarchyAnswer { scope: found.scope, key: key.map(|key| key.root_text()), levels }
+        HierarchyAnswer { scope: found.scope, key: key.map(|key| key.root_text().to_string()), levels }
     }
 
     /// `None` only for a `hiera.yaml` whose path cannot be an address, which the workspace reads none of.

@@ -160,6 +160,10 @@ impl KeyIndex {
 
     /// Whether, levels left aside, tokens lead from each of two root keys to the other, the first of which asks for the second.
     pub fn in_one_circle(&self, one: &str, other: &str) -> bool {
+        let asks_for = |key: &str| self.keys.get(key).map_or(&[][..], |uses| &uses.asks_for);
+        if one == other || asks_for(other).is_empty() {
+            return one == other; // as with most
+        }
         let mut seen = HashSet::from([other]);
         let mut open = vec![other];
         while let Some(key) = open.pop() {
@@ -170,20 +174,20 @@ impl KeyIndex {
                 let circles = self.circles.get_or_init(|| circles(&self.keys));
                 return circles.get(one).is_some_and(|circle| circles.get(other) == Some(circle));
             }
-            let asks_for = self.keys.get(key).map_or(&[][..], |uses| &uses.asks_for);
-            open.extend(asks_for.iter().map(|(target, _)| &**target).filter(|target| seen.insert(target)));
+            open.extend(asks_for(key).iter().map(|(target, _)| &**target).filter(|target| seen.insert(target)));
         }
         false
+    }
+
+    /// Whether a token in some value of a root key asks for a key.
+    pub fn asks(&self, key: &str) -> bool {
+        self.keys.get(key).is_some_and(|uses| !uses.asks_for.is_empty())
     }
 
     /// The root keys that a lookup of these may come to, levels left aside: they themselves, what their values ask for, and so on.
     /// `None` when the others are too many to be told.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
-        let keys: Vec<Arc<str>> = keys.collect();
-        if keys.iter().all(|key| self.keys.get(key).is_none_or(|uses| uses.asks_for.is_empty())) {
-            return Some(keys.into()); // as with most
-        }
-        let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.into_iter().collect();
+        let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.collect();
         let most = seen.len() + FAR;
         let mut next = 0;
         while let Some(key) = seen.get_index(next) {
@@ -227,6 +231,13 @@ pub struct KeyChanges {
     pub keys: HashSet<Arc<str>>,
     /// Whether tokens that ask for keys came or went.
     pub questions: bool,
+}
+
+impl KeyChanges {
+    /// Whether anything changed.
+    pub fn is_any(&self) -> bool {
+        self.questions || !self.keys.is_empty() || !self.files.is_empty()
+    }
 }
 
 /// An index that is computed when it is first asked for: from the one before it, if there was one.
@@ -273,12 +284,12 @@ fn entry<'k>(keys: &'k mut HashMap<Arc<str>, Uses>, key: &str) -> &'k mut Uses {
     keys.get_mut(key).expect("just inserted")
 }
 
-fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &str, add: bool) {
-    match targets.iter().position(|(known, _)| **known == *target) {
+fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &Arc<str>, add: bool) {
+    match targets.iter().position(|(known, _)| **known == **target) {
         Some(place) if add => targets[place].1 += 1,
         Some(place) if targets[place].1 == 1 => drop(targets.swap_remove(place)),
         Some(place) => targets[place].1 -= 1,
-        None if add => targets.push((target.into(), 1)),
+        None if add => targets.push((target.clone(), 1)),
         None => {}
     }
 }
@@ -294,7 +305,7 @@ fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
 }
 
 /// From which root key to which a part's tokens lead.
-fn questions(facts: &Facts) -> impl Iterator<Item = (&Arc<str>, String)> {
+fn questions(facts: &Facts) -> impl Iterator<Item = (&Arc<str>, Arc<str>)> {
     facts.tokens.iter().filter_map(|token| match &token.reference {
         Reference::Key { key, .. } => Some((&token.root, key.root_text())),
         Reference::Variable(_) => None,
@@ -397,7 +408,7 @@ mod tests {
     fn index(edges: &[(&str, &str)]) -> KeyIndex {
         let mut index = KeyIndex::default();
         for (from, to) in edges {
-            count(&mut index.keys.entry(Arc::from(*from)).or_default().asks_for, to, true);
+            count(&mut index.keys.entry(Arc::from(*from)).or_default().asks_for, &Arc::from(*to), true);
         }
         index
     }

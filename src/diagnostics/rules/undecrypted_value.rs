@@ -27,6 +27,9 @@ enum Fate {
 }
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    if !context.facts.may_be_encrypted {
+        return;
+    }
     let file = &context.file;
     for (key, member) in context.members().filter(|(key, _)| key.as_str() != Some(LOOKUP_OPTIONS)) {
         let Some((is_pkcs7, span)) = encrypted(&member.value) else { continue };

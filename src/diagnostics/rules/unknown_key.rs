@@ -1,7 +1,7 @@
 //! `unknown-key`
 
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
-use crate::hiera::data::Reference;
+use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::value::{Data, Key, Member, Value};
 
@@ -22,50 +22,61 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for token in &context.facts.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
-        let defined: Vec<_> = definitions(context, &root).collect();
-        if defined.is_empty() {
-            let elsewhere = key.module().filter(|module| !environment.modules.contains_key(*module));
-            let place = match elsewhere {
-                Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
-                None => String::new(),
-            };
-            let message = match environment.levels_without_files(context.file.snapshot) {
-                [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
-                levels => {
-                    let word = if levels.len() == 1 { "level" } else { "levels" };
-                    let levels = levels.join("', '");
-                    format!(
-                        "no file here defines '{root}'{place}: the token becomes an empty text, unless it is in the data of {word} '{levels}', of which no file is here"
-                    )
-                }
-            };
-            let mut finding = Finding::new(&RULE, token.name_span, message);
-            if !environment.levels_without_files(context.file.snapshot).is_empty() || elsewhere.is_some() {
-                finding.severity = Severity::Hint; // What is not here may well define it.
+        let mut defined = definitions(context, &root);
+        match defined.next() {
+            None => findings.push(undefined(context, token, key)),
+            Some(_) if key.subkeys.is_empty() => {}
+            Some(first) => {
+                let values = std::iter::once(first.value.clone()).chain(defined.map(|member| member.value)).collect();
+                findings.extend(dead_end(key, values).map(|dead_end| without_end(token, key, dead_end, &first)));
             }
-            findings.push(finding);
-        } else if let Some(dead_end) = dead_end(key, defined.iter().map(|member| member.value.clone()).collect()) {
-            let (severity, message) = match dead_end {
-                DeadEnd::Missing(name) => (
-                    RULE.severity,
-                    format!(
-                        "no level of any layer defines '{key}': '{root}' has no '{name}', and the token becomes an empty text"
-                    ),
-                ),
-                DeadEnd::Mismatch(name, type_name) => (
-                    Severity::Error,
-                    format!(
-                        "the lookup of '{key}' fails: Puppet finds {} where '{name}' should be looked for",
-                        in_words(type_name)
-                    ),
-                ),
-            };
-            let place = defined[0].key_origin.or(defined[0].value.origin);
-            let mut finding = Finding::new(&RULE, token.name_span, message).with_related(place, format!("'{root}' is set here"));
-            finding.severity = severity;
-            findings.push(finding);
         }
     }
+}
+
+/// The finding for a key that no file defines.
+fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> Finding {
+    let environment = context.file.environment;
+    let root = key.root_text();
+    let elsewhere = key.module().filter(|module| !environment.modules.contains_key(*module));
+    let place = match elsewhere {
+        Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
+        None => String::new(),
+    };
+    let levels = environment.levels_without_files(context.file.snapshot);
+    let message = match levels {
+        [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
+        levels => {
+            let word = if levels.len() == 1 { "level" } else { "levels" };
+            let levels = levels.join("', '");
+            format!(
+                "no file here defines '{root}'{place}: the token becomes an empty text, unless it is in the data of {word} '{levels}', of which no file is here"
+            )
+        }
+    };
+    let mut finding = Finding::new(&RULE, token.name_span, message);
+    if !levels.is_empty() || elsewhere.is_some() {
+        finding.severity = Severity::Hint; // What is not here may well define it.
+    }
+    finding
+}
+
+/// The finding for a dotted key whose root key has definitions, of which this is the first.
+fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Member) -> Finding {
+    let root = key.root_text();
+    let (severity, message) = match dead_end {
+        DeadEnd::Missing(name) => (
+            RULE.severity,
+            format!("no level of any layer defines '{key}': '{root}' has no '{name}', and the token becomes an empty text"),
+        ),
+        DeadEnd::Mismatch(name, type_name) => (
+            Severity::Error,
+            format!("the lookup of '{key}' fails: Puppet finds {} where '{name}' should be looked for", in_words(type_name)),
+        ),
+    };
+    let place = first.key_origin.or(first.value.origin);
+    let finding = Finding::new(&RULE, token.name_span, message).with_related(place, format!("'{root}' is set here"));
+    Finding { severity, ..finding }
 }
 
 fn definitions<'a>(context: &EntryContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {

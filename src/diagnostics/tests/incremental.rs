@@ -112,6 +112,8 @@ fn what_is_told_is_what_looking_anew_tells() {
                     known.extend(findings.update(&snapshot, &rules, &|| true));
                     assert!(!findings.has_more_to_do());
                 }
+                let idle = AtomicUsize::new(random.below(8));
+                findings.tidy(&|| idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok());
                 for path in paths.iter().filter(|_| !findings.has_more_to_do()) {
                     let told_now = known.get(path).map_or(&[][..], Vec::as_slice);
                     let is_open = snapshot.open_files().any(|open| open == path);

@@ -82,8 +82,7 @@ impl DataFile {
             return None; // Nothing is left: what such a text is, is not the parts' matter.
         }
         let replaced: Vec<&Part> = parts.between(first, last).collect();
-        let mut ids =
-            replaced.iter().map(|part| part.id).chain(self.unused()).chain((parts.numbers() as u32..).map(PartId));
+        let mut ids = replaced.iter().map(|part| part.id).chain(self.unused()).chain((parts.numbers() as u32..).map(PartId));
         let reread: Vec<Part> = entries
             .iter()
             .zip(&mut ids)

@@ -21,13 +21,14 @@ const MAX_ALIASED_DEPTH: u16 = 1_000;
 
 /// Reads the tree of a part. `text` is the text that the tree was made from; places are counted from its start.
 pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), format: Format) -> Facts {
+    let may_be_encrypted = format == Format::Hocon || text.contains("ENC[") || text.contains('\\');
     let mut load = Loading {
         tree,
         text,
         file,
         part,
         format,
-        out: Facts::default(),
+        out: Facts { may_be_encrypted, ..Facts::default() },
         done: HashMap::new(),
         open: Vec::new(),
         sizes: HashMap::new(),

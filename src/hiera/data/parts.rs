@@ -157,7 +157,9 @@ impl Parts {
 
     /// The parts from one place to another, both included.
     pub(super) fn between(&self, first: Place, last: Place) -> impl Iterator<Item = &Part> {
-        std::iter::successors(Some(first), |place| self.next(*place)).take_while(move |place| *place <= last).map(|place| self.part(place))
+        std::iter::successors(Some(first), |place| self.next(*place))
+            .take_while(move |place| *place <= last)
+            .map(|place| self.part(place))
     }
 
     /// Numbers that no part has, of those that some part had.
@@ -192,7 +194,8 @@ impl Parts {
         }
         made.extend(self.runs[last_run + 1..].iter().map(|run| Run { start: moved(run.start), parts: run.parts.clone() }));
         if made.len() > 2 * count.div_ceil(RUN) + 8 {
-            let all = made.iter().flat_map(|run| run.parts.iter().map(|part| Part { start: run.start + part.start, ..part.clone() }));
+            let all =
+                made.iter().flat_map(|run| run.parts.iter().map(|part| Part { start: run.start + part.start, ..part.clone() }));
             return Parts::new(all.collect());
         }
         let mut parts = Parts { runs: made, count, homes: self.homes.clone() };
@@ -225,11 +228,7 @@ fn run(parts: &[Part]) -> Option<Run> {
 }
 
 /// What is left of two lists without what they begin with and what they end with in common.
-fn without_common_ends<'a, T>(
-    old: &'a [T],
-    new: &'a [T],
-    same: impl Fn(&(&'a T, &'a T)) -> bool,
-) -> (&'a [T], &'a [T]) {
+fn without_common_ends<'a, T>(old: &'a [T], new: &'a [T], same: impl Fn(&(&'a T, &'a T)) -> bool) -> (&'a [T], &'a [T]) {
     let head = old.iter().zip(new).take_while(&same).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(&same).count();
     (&old[head..old.len() - tail], &new[head..new.len() - tail])
@@ -280,10 +279,14 @@ mod tests {
                 let end = expected.get(number + 1).map_or(9_000_000, |next| next.1);
                 assert_eq!(later.range(PartId(*id), 9_000_000), Some(TextRange::new(*start, end)));
             }
-            let gone: Vec<u32> = old[first..=last].iter().map(|old| old.0).filter(|id| later.get(PartId(*id)).is_none()).collect();
+            let gone: Vec<u32> =
+                old[first..=last].iter().map(|old| old.0).filter(|id| later.get(PartId(*id)).is_none()).collect();
             assert!(gone.iter().all(|id| later.unused().any(|unused| unused.0 == *id)));
             let (went, came) = parts.changes_to(&later);
-            assert_eq!(went.iter().map(|part| part.id.0).collect::<Vec<_>>(), old[first..=last].iter().map(|old| old.0).collect::<Vec<_>>());
+            assert_eq!(
+                went.iter().map(|part| part.id.0).collect::<Vec<_>>(),
+                old[first..=last].iter().map(|old| old.0).collect::<Vec<_>>()
+            );
             assert_eq!(came.len(), new.len());
             longest = longest.max(later.runs.iter().map(|run| run.parts.len()).max().unwrap());
             assert!(later.runs.len() <= 2 * later.len().div_ceil(RUN) + 8, "{} runs of {} parts", later.runs.len(), later.len());

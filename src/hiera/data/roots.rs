@@ -15,6 +15,8 @@ pub(super) struct Roots {
     pub(super) members: IndexMap<Key, (PartId, u32), foldhash::fast::RandomState>,
     /// Keys that stand twice.
     pub(super) repeated: Vec<Problem>,
+    /// Whether some do, in a format that knows their places or not.
+    pub(super) has_repeated: bool,
 }
 
 impl Roots {
@@ -24,6 +26,7 @@ impl Roots {
         for part in parts.iter() {
             for (index, (key, member)) in part.facts.members.iter().enumerate() {
                 let Some((earlier, at)) = roots.members.insert(key.clone(), (part.id, index as u32)) else { continue };
+                roots.has_repeated = true;
                 let Some(span) = member.key_origin else { continue };
                 let related = parts.get(earlier).and_then(|part| part.facts.members[at as usize].1.key_origin);
                 roots.repeated.push(Problem { kind: ProblemKind::DuplicateKey(key.to_text().into_owned()), span, related });
@@ -43,14 +46,14 @@ impl Roots {
         for ((old_key, old), (new_key, new)) in old.zip(new) {
             if old_key != new_key {
                 renamed.push((old_key, new_key));
-            } else if old.key_origin != new.key_origin && !self.repeated.is_empty() {
+            } else if old.key_origin != new.key_origin && self.has_repeated {
                 return None;
             }
         }
         if renamed.is_empty() {
             return Some(self.clone());
         }
-        if !self.repeated.is_empty() {
+        if self.has_repeated {
             return None; // It may be one of these that went.
         }
         let mut roots = Roots::clone(self);

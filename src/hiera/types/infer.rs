@@ -3,7 +3,7 @@
 use super::assign::exactly;
 use super::{Alias, DataType, Range, StructMember, Text};
 use crate::hiera::rich::{Rich, VersionRange};
-use crate::hiera::value::{Data, Value};
+use crate::hiera::value::{Data, Hash, Value};
 
 use DataType as T;
 
@@ -64,7 +64,7 @@ pub fn infer_set(value: &Value) -> DataType {
     match &value.data {
         Data::Array(items) if !items.is_empty() => T::Tuple(items.iter().map(infer_set).collect(), None),
         Data::Hash(hash) if !hash.is_empty() => {
-            if hash.keys().all(|key| key.as_str().is_some_and(|key| !key.is_empty())) {
+            if is_struct(hash) {
                 let member = |(key, member): (&crate::hiera::value::Key, &crate::hiera::value::Member)| StructMember {
                     name: key.to_text().into_owned(),
                     optional: false,
@@ -81,6 +81,31 @@ pub fn infer_set(value: &Value) -> DataType {
             _ => one(value),
         },
         _ => one(value),
+    }
+}
+
+/// Whether a hash that is not empty is a `Struct` to Puppet: all its keys are strings, none of them empty.
+fn is_struct(hash: &Hash) -> bool {
+    hash.keys().all(|key| key.as_str().is_some_and(|key| !key.is_empty()))
+}
+
+impl Value {
+    /// The short name of its type, as the messages of type mismatches give it: that of [`infer_set`], without a look at its parts.
+    pub fn type_name(&self) -> &'static str {
+        match &self.data {
+            Data::Array(items) if !items.is_empty() => "Tuple",
+            Data::Hash(hash) if !hash.is_empty() => {
+                if is_struct(hash) {
+                    "Struct"
+                } else {
+                    "Hash"
+                }
+            }
+            Data::Sensitive(_) => "Sensitive",
+            // Puppet shows the one parameter that it has.
+            Data::Symbol(_) => "Runtime[ruby, 'Symbol']",
+            _ => one(self).name(),
+        }
     }
 }
 

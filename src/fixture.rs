@@ -63,7 +63,7 @@ impl Fixture {
         if !parsed.nodes.is_empty() {
             let lines: Vec<String> = parsed.nodes.iter().map(Json::to_string).collect();
             fs.write(&format!("/{SCOPES}"), lines.join("\n"));
-            settings.workspace.nodes.sources.push(SCOPES.to_owned());
+            settings.workspace.common.nodes.sources.push(SCOPES.to_owned());
         }
         let mut workspace = Workspace::new(settings.workspace.clone(), vec![FilePath::new("/")]);
         let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
@@ -268,7 +268,7 @@ motd: caf\u{e9}
     #[test]
     fn settings_are_read() {
         let fixture = Fixture::new("#- /.hiera-ls.yaml\npuppet: {version: 7}\n#- /data/common.yaml\na: 1\n");
-        assert_eq!(fixture.settings.workspace.profile.version, 7);
+        assert_eq!(fixture.settings.workspace.common.profile.version, 7);
     }
 
     #[test]

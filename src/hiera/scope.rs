@@ -59,6 +59,12 @@ pub enum Variable {
     Unknown,
 }
 
+impl PartialEq for DeriveRule {
+    fn eq(&self, other: &DeriveRule) -> bool {
+        (&self.from, self.pattern.as_str()) == (&other.from, other.pattern.as_str())
+    }
+}
+
 impl DeriveRule {
     /// The variables that follow from this value of the variable that the rule looks at; none when it does not match.
     fn variables(&self, text: &str) -> Vec<(String, String)> {

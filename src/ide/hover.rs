@@ -330,7 +330,7 @@ impl Writer<'_> {
         writeln!(out, "{} existing {}", files.len(), if files.len() == 1 { "file fits" } else { "files fit" })
             .expect("writing to a string");
         let view = self.snapshot.view(environment);
-        let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
+        let node = self.snapshot.selected_in(environment);
         let Some(node) = node else {
             out.push('\n');
             files.iter().take(self.config.max_locations).for_each(|path| {

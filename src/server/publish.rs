@@ -64,7 +64,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     loop {
         shared.changed.notified().await;
         // What was to be told, and of which rules, is not known yet.
-        if !shared.with(|state| state.is_configured()) {
+        if !shared.with(|state| state.is_configured) {
             continue;
         }
         let round = shared.with(|state| Round {

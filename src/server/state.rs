@@ -115,8 +115,8 @@ pub(super) struct State {
     pub(super) documents: Documents,
     /// What was wrong with the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
-    /// The settings in force as text, to tell whether others came.
-    pub(super) settings_fingerprint: String,
+    /// Whether the settings have been put together.
+    pub(super) is_configured: bool,
     last_scan: Option<Instant>,
 }
 
@@ -172,7 +172,7 @@ impl Default for State {
             were_pulled: false,
             documents: Documents::new(),
             settings_problems: Vec::new(),
-            settings_fingerprint: String::new(),
+            is_configured: false,
             last_scan: None,
         }
     }
@@ -322,11 +322,6 @@ impl State {
         }
         self.were_pulled = true;
         std::mem::replace(&mut self.client_settings, section.clone()) != section
-    }
-
-    /// Whether the settings have been put together.
-    pub(super) fn is_configured(&self) -> bool {
-        !self.settings_fingerprint.is_empty()
     }
 
     /// Notes that the disk was looked at.

@@ -9,12 +9,7 @@ fn markdown_of_a_merge() {
     check_markdown(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml

@@ -8,12 +8,7 @@ use super::check;
 fn an_inferred_scope_and_what_could_override() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 motd: hello
 #- /data/nodes/web02.yaml
@@ -47,12 +42,7 @@ motd: welcome
 fn the_common_level_for_any_node() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 motd: hello
 #- /data/common.yaml
@@ -81,12 +71,7 @@ fn a_node_that_does_not_see_the_file() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/roles/db.yaml
 mo$0td: db
 #- /data/common.yaml

@@ -30,12 +30,7 @@ fn encrypted_values_are_masked_on_one_line() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 db: {password: "ENC[PKCS7,MIIBeQYJKoZI]"}
 #- /data/common.yaml

@@ -163,12 +163,7 @@ a: "%{no$0pe}"
 fn an_unknown_variable() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: "%{ro$0le}"
 "#,
@@ -186,12 +181,7 @@ a: "%{ro$0le}"
 fn a_variable_that_the_path_tells() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/roles/web.yaml
 a: "%{ro$0le}"
 "#,

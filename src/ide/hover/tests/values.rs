@@ -9,12 +9,7 @@ fn merge_of_three_levels() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml
@@ -50,12 +45,7 @@ fn a_subkey_of_a_merged_value() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml
@@ -85,12 +75,7 @@ fn a_leaf_of_a_merged_value() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml
@@ -119,12 +104,7 @@ fn first_found_wins() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 motd: hello
 #- /data/common.yaml
@@ -150,12 +130,7 @@ fn an_element_of_a_list() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/common.yaml
 ports: [80, 44$03]
 "#,
@@ -180,12 +155,7 @@ fn an_element_of_a_merged_list() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 ports: [8080]
 #- /data/common.yaml
@@ -213,12 +183,7 @@ fn an_element_that_is_overridden() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 ports: [8080]
 #- /data/common.yaml
@@ -328,12 +293,7 @@ fn a_merge_that_fails() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: ada
 #- /data/common.yaml

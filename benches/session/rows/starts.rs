@@ -168,7 +168,8 @@ pub fn rescan(bench: &Bench) -> Vec<Figure> {
                 std::fs::write(path, text).expect("the scratch folder can be written to");
             }
             if !defines {
-                let (path, text) = repo.files.iter().filter(|(path, _)| *path != file.path).nth(round - 1).expect("there are files");
+                let (path, text) =
+                    repo.files.iter().filter(|(path, _)| *path != file.path).nth(round - 1).expect("there are files");
                 std::fs::write(path, text).expect("the scratch folder can be written to");
             }
             let told = client.notify("workspace/didChangeWatchedFiles", &json!({"changes": []}));

@@ -64,9 +64,7 @@ fn cancelled(bench: &Bench, client: &mut Client, (what, method, params): (&str, 
     assert!(!answered.is_empty(), "every {method} was answered before it could be taken back");
     vec![
         Figure::new(format!("{what}, not taken back"), Sample::times(&whole)),
-        Figure::new("the same, taken back: until that is answered", Sample::times(&answered))
-            .at_most(AT_ONCE)
-            .and_p99(AT_ONCE),
+        Figure::new("the same, taken back: until that is answered", Sample::times(&answered)).at_most(AT_ONCE).and_p99(AT_ONCE),
         Figure::new("the same, as many as there are cores: until a short hover is answered", Sample::times(&free))
             .at_most(AT_ONCE)
             .and_p99(AT_ONCE),
@@ -106,10 +104,16 @@ pub fn superseded(bench: &Bench) -> Vec<Figure> {
         client.quiet(Duration::from_millis(100));
     }
     vec![
-        Figure::new(format!("a file of {lines} lines is opened, 5 ms later another is edited: edit to diagnostics"), Sample::times(&opened))
-            .at_most(AT_ONCE),
+        Figure::new(
+            format!("a file of {lines} lines is opened, 5 ms later another is edited: edit to diagnostics"),
+            Sample::times(&opened),
+        )
+        .at_most(AT_ONCE),
         Figure::new("the same: opening to diagnostics of the long file", Sample::times(&told)),
-        Figure::new("settings change while both are open, 5 ms later one is edited: edit to diagnostics", Sample::times(&reconfigured))
-            .at_most(AT_ONCE),
+        Figure::new(
+            "settings change while both are open, 5 ms later one is edited: edit to diagnostics",
+            Sample::times(&reconfigured),
+        )
+        .at_most(AT_ONCE),
     ]
 }

@@ -334,6 +334,6 @@ mod tests {
         assert_eq!(yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
         let options = PrintOptions { max_json: Some(4), ..PrintOptions::default() };
         assert_eq!(json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
-        assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{\"b\":1}");
+        assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
     }
 }

@@ -1,6 +1,6 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use crate::hiera::Wanted;
 use crate::settings::{self, SettingProblem, Settings};
 use crate::text::{Encoding, FilePath};
 use crate::workspace::fs::OsFs;
@@ -82,6 +83,39 @@ impl Pace {
             self.short_in_a_row.store(0, Ordering::Relaxed);
         }
         done
+    }
+}
+
+/// The time that work may take where others wait for it, and whether it was enough.
+pub(super) struct Moment {
+    started: Instant,
+    was_too_short: Arc<AtomicBool>,
+}
+
+impl Moment {
+    /// Long enough for nearly all that is likely to be short.
+    const LENGTH: Duration = Duration::from_millis(5);
+
+    /// From now on.
+    pub(super) fn begin() -> Moment {
+        Moment { started: Instant::now(), was_too_short: Arc::default() }
+    }
+
+    /// What tells the work to leave off.
+    pub(super) fn wanted(&self) -> Wanted {
+        let (started, was_too_short) = (self.started, self.was_too_short.clone());
+        Wanted::as_long_as(move || {
+            let is_over = started.elapsed() > Moment::LENGTH;
+            if is_over {
+                was_too_short.store(true, Ordering::Relaxed);
+            }
+            !is_over
+        })
+    }
+
+    /// Whether the work was told to leave off, so that what it came to is no result.
+    pub(super) fn was_too_short(&self) -> bool {
+        self.was_too_short.load(Ordering::Relaxed)
     }
 }
 

@@ -28,6 +28,7 @@ use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
+use crate::hiera::Wanted;
 use crate::hiera::data::Edited;
 use crate::hiera::lookup::Profile;
 use crate::text::{FileId, FilePath, Text, TextRange};
@@ -154,6 +155,7 @@ impl Workspace {
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
             eyaml: keys(&config, &folders),
+            wanted: Wanted::default(),
         };
         Workspace {
             config,

@@ -19,6 +19,7 @@ use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
 use crate::hiera::value::{Member, Value};
+use crate::hiera::wanted::Wanted;
 use crate::text::{FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
@@ -40,9 +41,20 @@ pub struct Snapshot {
     pub(super) open: imbl::OrdSet<FilePath>,
     pub(super) key_index: Arc<LazyIndex>,
     pub(super) eyaml: Option<Arc<Keys>>,
+    pub(super) wanted: Wanted,
 }
 
 impl Snapshot {
+    /// The same for work that is to be left off when it is not wanted any more.
+    pub fn while_wanted(self, wanted: Wanted) -> Snapshot {
+        Snapshot { wanted, ..self }
+    }
+
+    /// Whether somebody still waits for what is computed from this copy of the snapshot.
+    pub fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
     /// The file at a path; `None` when it is not one that the workspace reads.
     pub fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
         self.files.get(path)
@@ -233,6 +245,7 @@ impl Snapshot {
             profile: self.config_of(environment).profile,
             decryptor: None,
             tolerant: true,
+            wanted: &self.wanted,
         }
     }
 

@@ -19,6 +19,7 @@ impl Resolver<'_> {
         if !value.is_live() {
             return Ok(value.clone());
         }
+        self.go_on()?;
         match &value.data {
             Data::String(text) if value.is_secret() => {
                 // Neither errors nor the names of variables may tell what is in the text.

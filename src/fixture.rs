@@ -13,7 +13,8 @@
 //!
 //! - `#- /path` starts a file; the folder of the workspace is `/`. Text before the first such line is `/data/common.yaml`.
 //!   `#- /path latin-1` writes the file in that encoding instead of UTF-8.
-//! - Without `/hiera.yaml` there is one with a single level, Common, of `data/common.yaml`.
+//! - `#- levels Node Role Common` writes a `/hiera.yaml` with these levels, or some of them: `nodes/%{trusted.certname}.yaml`,
+//!   `roles/%{role}.yaml`, `common.yaml`. Without it, and without a `/hiera.yaml`, there is the level Common alone.
 //! - `$0` is the cursor and no part of the file; two make a range.
 //! - `#- scope NAME var=value …` declares a node with this certname and the variables of its top scope, taken literally. A value is
 //!   YAML without blanks. A dotted name sets a part of a hash: `facts.os.family=Debian`, `trusted.extensions.pp_role=web`. The first
@@ -31,6 +32,9 @@ use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 const DEFAULT_FILE: &str = "/data/common.yaml";
 const DEFAULT_CONFIG: &str = "version: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n";
+/// The levels that `#- levels` knows by name.
+const LEVELS: [(&str, &str); 3] =
+    [("Node", "\"nodes/%{trusted.certname}.yaml\""), ("Role", "\"roles/%{role}.yaml\""), ("Common", "common.yaml")];
 /// Where the declared nodes are written for the scan to find.
 const SCOPES: &str = "scopes.jsonl";
 
@@ -63,7 +67,7 @@ impl Fixture {
         if !parsed.nodes.is_empty() {
             let lines: Vec<String> = parsed.nodes.iter().map(Json::to_string).collect();
             fs.write(&format!("/{SCOPES}"), lines.join("\n"));
-            settings.workspace.nodes.sources.push(SCOPES.to_owned());
+            settings.workspace.common.nodes.sources.push(SCOPES.to_owned());
         }
         let mut workspace = Workspace::new(settings.workspace.clone(), vec![FilePath::new("/")]);
         let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
@@ -177,6 +181,16 @@ impl Parsed {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
             [path] if path.starts_with('/') => self.files.push(FixtureFile::new(path, false)),
+            ["levels", names @ ..] => {
+                let mut config = FixtureFile::new("/hiera.yaml", false);
+                config.text = "version: 5\nhierarchy:\n".to_owned();
+                for name in names {
+                    let known = LEVELS.iter().find(|(known, _)| known == name);
+                    let (_, path) = known.unwrap_or_else(|| panic!("`{name}` is no level of the fixture language"));
+                    config.text.push_str(&format!("  - {{name: {name}, path: {path}}}\n"));
+                }
+                self.files.push(config);
+            }
             [path, "latin-1"] if path.starts_with('/') => self.files.push(FixtureFile::new(path, true)),
             [kind @ ("scope" | "node"), name, variables @ ..] => {
                 self.nodes.push(scope(name, variables));
@@ -268,7 +282,7 @@ motd: caf\u{e9}
     #[test]
     fn settings_are_read() {
         let fixture = Fixture::new("#- /.hiera-ls.yaml\npuppet: {version: 7}\n#- /data/common.yaml\na: 1\n");
-        assert_eq!(fixture.settings.workspace.profile.version, 7);
+        assert_eq!(fixture.settings.workspace.common.profile.version, 7);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! One schema: what is in [`schema`] is what `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` may say. Unknown keys and
 //! wrong types are reported, and the rest still counts.
 
+mod gather;
 pub mod schema;
 
 use regex::Regex;
@@ -15,11 +16,14 @@ use crate::text::FilePath;
 use crate::workspace::WorkspaceConfig;
 use crate::workspace::mapping::PathMappings;
 
-/// The name of the settings file at the root of a workspace folder.
+pub(crate) use gather::READINGS;
+pub use gather::{Opened, gather, open};
+
+/// The name of the settings file of a workspace folder or of an environment.
 pub const FILE_NAME: &str = ".hiera-ls.yaml";
 
 /// All settings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// What the workspace needs of them.
     pub workspace: WorkspaceConfig,
@@ -56,6 +60,8 @@ pub enum Origin {
 /// Something wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingProblem {
+    /// The settings file that it stands in; `None` for what a client or the command line says.
+    pub file: Option<FilePath>,
     /// The setting, dotted.
     pub key: String,
     /// What is wrong.
@@ -69,22 +75,29 @@ impl std::fmt::Display for SettingProblem {
 }
 
 impl Settings {
-    /// Applies a settings file's text over what is set already.
-    pub fn apply_file(&mut self, text: &str) -> Vec<SettingProblem> {
+    /// Applies the text of the settings file in `folder` over what is set already.
+    pub fn apply_file(&mut self, text: &str, folder: &FilePath) -> Vec<SettingProblem> {
         match serde_yaml::from_str::<Value>(text) {
             Ok(Value::Null) => Vec::new(),
-            Ok(value) => self.apply(&value, Origin::Repository),
-            Err(error) => vec![SettingProblem { key: FILE_NAME.into(), message: error.to_string() }],
+            Ok(value) => self.apply_within(&value, Origin::Repository, Some(folder)),
+            Err(error) => {
+                let file = Some(folder.join(FILE_NAME));
+                vec![SettingProblem { file, key: FILE_NAME.into(), message: error.to_string() }]
+            }
         }
     }
 
     /// Applies settings over what is set already; `null` members count as not given.
     pub fn apply(&mut self, value: &Value, origin: Origin) -> Vec<SettingProblem> {
-        let mut apply = Applying { settings: self, origin, problems: Vec::new() };
+        self.apply_within(value, origin, None)
+    }
+
+    fn apply_within(&mut self, value: &Value, origin: Origin, folder: Option<&FilePath>) -> Vec<SettingProblem> {
+        let mut apply = Applying { settings: self, origin, folder, problems: Vec::new() };
         apply.all(value);
         let problems = apply.problems;
-        let version = self.workspace.profile.version;
-        self.workspace.profile.strict = self.strict.unwrap_or(Profile::of_version(version).strict);
+        let version = self.workspace.common.profile.version;
+        self.workspace.common.profile.strict = self.strict.unwrap_or(Profile::of_version(version).strict);
         problems
     }
 }
@@ -105,6 +118,8 @@ const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 struct Applying<'a> {
     settings: &'a mut Settings,
     origin: Origin,
+    /// The folder of the settings file; `None` for settings that are in none.
+    folder: Option<&'a FilePath>,
     problems: Vec<SettingProblem>,
 }
 
@@ -116,7 +131,7 @@ impl Applying<'_> {
                 "puppet" => apply.puppet(value),
                 "environment" => {
                     if let Some(text) = apply.text(key, value) {
-                        apply.settings.workspace.environment = text;
+                        apply.settings.workspace.common.name = text;
                     }
                 }
                 "hieraConfig" => {
@@ -134,7 +149,7 @@ impl Applying<'_> {
                 },
                 "modulePath" => {
                     if let Some(paths) = apply.paths(key, value) {
-                        apply.settings.workspace.module_path = Some(paths);
+                        apply.settings.workspace.common.module_path = Some(paths);
                     }
                 }
                 "pathMappings" => apply.path_mappings(value),
@@ -168,7 +183,8 @@ impl Applying<'_> {
     }
 
     fn report(&mut self, key: &str, message: &str) {
-        self.problems.push(SettingProblem { key: key.to_owned(), message: message.to_owned() });
+        let file = self.folder.map(|folder| folder.join(FILE_NAME));
+        self.problems.push(SettingProblem { file, key: key.to_owned(), message: message.to_owned() });
     }
 
     fn text(&mut self, key: &str, value: &Value) -> Option<String> {
@@ -200,7 +216,7 @@ impl Applying<'_> {
         self.members("puppet", value, |apply, key, value| {
             match key {
                 "version" => match value.as_u64() {
-                    Some(version @ 7..=9) => apply.settings.workspace.profile.version = version as u8,
+                    Some(version @ 7..=9) => apply.settings.workspace.common.profile.version = version as u8,
                     _ => apply.report("puppet.version", "must be 7, 8 or 9"),
                 },
                 "strict" => match value.as_str().and_then(strict_from_name) {
@@ -296,26 +312,30 @@ impl Applying<'_> {
                 self.report("pathMappings", &problem);
             }
         }
-        self.settings.workspace.path_mappings = mappings;
+        self.settings.workspace.common.path_mappings = mappings;
     }
 
     fn nodes(&mut self, value: &Value) {
         self.members("nodes", value, |apply, key, value| {
             match key {
                 "sources" => {
-                    if let Some(sources) = apply.paths("nodes.sources", value) {
-                        apply.settings.workspace.nodes.sources = sources;
+                    if let Some(mut sources) = apply.paths("nodes.sources", value) {
+                        // Those of a file lie below its folder; the client's may lie below any.
+                        if let Some(folder) = apply.folder {
+                            sources.iter_mut().for_each(|source| *source = folder.join(source).to_string());
+                        }
+                        apply.settings.workspace.common.nodes.sources = sources;
                     }
                 }
                 "default" => {
                     if let Some(name) = apply.text("nodes.default", value) {
-                        apply.settings.workspace.nodes.default = Some(name);
+                        apply.settings.workspace.common.nodes.default = Some(name);
                     }
                 }
                 "derive" => match value.as_array() {
                     Some(rules) => {
                         let rules: Vec<DeriveRule> = rules.iter().filter_map(|rule| apply.derive_rule(rule)).collect();
-                        apply.settings.workspace.nodes.derive = rules.into();
+                        apply.settings.workspace.common.nodes.derive = rules.into();
                     }
                     None => apply.report("nodes.derive", "must be a list of rules"),
                 },
@@ -385,7 +405,7 @@ mod tests {
 
     fn apply(text: &str) -> (Settings, Vec<String>) {
         let mut settings = Settings::default();
-        let problems = settings.apply_file(text).iter().map(ToString::to_string).collect();
+        let problems = settings.apply_file(text, &FilePath::new("/repo")).iter().map(ToString::to_string).collect();
         (settings, problems)
     }
 
@@ -394,8 +414,8 @@ mod tests {
         let text = "puppet: {version: 7}\nnodes:\n  sources: ['nodes/*.json']\n  derive: [{from: trusted.certname, match: '^(?<role>[a-z]+)'}]\nrules: {unknown-key: off, duplicate-key: warning}\n";
         let (settings, problems) = apply(text);
         assert_eq!(problems, Vec::<String>::new());
-        assert_eq!(settings.workspace.profile, Profile { version: 7, strict: Strict::Warning });
-        assert_eq!(settings.workspace.nodes.derive.len(), 1);
+        assert_eq!(settings.workspace.common.profile, Profile { version: 7, strict: Strict::Warning });
+        assert_eq!(settings.workspace.common.nodes.derive.len(), 1);
         assert_eq!(settings.rules.severities["unknown-key"], Severity::Off);
     }
 
@@ -414,7 +434,7 @@ mod tests {
         let huge = "x".repeat(5000);
         let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
-        assert_eq!(settings.workspace.path_mappings.map("/srv/data", None, &|_| false), "data");
+        assert_eq!(settings.workspace.common.path_mappings.map("/srv/data", None, &|_| false), "data");
     }
 
     #[test]
@@ -497,6 +517,6 @@ mod tests {
         let (settings, problems) = apply(text);
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert_eq!(settings.workspace.global_hiera_config, None);
-        assert_eq!(settings.workspace.module_path, Some(vec!["modules".to_owned()]));
+        assert_eq!(settings.workspace.common.module_path, Some(vec!["modules".to_owned()]));
     }
 }

@@ -201,6 +201,33 @@ fn columns_of_reviewdog_count_bytes() {
     assert_eq!(report["diagnostics"][0]["relatedLocations"][0]["location"]["range"]["start"]["line"], 1);
 }
 
+/// As `/etc/puppetlabs/code`, or a folder of several control repos.
+#[test]
+fn an_environment_below_the_folder_that_is_checked_has_its_own_settings() {
+    let settings = "rules: {alias-not-whole-value: hint}\nnodes: {default: web01, sources: ['nodes/*.json']}\n";
+    let folder = repo(
+        "cli-environments",
+        &[
+            ("production/hiera.yaml", CONFIG.1),
+            ("production/data/common.yaml", "a: \"%{alias('b')} x\"\nb: 1\n"),
+            ("production/.hiera-ls.yaml", settings),
+            ("production/nodes/web01.json", "{}"),
+            ("test/hiera.yaml", CONFIG.1),
+            ("test/data/common.yaml", "a: 1\n"),
+            ("test/.hiera-ls.yaml", "colour: red\neyaml: {decrypt: true}\n"),
+        ],
+    );
+    let (status, out, err) = at(&folder, &["check", "."], "");
+    assert_eq!((status, out.matches(": hint: ").count()), (0, 1), "{out}{err}");
+    let said: Vec<&str> = err.lines().collect();
+    assert_eq!(said.len(), 2, "{err}");
+    assert!(said[0].contains("test/.hiera-ls.yaml: setting 'colour': is not known"), "{err}");
+    assert!(said[1].contains("test/.hiera-ls.yaml: setting 'eyaml': is refused here"), "{err}");
+    // By itself, the environment says the same.
+    let (status, alone, err) = at(&folder, &["check", "production"], "");
+    assert_eq!((status, alone.matches(": hint: ").count(), err.as_str()), (0, 1, ""), "{alone}");
+}
+
 #[test]
 fn a_file_that_is_not_saved_is_checked_in_its_workspace() {
     let saved = "a: 1\na: 2\n";

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// How long a message is waited for; a server that takes longer is as good as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The protocol's error for a request that was taken back.
+const REQUEST_CANCELLED: i64 = -32800;
+
 /// A server, running, and what it has said.
 pub struct Client {
     child: Child,
@@ -172,6 +175,21 @@ impl Client {
         let message = message.to_string();
         write_message(&self.stdin, &message);
         self.last_id
+    }
+
+    /// Takes a request back; says when.
+    pub fn cancel(&mut self, id: i64) -> Instant {
+        self.notify("$/cancelRequest", &json!({"id": id}))
+    }
+
+    /// Waits for the answer to a request that was taken back; gives when it came, and whether it says so.
+    pub fn cancelled(&mut self, id: i64) -> (Instant, bool) {
+        loop {
+            if let Some((at, message)) = self.responses.remove(&id) {
+                return (at, message["error"]["code"] == REQUEST_CANCELLED);
+            }
+            self.listen("the answer to a request that was taken back");
+        }
     }
 
     /// Asks about a place in a document and waits; gives how long that took, and the answer.

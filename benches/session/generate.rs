@@ -112,12 +112,52 @@ impl Shape {
 impl Repo {
     /// Adds a file of this many lines, with probes, at a level that every node sees.
     pub fn add_large(&mut self, lines: usize) -> Probed {
+        self.add_probed("data/large.yaml", lines)
+    }
+
+    /// The same at a level that only the nodes of a site see.
+    pub fn add_for_site(&mut self, lines: usize) -> Probed {
+        self.add_probed(&format!("data/sites/{}/common/probed.yaml", SITES[0]), lines)
+    }
+
+    fn add_probed(&mut self, path: &str, lines: usize) -> Probed {
         let mut random = Random::new(lines as u64);
         let probed = probed(&mut random, lines);
-        let path = self.root.join("data/large.yaml");
+        let path = self.root.join(path);
         std::fs::write(&path, &probed.text).expect("the scratch folder can be written to");
         self.files.push((path.clone(), probed.text.clone()));
         Probed { path, ..probed }
+    }
+
+    /// Adds a key to the file of a node that has one, and to those of four levels below it: a hash of some five lines a member, merged deep.
+    /// Gives the node's file, its text, and the line of the key.
+    pub fn add_huge_merge(&mut self, members: usize) -> (PathBuf, String, usize) {
+        let (role, site, name) = (ROLES[0], SITES[0], certname(0));
+        let levels = [
+            format!("data/nodes/{name}.yaml"),
+            format!("data/sites/{site}/{role}.yaml"),
+            format!("data/roles/{role}.yaml"),
+            format!("data/sites/{site}/common/all.yaml"),
+            "data/common.yaml".to_owned(),
+        ];
+        for (number, level) in levels.iter().enumerate() {
+            let path = self.root.join(level);
+            let (_, text) = self.files.iter_mut().find(|(known, _)| *known == path).expect("every repository has these levels");
+            text.push_str("profile::huge::settings_0:\n");
+            for member in 0..members {
+                // Half of the members are those of the level above.
+                let name = member + number * members / 2;
+                let _ = write!(
+                    text,
+                    "  member_{name}:\n    port: {member}\n    tags: [level{number}, all]\n    limits:\n      soft: {number}\n"
+                );
+            }
+            std::fs::write(&path, &*text).expect("the scratch folder can be written to");
+        }
+        let path = self.root.join(&levels[0]);
+        let (_, text) = self.files.iter().find(|(known, _)| *known == path).expect("it was just written");
+        let line = text.lines().position(|line| line.starts_with("profile::huge::")).expect("it was just written");
+        (path, text.clone(), line)
     }
 
     /// How many lines its data files have.

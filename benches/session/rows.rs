@@ -4,6 +4,7 @@ mod edits;
 mod lookups;
 mod requests;
 mod starts;
+mod stops;
 
 use std::path::PathBuf;
 
@@ -22,17 +23,20 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 11] = [
+pub const ROWS: [Row; 14] = [
     ("edits", edits::edits),
     ("burst", edits::burst),
     ("open-file", edits::open_file),
     ("open-all", starts::open_all),
     ("requests", requests::requests),
+    ("cancel", stops::cancel),
+    ("superseded", stops::superseded),
     ("start", starts::start),
     ("lookup", lookups::process),
     ("library", lookups::library),
     ("fleet", lookups::fleet),
     ("large", starts::large),
+    ("rescan", starts::rescan),
     ("typing", edits::typing_session),
 ];
 

@@ -74,7 +74,10 @@ fn of_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<(Open
 fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     let is_selected = |code: &str| arguments.select.iter().any(|selected| selected == code);
     for rule in catalogue::RULES.iter().filter(|rule| rule.severity == Severity::Off && is_selected(rule.code)) {
-        settings.rules.severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
+        let rules = &mut settings.rules;
+        for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
+            severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::text::FilePath;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::layers::Environment;
-use crate::workspace::nodes::{from_json, read_values, scope_of};
+use crate::workspace::nodes::{Node, from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
@@ -198,8 +198,8 @@ fn chosen(
 /// The scopes to answer for, with the names of their nodes.
 fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environment) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
     let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
-    let rules = &opened.settings.workspace.nodes.derive;
-    let profile = opened.settings.workspace.profile;
+    let config = opened.snapshot.config_of(environment);
+    let (rules, profile) = (&config.nodes.derive, config.profile);
     let read = |file: &str| -> Result<Vec<Value>, Failure> {
         let path = absolute(file)?;
         let bytes = OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
@@ -227,11 +227,12 @@ fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environmen
         let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return chosen(scopes, arguments, file);
     }
-    let wanted = arguments.node.as_deref().or(opened.snapshot.selected_node());
-    match wanted.map(|wanted| (wanted, opened.snapshot.node(wanted))) {
+    let known: Vec<&Node> = opened.snapshot.nodes_of(environment).collect();
+    let wanted = arguments.node.as_deref().or(config.nodes.default.as_deref());
+    match wanted.map(|wanted| (wanted, known.iter().find(|node| &*node.name == wanted))) {
         Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
-        Some((wanted, None)) if !opened.snapshot.nodes().is_empty() => {
-            let known: Vec<&str> = opened.snapshot.nodes().iter().take(10).map(|node| &*node.name).collect();
+        Some((wanted, None)) if !known.is_empty() => {
+            let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();
             Err(Failure(format!("no facts are known of the node '{wanted}'; known are {}", known.join(", "))))
         }
         Some((wanted, None)) => {

@@ -13,10 +13,10 @@ use std::path::Path;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::hiera::resolution::Unapplied;
-use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::settings::{self, Origin, Settings};
 use crate::text::FilePath;
 use crate::workspace::fs::{FileSystem, OsFs};
-use crate::workspace::{Change, Snapshot, Workspace, scan};
+use crate::workspace::{Change, Snapshot, scan};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,10 +291,6 @@ fn open(
     if OsFs.entry(&root).is_none() {
         return Err(Failure(format!("no such folder: {root}")));
     }
-    let mut settings = Settings::default();
-    if let Ok(bytes) = OsFs.read(&root.join(FILE_NAME), 1 << 20) {
-        settings.apply_file(&String::from_utf8_lossy(&bytes)).iter().for_each(|problem| note(&format!("{FILE_NAME}: {problem}")));
-    }
     if let Some(name) = &arguments.environment {
         given.insert("environment".into(), name.as_str().into());
     }
@@ -310,19 +306,20 @@ fn open(
     puppet.extend(arguments.puppet_version.map(|version| ("version".into(), version.into())));
     puppet.extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());
-    settings.apply(&given.into(), Origin::User).iter().for_each(|problem| note(&problem.to_string()));
-    let mut workspace = Workspace::new(settings.workspace.clone(), vec![root.clone()]);
-    if let Some((path, text)) = unsaved {
-        workspace.apply(Change::Open(path, text));
+    let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
+    let opened = settings::open(vec![root.clone()], &[(given.into(), Origin::User)], unsaved.into_iter().collect(), &OsFs);
+    for problem in &opened.problems {
+        match &problem.file {
+            Some(file) => note(&format!("{}: {problem}", file.relative_to(&root).unwrap_or(file.as_str()))),
+            None => note(&problem.to_string()),
+        }
     }
-    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
-    if scanned.cut_short {
+    if opened.cut_short {
         note("there are too many files in this folder; some were not read");
     }
-    workspace.apply(Change::Scanned(Box::new(scanned)));
-    let snapshot = workspace.snapshot();
+    let snapshot = opened.workspace.snapshot();
     for (path, error) in snapshot.source_errors() {
         note(&format!("{path}: no nodes read from it: {error}"));
     }
-    Ok(Opened { snapshot, settings, root })
+    Ok(Opened { snapshot, settings: opened.settings, root })
 }

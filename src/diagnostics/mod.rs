@@ -28,13 +28,18 @@ use rule::{Check, DataContext, EntryContext, FileContext};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
-    pub severities: BTreeMap<String, Severity>,
+    pub severities: Severities,
+    /// The same for environments with settings of their own, by their folders.
+    pub environments: BTreeMap<FilePath, Severities>,
 }
 
+/// Severities that differ from the rules' own, by code.
+pub type Severities = BTreeMap<String, Severity>;
+
 impl RulesConfig {
-    /// How serious findings of a rule are.
-    pub fn severity(&self, rule: &Rule) -> Severity {
-        self.severities.get(rule.code).copied().unwrap_or(rule.severity)
+    /// The severities in the environment in this folder.
+    pub fn of(&self, environment: &FilePath) -> &Severities {
+        self.environments.get(environment).unwrap_or(&self.severities)
     }
 }
 
@@ -74,7 +79,7 @@ fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
 /// One file, about to be checked: as a whole, and entry by entry.
 struct FileCheck<'a> {
     context: FileContext<'a>,
-    rules: &'a RulesConfig,
+    severities: &'a Severities,
     data: Arc<DataFile>,
     /// The config that the file is, if it is one.
     own_config: Option<&'a HieraConfig>,
@@ -105,9 +110,10 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
+        let severities = rules.of(&environment.root);
         let resolver = LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
-        Some(look(&FileCheck { context, rules, data, own_config, layer, is_read, strategy: &strategy }))
+        Some(look(&FileCheck { context, severities, data, own_config, layer, is_read, strategy: &strategy }))
     }
 
     /// What concerns the file as a whole, or several of its entries.
@@ -168,14 +174,14 @@ impl FileCheck<'_> {
     fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
         let mut findings = Vec::new();
         for rule in catalogue::RULES {
-            let severity = self.rules.severity(rule);
+            let severity = self.severities.get(rule.code).copied().unwrap_or(rule.severity);
             if severity == Severity::Off {
                 continue;
             }
             let before = findings.len();
             look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.
-            if findings.len() > before && self.rules.severities.contains_key(rule.code) {
+            if findings.len() > before && self.severities.contains_key(rule.code) {
                 findings[before..].iter_mut().for_each(|finding| finding.severity = severity);
             }
         }

@@ -140,7 +140,7 @@ pub fn in_words(type_name: &str) -> &str {
         "String" => "a string",
         "Array" | "Tuple" => "a list",
         "Hash" | "Struct" => "a hash",
-        "Runtime[ruby, 'Symbol']" => "a symbol",
+        "Default" | "Runtime" => "a symbol",
         other => other,
     }
 }

@@ -105,6 +105,8 @@ pub enum LookupErrorKind {
     Crash(String),
     /// So much would have to be looked up or written that it is given up.
     Exhausted,
+    /// It was left off, as nobody waits for it any more.
+    Unwanted,
 }
 
 /// A string with an encrypted part that cannot be decrypted.
@@ -238,7 +240,8 @@ impl LookupErrorKind {
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Decryption(_)
-            | LookupErrorKind::Exhausted => Class::Lookup,
+            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Unwanted => Class::Lookup,
             LookupErrorKind::Secret(within) => within.class(),
         }
     }
@@ -270,7 +273,8 @@ impl LookupErrorKind {
             | LookupErrorKind::UndefinedVariable(_)
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Crash(_)
-            | LookupErrorKind::Exhausted => false,
+            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Unwanted => false,
         }
     }
 }
@@ -344,6 +348,7 @@ impl fmt::Display for LookupError {
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }
+            LookupErrorKind::Unwanted => f.write_str("left off: nobody waits for the answer"),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::key::Segment;
 use super::merge::Strategy;
 use super::request::Answer;
 use super::value::Value;
+use super::wanted::Wanted;
 use crate::text::{FilePath, Span};
 
 pub use json::json;
@@ -143,6 +144,14 @@ pub struct Shown<'a> {
     pub mask_encrypted: bool,
     /// The line of a place, where lines are wanted. Puppet tells none.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
+    /// Whether somebody still waits for the text; `None` where that is certain.
+    pub wanted: Option<&'a Wanted>,
+}
+
+impl Shown<'_> {
+    fn is_wanted(&self) -> bool {
+        self.wanted.is_none_or(Wanted::is_so)
+    }
 }
 
 impl Node {

@@ -4,17 +4,18 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::config::{HieraConfig, Level, Locations, Template, Version};
-use super::dig::dig;
-use super::error::{Frame, LookupError, LookupErrorKind};
+use super::error::LookupError;
 use super::fold::normalised;
-use super::interpolation::{Token, TokenKind, tokens};
-use super::key::LookupKey;
 use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
 use super::value::{Data, Hash, Value};
 use crate::text::FilePath;
+
+mod variables;
+
+use variables::{Evaluated, Variables};
 
 /// A level with its locations in one scope.
 #[derive(Clone, Debug)]
@@ -94,24 +95,6 @@ pub struct CandidateFile {
     pub path: FilePath,
     /// What the unknown variables must be for that; those that several values would serve are left out.
     pub when: Bindings,
-}
-
-/// The outcome of evaluating a template that may name variables only.
-#[derive(Clone)]
-pub enum Evaluated {
-    /// All is known.
-    Text(String),
-    /// Something is not: the text with its unknown variables.
-    Partial(Vec<Piece>),
-}
-
-impl Evaluated {
-    fn into_pieces(self) -> Vec<Piece> {
-        match self {
-            Evaluated::Text(text) => vec![Piece::Literal(text)],
-            Evaluated::Partial(pieces) => pieces,
-        }
-    }
 }
 
 /// The levels of a hierarchy with their locations in `scope`.
@@ -445,151 +428,4 @@ fn unknown(pieces: &[Piece]) -> Vec<String> {
         }
     }
     names
-}
-
-/// What tokens in a `hiera.yaml` see.
-#[derive(Clone, Copy)]
-struct Variables<'a> {
-    scope: &'a Scope,
-    /// The variable of `mapped_paths`, which shadows all others.
-    local: Option<(&'a str, &'a Value)>,
-    /// Whether they are those of Hiera 3.
-    classic: bool,
-    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics 0.1 and 1.13.
-    undefined_fails: bool,
-}
-
-impl Variables<'_> {
-    /// Replaces the tokens of a string.
-    fn evaluate(&self, text: &str) -> Result<Evaluated, LookupError> {
-        self.evaluate_within(text, &mut Vec::new())
-    }
-
-    /// Looks for errors in all strings of a value, keys included.
-    fn check(&self, value: &Value) -> Result<(), LookupError> {
-        match &value.data {
-            Data::String(text) => self.evaluate(text).map(drop),
-            Data::Array(items) => items.iter().try_for_each(|item| self.check(item)),
-            Data::Hash(hash) => hash.iter().try_for_each(|(key, member)| {
-                key.as_str().map_or(Ok(()), |key| self.evaluate(key).map(drop))?;
-                self.check(&member.value)
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
-    fn evaluate_within(&self, text: &str, open: &mut Vec<Frame>) -> Result<Evaluated, LookupError> {
-        let found = tokens(text);
-        if found.is_empty() {
-            return Ok(Evaluated::Text(text.to_owned()));
-        }
-        let mut out: Vec<Piece> = Vec::new();
-        let mut known = true;
-        let mut from = 0;
-        for Token { range, kind } in found {
-            let range = range.as_usize();
-            out.push(Piece::Literal(text[from..range.start].to_owned()));
-            from = range.end;
-            let key = match kind {
-                TokenKind::Empty => continue,
-                TokenKind::Variable { key, .. } => key,
-                TokenKind::Call { .. } => return Err(LookupError::config(super::config::METHOD_SYNTAX)),
-                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
-            };
-            match self.value_of(&key)? {
-                Variable::Known(value) => {
-                    let frame = Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
-                    if open.iter().any(|known| known.text == frame.text) {
-                        return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
-                    }
-                    open.push(frame);
-                    let again = self.evaluate_within(&value.to_text(), open)?;
-                    open.pop();
-                    match again {
-                        Evaluated::Text(text) => out.push(Piece::Literal(text)),
-                        Evaluated::Partial(mut pieces) => {
-                            known = false;
-                            out.append(&mut pieces);
-                        }
-                    }
-                }
-                Variable::Undefined => {}
-                Variable::Unknown => {
-                    known = false;
-                    out.push(Piece::Variable(variable_name(&key.text)));
-                }
-            }
-        }
-        out.push(Piece::Literal(text[from..].to_owned()));
-        if !known {
-            return Ok(Evaluated::Partial(normalised(out)));
-        }
-        let literal = |piece: Piece| match piece {
-            Piece::Literal(text) => text,
-            Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
-        };
-        Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
-    }
-
-    fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {
-        let root = key.root_text();
-        let found = match self.local {
-            Some((name, value)) if *name == *root => Variable::Known(value.clone()),
-            _ if self.classic => classic(&root, self.scope.get(&root), self.scope),
-            _ => self.scope.get(&root),
-        };
-        if self.undefined_fails && found == Variable::Undefined {
-            return Err(LookupError::undefined_variable(&root, None));
-        }
-        dig_variable(found, key, self.scope, |value| dig(value, key))
-    }
-
-    /// The variable that `mapped_paths` names without a token.
-    fn named(&self, text: &str) -> Result<Variable, LookupError> {
-        match LookupKey::parse(text) {
-            Ok(key) => self.value_of(&key),
-            Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
-        }
-    }
-}
-
-/// The value of a variable that may be dotted, as tokens in data and in `hiera.yaml` see it.
-///
-/// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes the subkeys out of what is no `null`.
-pub fn dig_variable(
-    found: Variable,
-    key: &LookupKey,
-    scope: &Scope,
-    dig: impl FnOnce(&Value) -> Result<Option<Value>, LookupError>,
-) -> Result<Variable, LookupError> {
-    match found {
-        Variable::Known(_) if scope.is_partial(key) => Ok(Variable::Unknown),
-        Variable::Known(value) if !key.subkeys.is_empty() => {
-            let part = if matches!(value.data, Data::Null) { None } else { dig(&value)? };
-            Ok(match part {
-                Some(value) => Variable::Known(value),
-                None if scope.open => Variable::Unknown,
-                None => Variable::Known(Value::null(None)),
-            })
-        }
-        other => Ok(other),
-    }
-}
-
-/// What Hiera 3 makes of a variable, in a `hiera.yaml` of version 3 and in the data below it: an empty text is `null`, and where the lookup
-/// comes from is a variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
-pub fn classic(name: &str, found: Variable, scope: &Scope) -> Variable {
-    let null = || Variable::Known(Value::null(None));
-    match found {
-        _ if matches!(name, "calling_class" | "calling_class_path" | "calling_module") => {
-            if scope.open {
-                Variable::Unknown
-            } else {
-                null()
-            }
-        }
-        Variable::Known(value) if value.as_str() == Some("") => null(),
-        other => other,
-    }
 }

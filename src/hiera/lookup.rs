@@ -32,6 +32,7 @@ use super::resolution::{MergeSource, Reads, Resolution, Step, Unapplied, Unsettl
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
 use super::value::Value;
+use super::wanted::Wanted;
 use crate::text::Span;
 
 /// Which Puppet to agree with.
@@ -89,6 +90,8 @@ pub struct Context<'a> {
     pub decryptor: Option<&'a dyn Decryptor>,
     /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
     pub tolerant: bool,
+    /// Whether somebody still waits for the answers.
+    pub wanted: &'a Wanted,
 }
 
 /// The key under which data configures lookups.
@@ -285,6 +288,11 @@ impl<'a> Resolver<'a> {
     fn may_define(&self, name: &str) -> bool {
         let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
         !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
+    }
+
+    /// Goes on with a lookup as long as somebody waits for it.
+    fn go_on(&self) -> Result<(), LookupError> {
+        if self.ctx.wanted.is_so() { Ok(()) } else { Err(LookupError::new(LookupErrorKind::Unwanted, None)) }
     }
 
     /// A nested lookup: what a token in `asked_by` asks for.

@@ -26,7 +26,9 @@ pub mod scope;
 pub mod sources;
 pub mod types;
 pub mod value;
+pub mod wanted;
 
 pub use key::{LookupKey, Segment};
 pub use scope::{Scope, Variable};
 pub use value::{Data, Hash, Key, Member, Value};
+pub use wanted::Wanted;

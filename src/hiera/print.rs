@@ -18,6 +18,8 @@ pub struct PrintOptions {
     pub mask_encrypted: bool,
     /// Stop after so many lines, with a last line that says so.
     pub max_lines: Option<usize>,
+    /// Stop writing JSON once it is longer than so many bytes: for who shows its beginning only.
+    pub max_json: Option<usize>,
 }
 
 /// What is shown for a Sensitive value, as Puppet shows it.
@@ -26,6 +28,10 @@ pub const REDACTED: &str = "Sensitive [value redacted]";
 pub const DECRYPTED: &str = "ENC[decrypted]";
 
 impl PrintOptions {
+    fn is_enough_json(&self, out: &str) -> bool {
+        self.max_json.is_some_and(|max| out.len() > max)
+    }
+
     /// Whether a mark takes the place of this value, parts and all.
     fn hides(&self, value: &Value) -> bool {
         value.is_secret() && !self.reveal_decrypted
@@ -236,6 +242,9 @@ fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
         Data::Array(items) => {
             out.push('[');
             for (n, item) in items.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
                 out.push_str(if n > 0 { "," } else { "" });
                 write_json(item, options, out);
             }
@@ -244,6 +253,9 @@ fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
         Data::Hash(hash) => {
             out.push('{');
             for (n, (key, member)) in hash.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
                 let key_text = key.to_text();
                 out.push_str(if n > 0 { "," } else { "" });
                 // A key without a value is an empty text, as Ruby's JSON library has it.
@@ -320,5 +332,8 @@ mod tests {
     fn long_values_are_cut() {
         let options = PrintOptions { max_lines: Some(2), ..PrintOptions::default() };
         assert_eq!(yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
+        let options = PrintOptions { max_json: Some(4), ..PrintOptions::default() };
+        assert_eq!(json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
+        assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
     }
 }

@@ -59,6 +59,12 @@ pub enum Variable {
     Unknown,
 }
 
+impl PartialEq for DeriveRule {
+    fn eq(&self, other: &DeriveRule) -> bool {
+        (&self.from, self.pattern.as_str()) == (&other.from, other.pattern.as_str())
+    }
+}
+
 impl DeriveRule {
     /// The variables that follow from this value of the variable that the rule looks at; none when it does not match.
     fn variables(&self, text: &str) -> Vec<(String, String)> {
@@ -186,6 +192,46 @@ impl Scope {
         match (self.get(name), self.default_of(name)) {
             (Variable::Undefined, Some(given)) => Variable::Known(given.clone()),
             (found, _) => found,
+        }
+    }
+
+    /// The variable `found` under the root of `key`, or the part of it that the key's subkeys name, as tokens in data and in `hiera.yaml` see it.
+    ///
+    /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes the subkeys out of what is no `null`.
+    pub fn part<E>(
+        &self,
+        found: Variable,
+        key: &LookupKey,
+        dig: impl FnOnce(&Value) -> Result<Option<Value>, E>,
+    ) -> Result<Variable, E> {
+        match found {
+            Variable::Known(_) if self.is_partial(key) => Ok(Variable::Unknown),
+            Variable::Known(value) if !key.subkeys.is_empty() => {
+                let part = if matches!(value.data, Data::Null) { None } else { dig(&value)? };
+                Ok(match part {
+                    Some(value) => Variable::Known(value),
+                    None if self.open => Variable::Unknown,
+                    None => Variable::Known(Value::null(None)),
+                })
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// What Hiera 3 makes of the variable `found` of this name, in a `hiera.yaml` of version 3 and in the data below it: an empty text is
+    /// `null`, and where the lookup comes from is a variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
+    pub fn classic(&self, name: &str, found: Variable) -> Variable {
+        let null = || Variable::Known(Value::null(None));
+        match found {
+            _ if matches!(name, "calling_class" | "calling_class_path" | "calling_module") => {
+                if self.open {
+                    Variable::Unknown
+                } else {
+                    null()
+                }
+            }
+            Variable::Known(value) if value.as_str() == Some("") => null(),
+            other => other,
         }
     }
 

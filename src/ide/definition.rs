@@ -102,7 +102,7 @@ fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::con
     let environment = &subject.environment;
     // In version 3 every backend has all locations.
     let reaches: Vec<_> = environment.reach.iter().filter(|reach| reach.template == *template).collect();
-    let node = snapshot.selected_node().and_then(|name| snapshot.node(name));
+    let node = snapshot.selected_in(environment);
     let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope_in(&environment.name), path));
     let fits = |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
     let files = snapshot.files().map(|file| &file.path).filter(fits);

@@ -24,7 +24,7 @@ pub struct EffectiveData {
 
 /// All keys that the scope of the file at `path` finds; `None` for a file that no environment governs, and as soon as the page is not wanted
 /// any more.
-pub fn effective_data(snapshot: &Snapshot, path: &FilePath, is_wanted: &dyn Fn() -> bool) -> Option<EffectiveData> {
+pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
     let environment = snapshot.layout().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
@@ -34,7 +34,7 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath, is_wanted: &dyn Fn()
     let whom = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
     let mut text = format!("---\n# {}\n", one_line(&whom));
     for key in keys {
-        if !is_wanted() {
+        if !snapshot.wanted().is_so() {
             return None;
         }
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
@@ -80,10 +80,14 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use expect_test::expect;
 
     use super::*;
     use crate::fixture::Fixture;
+    use crate::hiera::Wanted;
 
     const REPO: &str = r#"
 #- scope web01 role=web
@@ -109,7 +113,7 @@ bad: [1]
     #[test]
     fn all_keys_of_a_node() {
         let fixture = Fixture::new(REPO);
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
         expect![[r#"
             ---
             # node web01
@@ -142,7 +146,7 @@ bad: [1]
     #[test]
     fn without_a_node_it_says_what_may_differ() {
         let fixture = Fixture::new(&REPO.replace("#- scope web01 role=web\n", ""));
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
         assert!(
             data.text.contains("# data/common.yaml:3; variables that are unknown may change it\nport: 8080"),
             "{}",
@@ -154,16 +158,17 @@ bad: [1]
     #[test]
     fn what_is_not_wanted_any_more_is_left_off() {
         let (fixture, path) = (Fixture::new(REPO), FilePath::new("/data/common.yaml"));
-        let left = std::cell::Cell::new(3);
-        let is_wanted = || left.replace(left.get() - 1) > 0;
-        assert_eq!(effective_data(&fixture.snapshot, &path, &is_wanted), None);
-        assert_eq!(left.get(), -1, "no key is looked up after that");
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let wanted = Wanted::as_long_as(move || count.fetch_add(1, Ordering::Relaxed) < 8);
+        assert_eq!(effective_data(&fixture.snapshot.while_wanted(wanted), &path), None);
+        assert!(asked.load(Ordering::Relaxed) < 16, "no key is looked up after that");
     }
 
     #[test]
     fn what_it_says_is_what_yaml_reads() {
         let fixture = Fixture::new(REPO);
-        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &|| true).unwrap();
+        let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
         let again = Fixture::new(&format!("#- /data/common.yaml\n{}", data.text));
         assert_eq!(again.rendered_findings(), "");
     }

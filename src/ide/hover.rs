@@ -302,7 +302,10 @@ impl Writer<'_> {
         let resolver = Resolver::new(self.snapshot.context(environment, &view, self.scope));
         let mut keys: Vec<String> = self.snapshot.keys().keys().map(|key| key.to_string()).collect();
         keys.sort();
-        keys.retain(|key| resolver.options_entry(&LookupKey::of_root(key)).is_some_and(|found| *found.key == *entry));
+        keys.retain(|key| {
+            self.snapshot.wanted().is_so()
+                && resolver.options_entry(&LookupKey::of_root(key)).is_some_and(|found| *found.key == *entry)
+        });
         keys
     }
 
@@ -330,7 +333,7 @@ impl Writer<'_> {
         writeln!(out, "{} existing {}", files.len(), if files.len() == 1 { "file fits" } else { "files fit" })
             .expect("writing to a string");
         let view = self.snapshot.view(environment);
-        let node = self.snapshot.selected_node().and_then(|name| self.snapshot.node(name));
+        let node = self.snapshot.selected_in(environment);
         let Some(node) = node else {
             out.push('\n');
             files.iter().take(self.config.max_locations).for_each(|path| {
@@ -390,7 +393,9 @@ impl Writer<'_> {
     /// A value on one line, cut where it gets long, secrets masked.
     fn short(&self, value: &Value) -> String {
         const WIDTH: usize = 80;
-        let text = print::json(value, &self.print_options());
+        // The part of a long value that is shown is in its first bytes, and one more tells that there is more.
+        let options = PrintOptions { max_json: Some(WIDTH * 4), ..self.print_options() };
+        let text = print::json(value, &options);
         let cut: String = text.chars().take(WIDTH).collect();
         self.code(&if cut.len() < text.len() { format!("{cut}…") } else { cut })
     }

@@ -45,7 +45,7 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     let explanation = resolver.explain(&LookupRequest::of(&key.text), Explained::Lookup);
     let names = Names { snapshot, root: &environment.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown { mask_encrypted: true, line: Some(&line), ..Shown::default() };
+    let shown = Shown { mask_encrypted: true, line: Some(&line), wanted: Some(snapshot.wanted()), ..Shown::default() };
     Some(Story {
         scope: Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned),
         text: explain::text(&explanation.tree, shown),

@@ -24,15 +24,17 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService, Server};
 
+use crate::hiera::Wanted;
 use crate::hiera::lookup::STACK;
 use crate::ide;
 use crate::settings::Run;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
-use state::{Features, Shared, Slots};
+use state::{Features, Moment, Shared, Slots};
 
-/// With fewer, slow requests would hold back the reading of changes and cancellations.
-const CONCURRENT_REQUESTS: usize = 64;
+/// How many messages are looked at at a time: with fewer, requests that wait for a thread would hold back changes and cancellations, their
+/// own included.
+const CONCURRENT_REQUESTS: usize = 4_096;
 
 /// How long `exit` waits for answers that are being written.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -92,7 +94,7 @@ impl Backend {
     async fn answer<T: Send + 'static>(
         &self,
         about: Option<FilePath>,
-        compute: impl FnOnce(&Snapshot, &Features) -> T + Send + 'static,
+        compute: impl Fn(&Snapshot, &Features) -> T + Send + 'static,
     ) -> Result<T> {
         let asked_of = self.shared.with(|state| state.version(about.as_ref()));
         self.shared.settled().await;
@@ -102,27 +104,29 @@ impl Backend {
             return Err(content_modified());
         }
         let pace = &self.shared.pace;
-        let computed = if pace.is_quick() && snapshot.is_indexed() {
-            pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&snapshot, &features)))).ok()
-        } else {
-            let shared = self.shared.clone();
-            self.shared.slots.run(move || shared.pace.timed(|| compute(&snapshot, &features))).await
-        };
-        computed.ok_or_else(Error::internal_error)
+        if pace.is_quick() && snapshot.is_indexed() {
+            let moment = Moment::begin();
+            let for_now = snapshot.clone().while_wanted(moment.wanted());
+            let computed = pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&for_now, &features))));
+            if !moment.was_too_short() {
+                return computed.map_err(|_| Error::internal_error());
+            }
+        }
+        let shared = self.shared.clone();
+        self.on_a_thread(snapshot, move |snapshot| shared.pace.timed(|| compute(snapshot, &features))).await
     }
 
-    /// The same for what takes long with much data. It is left off when the request is cancelled: then this future is dropped.
-    async fn answer_at_length<T: Send + 'static>(
+    /// Computes where it holds back nothing. It is left off when the request is cancelled: then this future is dropped.
+    async fn on_a_thread<T: Send + 'static>(
         &self,
-        compute: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> T + Send + 'static,
+        snapshot: Snapshot,
+        compute: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Result<T> {
-        self.shared.settled().await;
-        let snapshot = self.shared.with(|state| state.workspace.snapshot());
-        // Somebody waits for the answer as long as this copy lives.
+        // Somebody waits for the answer as long as this lives.
         let waiting = Arc::new(());
-        let seen_from_there = waiting.clone();
-        let compute = move || compute(&snapshot, &|| Arc::strong_count(&seen_from_there) > 1);
-        let computed = self.shared.slots.run(compute).await;
+        let seen_from_there = Arc::downgrade(&waiting);
+        let snapshot = snapshot.while_wanted(Wanted::as_long_as(move || seen_from_there.strong_count() > 0));
+        let computed = self.shared.slots.run(move || compute(&snapshot)).await;
         drop(waiting);
         computed.ok_or_else(Error::internal_error)
     }

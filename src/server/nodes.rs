@@ -62,7 +62,7 @@ impl Backend {
             let nodes = match (&path, environment) {
                 (Some(path), Some(environment)) => snapshot.nodes_seeing(environment, path),
                 (Some(_), None) => Vec::new(),
-                (None, _) => snapshot.nodes().iter().collect(),
+                (None, _) => snapshot.distinct_nodes(),
             };
             let inferred =
                 path.as_ref().zip(environment).map(|(path, environment)| variables(&snapshot.inferred_scope(environment, path)));
@@ -71,7 +71,7 @@ impl Backend {
             NodesAnswer {
                 selected: selected(snapshot),
                 nodes: nodes.into_iter().map(item).collect(),
-                known: snapshot.nodes().len(),
+                known: snapshot.distinct_nodes().len(),
                 inferred: inferred.unwrap_or_default(),
             }
         })

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use tokio::task::JoinHandle;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
@@ -36,6 +37,8 @@ struct Round {
 /// What the client was told.
 #[derive(Default)]
 struct Published {
+    /// The end of what is being sent: the next round need not wait for it, but its findings must not overtake.
+    sending: Option<JoinHandle<()>>,
     files: HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>,
     /// What it was not told because the document was another by then, or is not saved. The next round may have nothing new of it.
     withheld: HashMap<FilePath, Vec<lsp::Diagnostic>>,
@@ -56,6 +59,9 @@ impl Round {
     }
 }
 
+/// Up to how many messages are not worth a task of their own.
+const FEW: usize = 4;
+
 /// Publishes after each change, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut published = Published::default();
@@ -65,7 +71,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     loop {
         shared.changed.notified().await;
         // What was to be told, and of which rules, is not known yet.
-        if !shared.with(|state| state.is_configured()) {
+        if !shared.with(|state| state.is_configured) {
             continue;
         }
         let round = shared.with(|state| Round {
@@ -149,7 +155,7 @@ async fn send(
     run: Run,
     documents: &Documents,
     mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
-    Published { files: published, withheld }: &mut Published,
+    Published { files: published, withheld, sending }: &mut Published,
 ) {
     for (path, diagnostics) in withheld.drain() {
         found.entry(path).or_insert(diagnostics);
@@ -178,14 +184,24 @@ async fn send(
         else {
             continue;
         };
-        messages.extend(respelt.map(|old| client.publish_diagnostics(old, Vec::new(), None)));
-        messages.push(client.publish_diagnostics(uri.clone(), diagnostics.clone(), document.map(|document| document.version)));
+        messages.extend(respelt.map(|old| (old, Vec::new(), None)));
+        messages.push((uri.clone(), diagnostics.clone(), document.map(|document| document.version)));
         if diagnostics.is_empty() && document.is_none() {
             published.remove(&path);
         } else {
             published.insert(path, (uri, diagnostics));
         }
     }
+    if let Some(before) = sending.take() {
+        let _ = before.await;
+    }
+    let (many, client) = (messages.len() > FEW, client.clone());
     // One by one, each would wait until the one before it is written.
-    join_all(messages).await;
+    let all = async move {
+        join_all(messages.into_iter().map(|(uri, found, version)| client.publish_diagnostics(uri, found, version))).await;
+    };
+    match many {
+        true => *sending = Some(tokio::spawn(all)),
+        false => all.await,
+    }
 }

@@ -11,10 +11,11 @@ use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
 use super::state::Shared;
-use crate::settings::{FILE_NAME, Origin, Settings};
+use crate::settings::{Origin, READINGS, gather};
 use crate::text::FilePath;
-use crate::workspace::fs::{FileSystem, OsFs};
-use crate::workspace::{Change, scan};
+use crate::workspace::Change;
+use crate::workspace::fs::OsFs;
+use crate::workspace::scan::{self, NodeSource};
 
 /// A client that does not answer must not stop us.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,44 +35,49 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         // What is asked for from here on may need another reading.
         let number = shared.disk.asked();
         configure(&client, &shared).await;
-        shared.changed.notify_one();
-        let request = shared.with(|state| state.workspace.scan_request());
-        let (sender, receiver) = tokio::sync::mpsc::channel(4);
-        if first {
-            tokio::spawn(show_progress(client.clone(), shared.clone(), receiver));
-        }
-        let scanning = tokio::task::spawn_blocking(move || {
-            // Who shows progress may miss a step, the reading does not wait.
-            scan::scan(&request, &OsFs, &|step| {
-                let _ = sender.try_send(step);
-            })
-        });
-        if let Ok(scan) = scanning.await {
-            let errors: Vec<(FilePath, String)> = scan
-                .sources
-                .iter()
-                .filter_map(|source| Some((source.path.clone(), source.nodes.as_ref().err()?.clone())))
-                .collect();
-            let cut_short = scan.cut_short;
-            shared.with(|state| {
-                state.workspace.apply(Change::Scanned(Box::new(scan)));
-                state.scanned();
-            });
-            shared.disk.finished(number);
-            if first && cut_short {
-                client
-                    .log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read")
-                    .await;
+        for _ in 0..READINGS {
+            shared.changed.notify_one();
+            read(&client, &shared, first).await;
+            first = false;
+            // Which environments there are is known by now, and so what their files say.
+            if !configure(&client, &shared).await {
+                break;
             }
-            for (path, error) in errors.iter().filter(|_| first) {
-                client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
-            }
-        } else {
-            shared.disk.finished(number);
-            client.log_message(lsp::MessageType::ERROR, "reading the workspace failed; this is a defect of hiera-ls").await;
         }
+        shared.disk.finished(number);
         shared.changed.notify_one();
-        first = false;
+    }
+}
+
+/// Reads the folders; the `first` time the client sees how far that is, and hears what was wrong.
+async fn read(client: &Client, shared: &Arc<Shared>, first: bool) {
+    let request = shared.with(|state| state.workspace.scan_request());
+    let (sender, receiver) = tokio::sync::mpsc::channel(4);
+    if first {
+        tokio::spawn(show_progress(client.clone(), shared.clone(), receiver));
+    }
+    let scanning = tokio::task::spawn_blocking(move || {
+        // Who shows progress may miss a step, the reading does not wait.
+        scan::scan(&request, &OsFs, &|step| {
+            let _ = sender.try_send(step);
+        })
+    });
+    let Ok(scan) = scanning.await else {
+        client.log_message(lsp::MessageType::ERROR, "reading the workspace failed; this is a defect of hiera-ls").await;
+        return;
+    };
+    let error_of = |source: &NodeSource| Some((source.path.clone(), source.nodes.as_ref().err()?.clone()));
+    let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
+    let cut_short = scan.cut_short;
+    shared.with(|state| {
+        state.workspace.apply(Change::Scanned(Box::new(scan)));
+        state.scanned();
+    });
+    if first && cut_short {
+        client.log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read").await;
+    }
+    for (path, error) in errors.iter().filter(|_| first) {
+        client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
     }
 }
 
@@ -89,37 +95,31 @@ pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Puts the settings of all three places together, and says what is wrong with them when that is new.
-async fn configure(client: &Client, shared: &Shared) {
-    let (folders, options, client_settings) = shared.with(|state| {
-        let folders = state.workspace.snapshot().folders().to_vec();
-        (folders, state.initialization_options.clone(), state.client_settings.clone())
-    });
-    let mut settings = Settings::default();
-    let mut problems = Vec::new();
-    for folder in &folders {
-        if let Ok(bytes) = OsFs.read(&folder.join(FILE_NAME), 1 << 20) {
-            problems.extend(settings.apply_file(&String::from_utf8_lossy(&bytes)));
-        }
-    }
-    for (value, origin) in [(options, Origin::User), (client_settings, Origin::Editor)] {
-        problems.extend(value.iter().flat_map(|value| settings.apply(value, origin)));
-    }
-    let news = shared.with(|state| {
+/// Puts the settings of all places together, and says what is wrong with them when that is new; whether the folders are to be read with
+/// others than before.
+async fn configure(client: &Client, shared: &Shared) -> bool {
+    let (snapshot, options, client_settings) =
+        shared.with(|state| (state.workspace.snapshot(), state.initialization_options.clone(), state.client_settings.clone()));
+    let given = [(options, Origin::User), (client_settings, Origin::Editor)];
+    let given: Vec<_> = given.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
+    let (settings, problems) = gather(&snapshot, &given, &OsFs);
+    let (is_other, news) = shared.with(|state| {
         let news: Vec<_> = problems.iter().filter(|problem| !state.settings_problems.contains(problem)).cloned().collect();
         state.settings_problems = problems;
+        state.is_configured = true;
         // Settings are put together anew at each look at the disk; most times they are what they were.
-        let fingerprint = format!("{settings:?}");
-        if fingerprint != state.settings_fingerprint {
+        let is_other = settings.workspace != state.settings.workspace;
+        if is_other {
             state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
-            state.settings = settings;
-            state.settings_fingerprint = fingerprint;
         }
-        news
+        state.settings = settings;
+        (is_other, news)
     });
     for problem in news {
-        client.show_message(lsp::MessageType::WARNING, format!("hiera-ls: {problem}")).await;
+        let file = problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+        client.show_message(lsp::MessageType::WARNING, format!("hiera-ls: {file}{problem}")).await;
     }
+    is_other
 }
 
 /// Asks the client to tell of changed files and settings.

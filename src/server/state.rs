@@ -1,6 +1,6 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use crate::hiera::Wanted;
 use crate::settings::{self, SettingProblem, Settings};
 use crate::text::{Encoding, FilePath};
 use crate::workspace::fs::OsFs;
@@ -85,6 +86,39 @@ impl Pace {
     }
 }
 
+/// The time that work may take where others wait for it, and whether it was enough.
+pub(super) struct Moment {
+    started: Instant,
+    was_too_short: Arc<AtomicBool>,
+}
+
+impl Moment {
+    /// Long enough for nearly all that is likely to be short.
+    const LENGTH: Duration = Duration::from_millis(5);
+
+    /// From now on.
+    pub(super) fn begin() -> Moment {
+        Moment { started: Instant::now(), was_too_short: Arc::default() }
+    }
+
+    /// What tells the work to leave off.
+    pub(super) fn wanted(&self) -> Wanted {
+        let (started, was_too_short) = (self.started, self.was_too_short.clone());
+        Wanted::as_long_as(move || {
+            let is_over = started.elapsed() > Moment::LENGTH;
+            if is_over {
+                was_too_short.store(true, Ordering::Relaxed);
+            }
+            !is_over
+        })
+    }
+
+    /// Whether the work was told to leave off, so that what it came to is no result.
+    pub(super) fn was_too_short(&self) -> bool {
+        self.was_too_short.load(Ordering::Relaxed)
+    }
+}
+
 /// Which readings of the folders were asked for, and which are done. Many that are asked for at once are done as one.
 #[derive(Default)]
 pub(super) struct Readings {
@@ -115,8 +149,8 @@ pub(super) struct State {
     pub(super) documents: Documents,
     /// What was wrong with the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
-    /// The settings in force as text, to tell whether others came.
-    pub(super) settings_fingerprint: String,
+    /// Whether the settings have been put together.
+    pub(super) is_configured: bool,
     last_scan: Option<Instant>,
 }
 
@@ -172,7 +206,7 @@ impl Default for State {
             were_pulled: false,
             documents: Documents::new(),
             settings_problems: Vec::new(),
-            settings_fingerprint: String::new(),
+            is_configured: false,
             last_scan: None,
         }
     }
@@ -322,11 +356,6 @@ impl State {
         }
         self.were_pulled = true;
         std::mem::replace(&mut self.client_settings, section.clone()) != section
-    }
-
-    /// Whether the settings have been put together.
-    pub(super) fn is_configured(&self) -> bool {
-        !self.settings_fingerprint.is_empty()
     }
 
     /// Notes that the disk was looked at.

@@ -45,7 +45,7 @@ impl Status {
             environments: snapshot.layout().environments.len(),
             files: snapshot.keys().file_count() + configs,
             keys: snapshot.keys().key_count(),
-            nodes: snapshot.nodes().len(),
+            nodes: snapshot.distinct_nodes().len(),
             selected: snapshot.selected().map(|node| node.name.to_string()),
         }
     }

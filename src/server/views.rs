@@ -116,7 +116,7 @@ impl Backend {
         let about = position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
         self.answer(about, move |snapshot, features| {
             let path = from_lsp::path(&text_document.uri)?;
-            let key = key.or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
+            let key = key.clone().or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
             let found = story::story(snapshot, &path, &key)?;
             Some(ExplainAnswer { key: key.text.to_string(), scope: found.scope, text: found.text })
         })
@@ -125,11 +125,13 @@ impl Backend {
 
     /// All keys with their effective values.
     pub(super) async fn effective_data(&self, params: EffectiveDataParams) -> Result<Option<EffectiveDataAnswer>> {
-        self.answer_at_length(move |snapshot, is_wanted| {
-            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?, is_wanted)?;
+        self.shared.settled().await;
+        let snapshot = self.shared.with(|state| state.workspace.snapshot());
+        let compute = move |snapshot: &Snapshot| {
+            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
             Some(EffectiveDataAnswer { scope: found.scope, text: found.text })
-        })
-        .await
+        };
+        self.on_a_thread(snapshot, compute).await
     }
 }
 

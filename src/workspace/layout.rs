@@ -11,6 +11,7 @@ use super::snapshot::{Names, Snapshot};
 use crate::hiera::config::{ConfigSource, HieraConfig, Layer, select};
 use crate::hiera::data::Format;
 use crate::hiera::glob::EntryKind;
+use crate::hiera::lookup::Profile;
 use crate::text::FilePath;
 
 /// The modules' folders of an environment that does not name any.
@@ -18,6 +19,12 @@ pub(super) const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"]
 /// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing.
 const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "examples", "vendor"];
 const ENVIRONMENT_CONF: &str = "environment.conf";
+
+/// What a module's layer takes from the environment that it is in.
+struct Of<'a> {
+    environment: &'a str,
+    profile: Profile,
+}
 
 /// The layers that the configs of a snapshot make.
 pub fn layout(snapshot: &Snapshot) -> Layout {
@@ -33,19 +40,20 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
     };
     // Where the global layer has no file, Puppet's defaults apply.
     let global = config.global_hiera_config.as_ref().map(|path| {
-        let written = read_config(snapshot, path, &Layer::Global);
+        let written = read_config(snapshot, path, &Layer::Global, config.common.profile);
         Arc::new(written.unwrap_or_else(|| HieraConfig::default_at(path)))
     });
     let mut environments = Vec::new();
     for root in roots.iter().filter(|root| !is_module(root)) {
         let name = match root.parent().as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
-            _ => config.environment.clone(),
+            _ => config.of(root).name.clone(),
         };
-        let lone = if root.ancestors().any(|above| roots.contains(&above)) { None } else { lone_module(snapshot, root, &name) };
+        let of = Of { environment: &name, profile: config.of(root).profile };
+        let lone = if root.ancestors().any(|above| roots.contains(&above)) { None } else { lone_module(snapshot, root, &of) };
         let (environment_config, modules) = match lone {
             Some(module) => (None, BTreeMap::from([module])),
-            None => (environment_config(snapshot, root, &name), modules(snapshot, &module_folders[root], &name)),
+            None => (environment_config(snapshot, root, &name), modules(snapshot, &module_folders[root], &of)),
         };
         let environment = Environment {
             root: root.clone(),
@@ -93,19 +101,19 @@ fn environment_config(snapshot: &Snapshot, root: &FilePath, name: &str) -> Optio
     let written = if snapshot.config().global_hiera_config.as_ref() == Some(&path) {
         None
     } else {
-        read_config(snapshot, &path, &Layer::Environment)
+        read_config(snapshot, &path, &Layer::Environment, snapshot.config().of(root).profile)
     };
     select(written, environment_data_provider(snapshot, root).as_deref(), &Layer::Environment, name, &path)
 }
 
 /// What there is of the environment of a module that is opened without one: this module.
-fn lone_module(snapshot: &Snapshot, root: &FilePath, environment: &str) -> Option<(String, Module)> {
+fn lone_module(snapshot: &Snapshot, root: &FilePath, of: &Of<'_>) -> Option<(String, Module)> {
     let has = |name: &str| snapshot.names.entries.contains_key(&root.join(name));
     if !has(METADATA) || [ENVIRONMENT_CONF, "Puppetfile"].into_iter().any(has) {
         return None;
     }
     let name = module_name(snapshot, root);
-    let module = module(snapshot, root.clone(), &name, environment);
+    let module = module(snapshot, root.clone(), &name, of);
     Some((name, module))
 }
 
@@ -138,7 +146,7 @@ fn is_sample(root: &FilePath, other: &FilePath) -> bool {
 }
 
 fn module_path(snapshot: &Snapshot, root: &FilePath) -> Vec<FilePath> {
-    let named = snapshot.config().module_path.clone().or_else(|| environment_conf_module_path(snapshot, root));
+    let named = snapshot.config().of(root).module_path.clone().or_else(|| environment_conf_module_path(snapshot, root));
     match named {
         Some(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
         None => MODULE_FOLDERS.iter().map(|folder| root.join(folder)).collect(),
@@ -154,7 +162,7 @@ fn environment_conf_module_path(snapshot: &Snapshot, root: &FilePath) -> Option<
 
 /// The setting that chose an environment's data before Hiera 5. OpenVox has it no more.
 fn environment_data_provider(snapshot: &Snapshot, root: &FilePath) -> Option<String> {
-    let is_known = snapshot.config().profile.version < 9;
+    let is_known = snapshot.config().of(root).profile.version < 9;
     environment_conf(snapshot, root, "environment_data_provider").filter(|_| is_known)
 }
 
@@ -167,7 +175,7 @@ fn environment_conf(snapshot: &Snapshot, root: &FilePath, setting: &str) -> Opti
 }
 
 /// The modules in these folders; of two with one name the first counts.
-fn modules(snapshot: &Snapshot, folders: &[FilePath], environment: &str) -> BTreeMap<String, Module> {
+fn modules(snapshot: &Snapshot, folders: &[FilePath], of: &Of<'_>) -> BTreeMap<String, Module> {
     let mut modules = BTreeMap::new();
     let Names { children, .. } = &*snapshot.names;
     for folder in folders {
@@ -175,25 +183,25 @@ fn modules(snapshot: &Snapshot, folders: &[FilePath], environment: &str) -> BTre
             if *kind == EntryKind::File || modules.contains_key(name) {
                 continue;
             }
-            modules.insert(name.clone(), module(snapshot, folder.join(name), name, environment));
+            modules.insert(name.clone(), module(snapshot, folder.join(name), name, of));
         }
     }
     modules
 }
 
-fn module(snapshot: &Snapshot, root: FilePath, name: &str, environment: &str) -> Module {
+fn module(snapshot: &Snapshot, root: FilePath, name: &str, of: &Of<'_>) -> Module {
     let layer = Layer::Module(name.into());
     let path = root.join("hiera.yaml");
     let metadata = metadata(snapshot, &root, "data_provider");
     let provider = metadata.as_ref().and_then(|metadata| metadata["data_provider"].as_str());
-    let config = select(read_config(snapshot, &path, &layer), provider, &layer, environment, &path);
+    let config = select(read_config(snapshot, &path, &layer, of.profile), provider, &layer, of.environment, &path);
     Module { root, config: config.map(Arc::new) }
 }
 
-fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer) -> Option<HieraConfig> {
+fn read_config(snapshot: &Snapshot, path: &FilePath, layer: &Layer, profile: Profile) -> Option<HieraConfig> {
     let file = snapshot.file(path)?;
     let is_here = matches!(snapshot.names.entries.get(path), Some(Entry::File(_))) || snapshot.files.contains_key(path);
     let text = file.text().cloned().unwrap_or_default();
-    let source = ConfigSource { file: file.id, path, text: &text, layer, profile: snapshot.config().profile };
+    let source = ConfigSource { file: file.id, path, text: &text, layer, profile };
     is_here.then(|| HieraConfig::read(source, &file.data(Format::Yaml)))
 }

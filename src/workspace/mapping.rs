@@ -6,7 +6,7 @@ use crate::hiera::pattern::{Piece, pieces};
 use crate::text::FilePath;
 
 /// The rules of `pathMappings`, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathMappings {
     rules: Vec<Rule>,
 }
@@ -15,6 +15,12 @@ pub struct PathMappings {
 struct Rule {
     deployed: Regex,
     here: String,
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        (self.deployed.as_str(), &self.here) == (other.deployed.as_str(), &other.here)
+    }
 }
 
 /// The longest deployed path, in bytes: settings are a repository's, which anyone may have written.

@@ -28,43 +28,69 @@ use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
+use crate::hiera::Wanted;
 use crate::hiera::data::Edited;
 use crate::hiera::lookup::Profile;
 use crate::text::{FileId, FilePath, Text, TextRange};
 
 /// How a workspace is to be read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceConfig {
-    /// Which Puppet to agree with.
-    pub profile: Profile,
-    /// The name of an environment whose folder does not tell it.
-    pub environment: String,
+    /// What holds for the environments that are not among `environments`.
+    pub common: EnvironmentConfig,
+    /// What holds for those that have settings of their own, by their folders.
+    pub environments: BTreeMap<FilePath, EnvironmentConfig>,
     /// The name of the file that configures an environment, relative to its folder.
     pub hiera_config: String,
     /// The global layer's `hiera.yaml`.
     pub global_hiera_config: Option<FilePath>,
-    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes Puppet's habit.
-    pub module_path: Option<Vec<String>>,
-    /// Deployed paths and what they are here.
-    pub path_mappings: PathMappings,
-    /// Where nodes come from.
-    pub nodes: NodesConfig,
     /// What the user says about encrypted values.
     pub eyaml: EyamlConfig,
     /// The longest file that is read, in bytes.
     pub max_file_size: u64,
 }
 
-impl Default for WorkspaceConfig {
-    fn default() -> WorkspaceConfig {
-        WorkspaceConfig {
+/// How an environment is to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnvironmentConfig {
+    /// Which Puppet to agree with.
+    pub profile: Profile,
+    /// Its name, where its folder does not tell it.
+    pub name: String,
+    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes Puppet's habit.
+    pub module_path: Option<Vec<String>>,
+    /// Deployed paths and what they are here.
+    pub path_mappings: PathMappings,
+    /// Where nodes come from.
+    pub nodes: NodesConfig,
+}
+
+impl WorkspaceConfig {
+    /// What holds for the environment in this folder.
+    pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
+        self.environments.get(environment).unwrap_or(&self.common)
+    }
+}
+
+impl Default for EnvironmentConfig {
+    fn default() -> EnvironmentConfig {
+        EnvironmentConfig {
             profile: Profile::default(),
-            environment: "production".into(),
-            hiera_config: "hiera.yaml".into(),
-            global_hiera_config: None,
+            name: "production".into(),
             module_path: None,
             path_mappings: PathMappings::default(),
             nodes: NodesConfig::default(),
+        }
+    }
+}
+
+impl Default for WorkspaceConfig {
+    fn default() -> WorkspaceConfig {
+        WorkspaceConfig {
+            common: EnvironmentConfig::default(),
+            environments: BTreeMap::new(),
+            hiera_config: "hiera.yaml".into(),
+            global_hiera_config: None,
             eyaml: EyamlConfig::default(),
             max_file_size: 64 << 20,
         }
@@ -129,6 +155,7 @@ impl Workspace {
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
             eyaml: keys(&config, &folders),
+            wanted: Wanted::default(),
         };
         Workspace {
             config,
@@ -261,7 +288,8 @@ impl Workspace {
                 // Of two nodes with one name in one folder the first counts; two folders may be two checkouts of one fleet's repo.
                 Ok(found) => {
                     let folder = self.folders.iter().find(|folder| source.path.is_within(folder));
-                    nodes.extend(found.iter().filter(|node| certnames.insert((folder, node.name.clone()))).cloned());
+                    let is_new = |node: &&nodes::Node| certnames.insert((&source.environment, folder, node.name.clone()));
+                    nodes.extend(found.iter().filter(is_new).cloned());
                 }
                 Err(error) => errors.push((source.path.clone(), error.clone())),
             }

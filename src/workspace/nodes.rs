@@ -8,9 +8,9 @@ use crate::hiera::value::{Data, Hash, Key, Member, Value};
 use crate::text::FilePath;
 
 /// Where nodes come from, as the settings say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodesConfig {
-    /// Globs of files with facts or scopes, relative to the workspace folder.
+    /// Globs of files with facts or scopes, relative to the workspace folder unless absolute.
     pub sources: Vec<String>,
     /// Rules that compute variables.
     pub derive: Arc<[DeriveRule]>,
@@ -27,6 +27,8 @@ pub struct Node {
     pub scope: Arc<Scope>,
     /// The file that it comes from.
     pub source: FilePath,
+    /// The folder of the environment whose own settings name that file; `None` where the workspace's do.
+    pub environment: Option<FilePath>,
     /// Whether the file says which environment it is in; the scope has the settings' environment otherwise.
     pub states_environment: bool,
 }
@@ -60,7 +62,7 @@ pub fn read_nodes(path: &FilePath, text: &str, environment: &str, profile: Profi
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
         let (name, scope) = scope_of(hash, None, &fallback, environment, profile);
         let states_environment = says_environment(hash);
-        Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone(), states_environment })
+        Ok(Node { name: name.into(), scope: Arc::new(scope), source: path.clone(), environment: None, states_environment })
     };
     values.into_iter().enumerate().map(node).collect()
 }

@@ -9,7 +9,7 @@ use super::layout::MODULE_FOLDERS;
 use super::nodes::{self, Node};
 use super::parallel::on_all_cores;
 use super::snapshot::{Names, Snapshot};
-use super::{Workspace, WorkspaceConfig};
+use super::{EnvironmentConfig, Workspace, WorkspaceConfig};
 use crate::text::FilePath;
 
 /// What to read.
@@ -45,6 +45,8 @@ pub struct Scan {
 pub struct NodeSource {
     /// The file.
     pub path: FilePath,
+    /// The folder of the environment whose own settings name it; `None` where the workspace's do.
+    pub environment: Option<FilePath>,
     /// Which version of it was read.
     pub stamp: Option<Stamp>,
     /// Its nodes, or what is wrong with it.
@@ -59,7 +61,7 @@ impl Scan {
                 .sources
                 .iter()
                 .zip(request.known_sources.iter())
-                .all(|(new, old)| (&new.path, new.stamp) == (&old.path, old.stamp));
+                .all(|(new, old)| (&new.path, &new.environment, new.stamp) == (&old.path, &old.environment, old.stamp));
         !same_sources
             || self.files.len() != request.known.len()
             || self.files.values().any(|found| matches!(found, Found::New(..)))
@@ -211,30 +213,47 @@ impl Reading<'_> {
         trial
     }
 
+    /// Reads the nodes of the workspace, and those of each environment that has settings of its own.
     fn nodes(&mut self, snapshot: &Snapshot, limits: &WalkLimits) {
-        let config = &self.request.config;
+        let (config, folders) = (self.request.config.clone(), self.request.folders.clone());
+        self.nodes_of(None, &config.common, &folders, snapshot, limits);
+        for (root, own) in &config.environments {
+            let within: Vec<FilePath> = folders.iter().filter(|folder| root.is_within(folder)).cloned().collect();
+            self.nodes_of(Some(root), own, &within, snapshot, limits);
+        }
+    }
+
+    /// Reads the nodes that a config names, relative to these folders.
+    fn nodes_of(
+        &mut self,
+        environment: Option<&FilePath>,
+        config: &EnvironmentConfig,
+        folders: &[FilePath],
+        snapshot: &Snapshot,
+        limits: &WalkLimits,
+    ) {
         let mut seen = BTreeSet::new();
-        for folder in self.request.folders.iter() {
-            for source in &config.nodes.sources {
-                let pattern = folder.join(source);
-                for path in self.files_named(pattern.as_str(), snapshot, limits).iter() {
-                    if !seen.insert(path.clone()) {
-                        continue; // Globs may overlap, and so may folders.
-                    }
-                    let stamp = match self.fs.entry(path) {
-                        Some(Entry::File(stamp)) => Some(stamp),
-                        _ => None,
-                    };
-                    let known = self
-                        .request
-                        .known_sources
-                        .iter()
-                        .find(|known| known.path == *path && known.stamp == stamp && stamp.is_some());
-                    let source =
-                        known.cloned().unwrap_or_else(|| NodeSource { nodes: self.read_nodes(path), path: path.clone(), stamp });
-                    self.scan.sources.push(source);
-                }
+        let patterns = folders.iter().flat_map(|folder| config.nodes.sources.iter().map(|source| folder.join(source)));
+        let paths = patterns.flat_map(|pattern| self.files_named(pattern.as_str(), snapshot, limits).to_vec());
+        for path in paths.collect::<Vec<_>>() {
+            if !seen.insert(path.clone()) {
+                continue; // Globs may overlap, and so may folders.
             }
+            let stamp = match self.fs.entry(&path) {
+                Some(Entry::File(stamp)) => Some(stamp),
+                _ => None,
+            };
+            let is_it = |known: &&NodeSource| {
+                (&known.path, known.environment.as_ref(), known.stamp) == (&path, environment, stamp) && stamp.is_some()
+            };
+            let known = self.request.known_sources.iter().find(is_it).cloned();
+            let source = known.unwrap_or_else(|| NodeSource {
+                nodes: self.read_nodes(&path, environment, config),
+                environment: environment.cloned(),
+                path,
+                stamp,
+            });
+            self.scan.sources.push(source);
         }
     }
 }
@@ -255,22 +274,25 @@ impl Reading<'_> {
         Names::new(self.fs.walk(&start, &WalkLimits { max_depth, ..limits.clone() }).entries).glob(pattern)
     }
 
-    fn read_nodes(&self, path: &FilePath) -> Result<Vec<Node>, String> {
-        let config = &self.request.config;
-        let text = match Content::new(self.fs.read(path, config.max_file_size)) {
+    fn read_nodes(
+        &self,
+        path: &FilePath,
+        environment: Option<&FilePath>,
+        config: &EnvironmentConfig,
+    ) -> Result<Vec<Node>, String> {
+        let text = match Content::new(self.fs.read(path, self.request.config.max_file_size)) {
             Content::Text(text) => text,
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
             Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
         };
-        let found = nodes::read_nodes(path, &text.to_str(), &config.environment, config.profile)?;
-        Ok(found.into_iter().map(|node| derived(node, config)).collect())
+        let found = nodes::read_nodes(path, &text.to_str(), &config.name, config.profile)?;
+        let derived = |node: Node| {
+            let mut scope = (*node.scope).clone();
+            scope.derive(config.nodes.derive.clone());
+            Node { scope: Arc::new(scope), environment: environment.cloned(), ..node }
+        };
+        Ok(found.into_iter().map(derived).collect())
     }
-}
-
-fn derived(node: Node, config: &WorkspaceConfig) -> Node {
-    let mut scope = (*node.scope).clone();
-    scope.derive(config.nodes.derive.clone());
-    Node { scope: Arc::new(scope), ..node }
 }
 
 /// The `hiera.yaml` above each folder: an editor may be opened on a part of a control repo.

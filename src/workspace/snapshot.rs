@@ -1,10 +1,9 @@
 //! An immutable view of one revision of the workspace: what requests are answered from.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::WorkspaceConfig;
 use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::File;
 use super::fs::Entry;
@@ -12,6 +11,7 @@ use super::index::{KeyIndex, LazyIndex};
 use super::layers::{Environment, Layout};
 use super::nodes::Node;
 use super::seeing::Seeing;
+use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::hiera::config::Reader;
 use crate::hiera::data::{DataFile, Format};
 use crate::hiera::glob::{EntryKind, Listing, glob};
@@ -19,6 +19,7 @@ use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{ModuleLayer, Sources};
 use crate::hiera::value::{Member, Value};
+use crate::hiera::wanted::Wanted;
 use crate::text::{FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
@@ -40,9 +41,20 @@ pub struct Snapshot {
     pub(super) open: imbl::OrdSet<FilePath>,
     pub(super) key_index: Arc<LazyIndex>,
     pub(super) eyaml: Option<Arc<Keys>>,
+    pub(super) wanted: Wanted,
 }
 
 impl Snapshot {
+    /// The same for work that is to be left off when it is not wanted any more.
+    pub fn while_wanted(self, wanted: Wanted) -> Snapshot {
+        Snapshot { wanted, ..self }
+    }
+
+    /// Whether somebody still waits for what is computed from this copy of the snapshot.
+    pub fn wanted(&self) -> &Wanted {
+        &self.wanted
+    }
+
     /// The file at a path; `None` when it is not one that the workspace reads.
     pub fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
         self.files.get(path)
@@ -114,9 +126,33 @@ impl Snapshot {
         &self.config
     }
 
-    /// The nodes that the settings name sources for.
+    /// What the settings say of an environment.
+    pub fn config_of(&self, environment: &Environment) -> &EnvironmentConfig {
+        self.config.of(&environment.root)
+    }
+
+    /// The nodes that the settings name sources for, of all environments.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The nodes that an environment has: those of its own settings, or else of the workspace's.
+    pub fn nodes_of(&self, environment: &Environment) -> impl Iterator<Item = &Node> {
+        self.numbered_nodes_of(environment).map(|(_, node)| node)
+    }
+
+    fn numbered_nodes_of(&self, environment: &Environment) -> impl Iterator<Item = (usize, &Node)> {
+        let own = self.config.environments.get_key_value(&environment.root).map(|(root, _)| root);
+        self.nodes.iter().enumerate().filter(move |(_, node)| node.environment.as_ref() == own)
+    }
+
+    /// The nodes of all environments, each once: of what a file says, several environments may make their own.
+    pub fn distinct_nodes(&self) -> Vec<&Node> {
+        if self.config.environments.is_empty() {
+            return self.nodes.iter().collect(); // as mostly, and asked after each change
+        }
+        let mut known = HashSet::new();
+        self.nodes.iter().filter(|node| known.insert((&node.source, &node.name))).collect()
     }
 
     /// What was wrong with those sources.
@@ -124,7 +160,7 @@ impl Snapshot {
         &self.source_errors
     }
 
-    /// The node with this certname.
+    /// The first node with this certname, whatever environment has it.
     pub fn node(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| &*node.name == name)
     }
@@ -134,9 +170,15 @@ impl Snapshot {
         self.node(self.selected_node()?)
     }
 
+    /// The same among those that an environment has, by its own settings.
+    pub fn selected_in(&self, environment: &Environment) -> Option<&Node> {
+        let name = self.selected.as_deref().or(self.config_of(environment).nodes.default.as_deref())?;
+        self.nodes_of(environment).find(|node| &*node.name == name)
+    }
+
     /// The certname of the node that was chosen, or that the settings choose, whether it is known or not.
     pub fn selected_node(&self) -> Option<&str> {
-        self.selected.as_deref().or(self.config.nodes.default.as_deref())
+        self.selected.as_deref().or(self.config.common.nodes.default.as_deref())
     }
 
     /// The files of an environment, as the resolver sees them.
@@ -152,7 +194,7 @@ impl Snapshot {
     /// The nodes whose hierarchy includes the file.
     pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
         let (view, seeing) = (self.view(environment), Seeing::of(environment, path));
-        self.nodes.iter().filter(|node| seeing.by(&node.scope_in(&environment.name), &view)).collect()
+        self.nodes_of(environment).filter(|node| seeing.by(&node.scope_in(&environment.name), &view)).collect()
     }
 
     /// The node whose hierarchy includes the file, if it is the only one.
@@ -160,7 +202,8 @@ impl Snapshot {
         let view = self.view(environment);
         let number = environment.only_node_seeing(path, || {
             let seeing = Seeing::of(environment, path);
-            let mut numbers = (0..self.nodes.len()).filter(|n| seeing.by(&self.nodes[*n].scope_in(&environment.name), &view));
+            let sees = |node: &Node| seeing.by(&node.scope_in(&environment.name), &view);
+            let mut numbers = self.numbered_nodes_of(environment).filter(|(_, node)| sees(node)).map(|(number, _)| number);
             numbers.next().filter(|_| numbers.next().is_none())
         });
         number.and_then(|number| self.nodes.get(number))
@@ -169,7 +212,7 @@ impl Snapshot {
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
     /// or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
-        if let Some(node) = self.selected() {
+        if let Some(node) = self.selected_in(environment) {
             return node.scope_in(&environment.name);
         }
         let inferred = self.inferred_scope(environment, path);
@@ -186,7 +229,7 @@ impl Snapshot {
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
         let infer = || {
             let mut scope = environment.infer_scope(path);
-            scope.derive(self.config.nodes.derive.clone());
+            scope.derive(self.config_of(environment).nodes.derive.clone());
             scope
         };
         environment.inferred_scope(path, infer)
@@ -199,9 +242,10 @@ impl Snapshot {
             global: environment.global.clone(),
             environment: environment.config.clone(),
             scope,
-            profile: self.config.profile,
+            profile: self.config_of(environment).profile,
             decryptor: None,
             tolerant: true,
+            wanted: &self.wanted,
         }
     }
 
@@ -241,7 +285,7 @@ impl Snapshot {
             }
         }
         // Each has what rules derive from its path, so that contradictions have shown by now.
-        scope.derive(self.config.nodes.derive.clone());
+        scope.derive(self.config_of(environment).nodes.derive.clone());
         Some(scope)
     }
 }
@@ -314,7 +358,8 @@ impl Sources for EnvironmentView<'_> {
     fn map_datadir(&self, datadir: &str) -> String {
         let exists = |path: &FilePath| self.snapshot.names.entries.contains_key(path);
         let root = self.environment.map(|environment| &environment.root);
-        self.snapshot.config.path_mappings.map(datadir, root, &exists)
+        let config = root.map_or(&self.snapshot.config.common, |root| self.snapshot.config.of(root));
+        config.path_mappings.map(datadir, root, &exists)
     }
 }
 

@@ -446,7 +446,7 @@ fn nodes_come_from_outside_the_workspace_where_the_user_says_so() {
         ("/no/*.json", &[]),
     ] {
         let mut config = WorkspaceConfig::default();
-        config.nodes.sources.push(source.to_owned());
+        config.common.nodes.sources.push(source.to_owned());
         let mut workspace = crate::workspace::Workspace::new(config, vec![FilePath::new("/site")]);
         let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
         workspace.apply(Change::Scanned(Box::new(scanned)));

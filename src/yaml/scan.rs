@@ -311,6 +311,21 @@ impl<'t> Scanner<'t> {
         self.comments.push(TextRange::from_usize(start..self.pos));
     }
 
+    /// Goes on to the next line, where nothing but a comment may stand on the rest of this one.
+    fn end_line(&mut self, context: Option<&str>, start: usize) -> Result<()> {
+        self.skip_blanks();
+        if self.byte(0) == Some(b'#') {
+            self.skip_comment();
+        }
+        if self.pos < self.bytes.len() {
+            match break_len(self.bytes, self.pos) {
+                0 => return Err(self.error(context, start, "did not find expected comment or line break")),
+                len => self.skip_line(len),
+            }
+        }
+        Ok(())
+    }
+
     fn skip_blanks(&mut self) {
         while matches!(self.byte(0), Some(b' ' | b'\t')) {
             self.pos += 1;
@@ -592,16 +607,7 @@ impl<'t> Scanner<'t> {
             _ => return Err(self.error(context, start, "found unknown directive name")),
         };
         let end = self.pos;
-        self.skip_blanks();
-        if self.byte(0) == Some(b'#') {
-            self.skip_comment();
-        }
-        if self.pos < self.bytes.len() {
-            match break_len(self.bytes, self.pos) {
-                0 => return Err(self.error(context, start, "did not find expected comment or line break")),
-                len => self.skip_line(len),
-            }
-        }
+        self.end_line(context, start)?;
         self.tokens.push_back(Token { kind, start: start as u32, end: end as u32 });
         Ok(())
     }

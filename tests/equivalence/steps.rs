@@ -114,7 +114,7 @@ impl Session {
     pub fn new(files: &BTreeMap<String, String>) -> Session {
         let mut settings = Settings::default();
         if let Some(text) = files.get(FILE_NAME) {
-            settings.apply_file(text);
+            settings.apply_file(text, &FilePath::new(ROOT));
         }
         let config = settings.workspace;
         let (fs, workspace) = anew(&config, files);

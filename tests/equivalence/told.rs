@@ -141,7 +141,8 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
 }
 
 fn findings(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
-    let rules = RulesConfig { severities: BTreeMap::from([("not-yaml-1-2".to_owned(), Severity::Hint)]) };
+    let severities = BTreeMap::from([("not-yaml-1-2".to_owned(), Severity::Hint)]);
+    let rules = RulesConfig { severities, ..RulesConfig::default() };
     for path in paths {
         for finding in check_file(snapshot, path, &rules) {
             let place = place(snapshot, finding.span);

@@ -132,6 +132,19 @@ async def test_the_file_of_the_repository_changes(start, repo: pathlib.Path) -> 
     await until_severity(session, Severity.Hint)
 
 
+async def test_the_file_of_an_environment_below_the_folder(start, repo: pathlib.Path, editor: str) -> None:
+    """As where /etc/puppetlabs/code is opened, or a repository of several control repos."""
+    (repo.parent / SETTINGS).write_text(f"rules:\n  {CODE}: info\n", "utf-8")
+    session = await start(repo, editor, folders=[repo.parent])
+    break_alias(session)
+    await until_severity(session, Severity.Information)
+    assert (await session.nodes(COMMON)).nodes, "they are named in the file of the environment"
+    write_settings(repo, f"rules:\n  {CODE}: hint\n")
+    session.save(COMMON)
+    await until_severity(session, Severity.Hint)
+    assert session.messages() == []
+
+
 async def test_a_node_to_begin_with(start, repo: pathlib.Path) -> None:
     session = await start(repo, options={"nodes": {"default": "web-01.kyoto.example.net"}})
     session.open(ROLE)

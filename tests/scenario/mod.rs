@@ -18,7 +18,7 @@ use hiera_ls::text::FilePath;
 use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::nodes::{from_json, literal_scope};
-use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
+use hiera_ls::workspace::{Change, EnvironmentConfig, Workspace, WorkspaceConfig, scan};
 use serde_json::{Map, Value, json};
 
 use crate::support;
@@ -147,7 +147,7 @@ impl Written<'_> {
         let root = FilePath::new(&self.environment().to_string_lossy());
         let config = WorkspaceConfig {
             global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
-            profile,
+            common: EnvironmentConfig { profile, ..EnvironmentConfig::default() },
             // Puppet always decrypts.
             eyaml: EyamlConfig { decrypt: true, key_folders: vec![FilePath::new("/")], ..EyamlConfig::default() },
             ..WorkspaceConfig::default()

@@ -345,6 +345,26 @@ const scenarios = {
     });
   },
 
+  /** A control repo may be without Hiera at first. */
+  async "a control repo that begins with Hiera"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(OUT, "folders", "beginning");
+      fs.rmSync(folder, { recursive: true, force: true });
+      fs.mkdirSync(path.join(folder, "data"), { recursive: true });
+      fs.writeFileSync(path.join(folder, "Puppetfile"), "mod 'puppetlabs-stdlib'\n");
+      fs.writeFileSync(path.join(folder, "data/common.yaml"), "---\ngreeting: \"%{lookup('nobody')}\"\nname: x\n");
+      const window = await host.open(folder);
+      await window.go("data/common.yaml", 1, 1);
+      await until("the extension", () => host.logs(EXTENSION).includes("no hiera.yaml in this workspace"));
+      check(servers(host).length === 0, "without a hiera.yaml no server is started", servers(host));
+      check((await window.status(EXTENSION)).length === 0, "and nothing is in the status bar", await window.status(EXTENSION));
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      check(servers(host).length === 1, "when one is made it starts by itself", servers(host));
+    });
+  },
+
   /** Nothing is started for a folder that has nothing to do with Hiera. */
   async "a folder without hiera.yaml"() {
     const host = await Host.start({ extensions: [BUNDLED] });

@@ -78,9 +78,12 @@ pub fn edits(bench: &Bench) -> Vec<Figure> {
     vec![figure(0).at_most_floor(4.0).and_p99(10.0), longer(1, 1.5), longer(2, 3.0)]
 }
 
-/// Thirty edits without waiting: from the last one to the findings that are right.
+/// Thirty edits without waiting, and a hundred: from the last one to the findings that are right.
 pub fn burst(bench: &Bench) -> Vec<Figure> {
-    const KEYS: usize = 30;
+    [30, 100].into_iter().flat_map(|keys| burst_of(bench, keys)).collect()
+}
+
+fn burst_of(bench: &Bench, keys: usize) -> Vec<Figure> {
     let mut repo = bench.repo(AROUND.0, AROUND.1);
     let file = repo.add_large(1_000);
     let mut servers = Editing::both(bench, &repo, &file);
@@ -90,7 +93,7 @@ pub fn burst(bench: &Bench) -> Vec<Figure> {
             let before = server.client.answers;
             let probe = &mut server.file.probes[round % PROBES];
             let mut last = (0, Instant::now());
-            for key in 0..KEYS {
+            for key in 0..keys {
                 last = server.client.change(&server.uri, &probe.type_in_token(if key % 2 == 0 { 'a' } else { 'b' }));
             }
             let token = if n == 0 { probe.token.clone() } else { String::new() };
@@ -100,16 +103,16 @@ pub fn burst(bench: &Bench) -> Vec<Figure> {
             server.client.quiet(Duration::from_millis(50));
             answers[n].push((server.client.answers - before) as f64);
             stale += server.client.stale;
-            let (version, _) = server.client.change(&server.uri, &server.file.probes[round % PROBES].delete_in_token(KEYS));
+            let (version, _) = server.client.change(&server.uri, &server.file.probes[round % PROBES].delete_in_token(keys));
             server.client.diagnostics(&server.uri, version);
         }
     }
     let answers: Vec<Sample> = answers.into_iter().map(Sample::new).collect();
     vec![
-        Figure::new("burst of 30 edits: last one to right diagnostics", Sample::times(&times[0]))
+        Figure::new(format!("burst of {keys} edits: last one to right diagnostics"), Sample::times(&times[0]))
             .beside(Sample::times(&times[1]))
             .at_most(2.0),
-        Figure::new(format!("answers to a burst ({stale} stale)"), answers[0].clone())
+        Figure::new(format!("answers to a burst of {keys} ({stale} stale)"), answers[0].clone())
             .beside(answers[1].clone())
             .in_unit("answers"),
     ]

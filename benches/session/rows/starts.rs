@@ -142,3 +142,48 @@ pub fn large(bench: &Bench) -> Vec<Figure> {
     );
     figures
 }
+
+/// How many files a checkout swaps, of how many.
+const SWAPPED: usize = 10;
+
+/// A checkout that swaps a tenth of the files on disk, beside the first reading of all of them.
+pub fn rescan(bench: &Bench) -> Vec<Figure> {
+    let (files, lines) = bench.either((10_000, 100), (1_500, 40));
+    let mut repo = bench.repo(files, lines);
+    let file = repo.add_large(1_000);
+    let open = (uri(&file.path), file.text.clone());
+    let (mut first, mut again) = (Vec::new(), Vec::new());
+    for _ in 0..bench.either(3, 1) {
+        let (mut client, at) = indexed(bench, &repo.root, &json!({}), &open);
+        first.push(at - client.started);
+        client.quiet(Duration::from_millis(500));
+        for round in 0..bench.either(4, 2) {
+            // One of the swapped files defines the key that the open file asks for in vain, and then it does so no more.
+            let token = &file.probes[0].token;
+            let defines = round % 2 == 0;
+            let swapped = repo.files.iter().filter(|(path, _)| *path != file.path).skip(round).step_by(SWAPPED);
+            for (n, (path, text)) in swapped.enumerate() {
+                let definition = if n == 0 && defines { format!("{token}: 1\n") } else { String::new() };
+                let text = format!("{text}swapped::in_{round}_{n}: {round}\n{definition}");
+                std::fs::write(path, text).expect("the scratch folder can be written to");
+            }
+            if !defines {
+                let (path, text) =
+                    repo.files.iter().filter(|(path, _)| *path != file.path).nth(round - 1).expect("there are files");
+                std::fs::write(path, text).expect("the scratch folder can be written to");
+            }
+            let told = client.notify("workspace/didChangeWatchedFiles", &json!({"changes": []}));
+            let right = |it: &crate::client::Published| it.says(&format!("'{token}'")) != defines;
+            again.push(client.diagnostics_that(&open.0, 1, right).at - told);
+            client.quiet(Duration::from_millis(500));
+        }
+        repo.files.iter().for_each(|(path, text)| std::fs::write(path, text).expect("the scratch folder can be written to"));
+    }
+    let (first, again) = (Sample::times(&first), Sample::times(&again));
+    let limit = first.p50() / 4.0;
+    vec![
+        Figure::new(format!("{files} files: first reading, spawn to indexed"), first),
+        Figure::new(format!("the same after a checkout swapped {} of them: told to findings", files / SWAPPED), again)
+            .goal("p50 at most 0.25x the first reading", |ours| ours.p50() <= limit),
+    ]
+}

@@ -55,19 +55,10 @@ export class Documents implements TextDocumentContentProvider, Disposable {
 
   /** The command: the story of the key at the cursor. */
   async explain(): Promise<void> {
-    const client = this.server.client;
-    const editor = window.activeTextEditor;
-    if (!client) {
-      void window.showInformationMessage(NO_SERVER);
-      return;
-    }
-    if (editor?.document.uri.scheme !== "file") {
-      void window.showInformationMessage("Hiera: open a data file, and set the cursor on a key.");
-      return;
-    }
-    const converter = client.code2ProtocolConverter;
-    const file = converter.asUri(editor.document.uri);
-    const answer = await client.sendRequest(explainRequest, { textDocument: { uri: file }, position: converter.asPosition(editor.selection.active) });
+    const asked = this.asked("open a data file, and set the cursor on a key.");
+    if (!asked) return;
+    const { client, file, cursor } = asked;
+    const answer = await client.sendRequest(explainRequest, { textDocument: { uri: file }, position: cursor });
     if (!answer) {
       void window.showInformationMessage("Hiera: there is no key at the cursor.");
       return;
@@ -77,17 +68,24 @@ export class Documents implements TextDocumentContentProvider, Disposable {
 
   /** The command: all keys with their values. */
   async effectiveData(): Promise<void> {
+    const asked = this.asked("open a data file: the values are those of the nodes that read it, or of the node that is selected.");
+    if (asked) await this.open("effective data.yaml", { file: asked.file });
+  }
+
+  /** What a command is about: the file in the editor, and the cursor in it. Where that is nothing, the user is told `instead`. */
+  private asked(instead: string) {
     const client = this.server.client;
     const editor = window.activeTextEditor;
     if (!client) {
       void window.showInformationMessage(NO_SERVER);
-      return;
+      return undefined;
     }
     if (editor?.document.uri.scheme !== "file") {
-      void window.showInformationMessage("Hiera: open a data file: the values are those of the nodes that read it, or of the node that is selected.");
-      return;
+      void window.showInformationMessage(`Hiera: ${instead}`);
+      return undefined;
     }
-    await this.open("effective data.yaml", { file: client.code2ProtocolConverter.asUri(editor.document.uri) });
+    const converter = client.code2ProtocolConverter;
+    return { client, file: converter.asUri(editor.document.uri), cursor: converter.asPosition(editor.selection.active) };
   }
 
   private async open(name: string, about: About): Promise<void> {

@@ -104,12 +104,7 @@ d: 1
 fn through_three_files() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: "%{lookup('b')}"
 #- /data/roles/web.yaml
@@ -144,12 +139,7 @@ c: "%{lookup('a')}"
 fn the_same_key_in_a_lower_level() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: "x %{lookup('a')}"
 #- /data/common.yaml
@@ -168,12 +158,7 @@ a: 1
 fn no_alarm_where_no_node_sees_both_files() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: "%{lookup('b')}"
 #- /data/nodes/db01.yaml
@@ -190,12 +175,7 @@ b: 1
 fn no_alarm_between_roles() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/roles/web.yaml
 a: "%{lookup('b')}"
 b: 1
@@ -211,12 +191,7 @@ a: 2
 fn no_alarm_where_a_higher_level_breaks_the_circle() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: 1
 #- /data/common.yaml
@@ -231,12 +206,7 @@ b: 2
 fn a_node_level_closes_a_circle_of_common_data() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 b: "%{lookup('a')}"
 #- /data/common.yaml
@@ -262,12 +232,7 @@ b: 2
 fn merged_keys_go_round_in_any_level() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: {x: 1}
 #- /data/common.yaml

@@ -274,12 +274,7 @@ m::a: 1
 fn hash_merge_of_a_string() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: ada
 #- /data/roles/web.yaml
@@ -326,12 +321,7 @@ users: {{grace: 1}}
 fn unique_merge_of_a_hash() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 ports: [80]
 #- /data/common.yaml
@@ -352,12 +342,7 @@ ports: {http: 80}
 fn a_hash_found_first_is_wrapped_by_unique() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 ports: {http: 80}
 #- /data/common.yaml
@@ -372,12 +357,7 @@ ports: [80]
 fn no_conflict_where_only_one_level_has_the_key() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/common.yaml
 lookup_options: {users: {merge: hash}, ports: {merge: unique}}
 users: ada
@@ -391,12 +371,7 @@ ports: {http: 80}
 fn no_conflict_where_no_node_sees_both() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: ada
 #- /data/nodes/db01.yaml
@@ -412,12 +387,7 @@ lookup_options: {users: {merge: hash}}
 fn deep_and_first_take_anything() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: ada
 ports: [80]
@@ -434,12 +404,7 @@ ports: {http: 80}
 fn null_in_unique_and_hash() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 ports: [80]
 users: {a: 1}

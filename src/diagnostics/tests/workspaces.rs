@@ -78,12 +78,7 @@ a: "%{lookup('h.x')} %{lookup('h.nope')} %{lookup('k.nope')}"
 fn subkeys_of_any_level_count() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 h: {x: 1}
 l: [1, 2, 3]
@@ -108,12 +103,7 @@ x: 1
 fn levels_whose_files_are_not_here() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/common.yaml
 a: "%{lookup('nope')}"
 "#,

@@ -125,13 +125,14 @@ impl Writer<'_> {
 
     /// A value over several lines: lists and hashes with a line for each element, all else as Ruby inspects it.
     fn value(&mut self, value: &Value, depth: usize) {
+        let shown = self.shown;
         match &value.data {
             _ if self.hidden => self.out.push_str(REDACTED),
             _ if value.is_secret() && !self.shown.reveal => self.out.push_str(DECRYPTED),
             Data::Hash(hash) => self.hash(hash, depth),
             Data::Array(items) => {
                 self.out.push('[');
-                for (n, item) in items.iter().enumerate() {
+                for (n, item) in items.iter().enumerate().take_while(|_| shown.is_wanted()) {
                     self.element(n, depth);
                     self.value(item, depth + 1);
                 }
@@ -143,8 +144,9 @@ impl Writer<'_> {
     }
 
     fn hash(&mut self, hash: &Hash, depth: usize) {
+        let shown = self.shown;
         self.out.push('{');
-        for (n, (key, member)) in hash.iter().enumerate() {
+        for (n, (key, member)) in hash.iter().enumerate().take_while(|_| shown.is_wanted()) {
             self.element(n, depth);
             self.value(&Value::new(key.0.clone(), None), depth + 1);
             self.out.push_str(" => ");

@@ -20,6 +20,7 @@ impl Resolver<'_> {
         location: &Location,
         root: &str,
     ) -> Result<Outcome, LookupError> {
+        self.go_on()?;
         let level = &located.level;
         if !self.ctx.tolerant
             && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })

@@ -59,6 +59,7 @@ impl Resolver<'_> {
                 Ready::Look(number, data) => match data.get(root) {
                     None => Ok(None),
                     Some(member) if self.ctx.tolerant || member.value.is_legal() => {
+                        self.go_on()?;
                         self.interpolate(inv, &member.value).map(Some)
                     }
                     Some(_) => self.ask_ready(inv, layer, &levels.located[n], *number, root),

@@ -3,7 +3,6 @@
 use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::{classic, dig_variable};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
@@ -20,6 +19,7 @@ impl Resolver<'_> {
         if !value.is_live() {
             return Ok(value.clone());
         }
+        self.go_on()?;
         match &value.data {
             Data::String(text) if value.is_secret() => {
                 // Neither errors nor the names of variables may tell what is in the text.
@@ -144,7 +144,7 @@ impl Resolver<'_> {
         let root = key.root_text();
         let scope = self.ctx.scope;
         let found = inv.within(|| Kind::Scope("Global Scope".into()), |inv| self.explained_variable(inv, &root));
-        let found = dig_variable(found, key, scope, |value| inv.dig(value, key)).map_err(|error| error.or_at(origin))?;
+        let found = scope.part(found, key, |value| inv.dig(value, key)).map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {
@@ -163,7 +163,7 @@ impl Resolver<'_> {
         let scope = self.ctx.scope;
         let mut found = scope.get_in_data(root);
         if inv.reading.is_classic {
-            found = classic(root, found, scope);
+            found = scope.classic(root, found);
         }
         match &found {
             Variable::Known(value) => inv.happened(|| {

@@ -3,7 +3,7 @@
 use super::assign::exactly;
 use super::{Alias, DataType, Range, StructMember, Text};
 use crate::hiera::rich::{Rich, VersionRange};
-use crate::hiera::value::{Data, Value};
+use crate::hiera::value::{Data, Hash, Value};
 
 use DataType as T;
 
@@ -64,7 +64,7 @@ pub fn infer_set(value: &Value) -> DataType {
     match &value.data {
         Data::Array(items) if !items.is_empty() => T::Tuple(items.iter().map(infer_set).collect(), None),
         Data::Hash(hash) if !hash.is_empty() => {
-            if hash.keys().all(|key| key.as_str().is_some_and(|key| !key.is_empty())) {
+            if is_struct(hash) {
                 let member = |(key, member): (&crate::hiera::value::Key, &crate::hiera::value::Member)| StructMember {
                     name: key.to_text().into_owned(),
                     optional: false,
@@ -81,6 +81,23 @@ pub fn infer_set(value: &Value) -> DataType {
             _ => one(value),
         },
         _ => one(value),
+    }
+}
+
+/// Whether a hash that is not empty is a `Struct` to Puppet: all its keys are strings, none of them empty.
+fn is_struct(hash: &Hash) -> bool {
+    hash.keys().all(|key| key.as_str().is_some_and(|key| !key.is_empty()))
+}
+
+impl Value {
+    /// The short name of its type, as the messages of type mismatches give it: that of [`infer_set`], without a look at its parts.
+    pub fn type_name(&self) -> &'static str {
+        let shallow = match &self.data {
+            Data::Array(items) if !items.is_empty() => T::Tuple(Vec::new(), None),
+            Data::Hash(hash) if !hash.is_empty() && is_struct(hash) => T::Struct(Vec::new()),
+            _ => one(self),
+        };
+        shallow.name()
     }
 }
 
@@ -157,6 +174,37 @@ impl DataType {
             T::Iterator(inner) => T::Iterator(boxed(inner)),
             T::Sensitive(inner) => T::Sensitive(Box::new(inner.generalized())),
             other => other.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiera::value::{Key, Member};
+
+    #[test]
+    fn the_short_name_is_that_of_the_inferred_type() {
+        let hash = |key: Data| {
+            let member = Member { key_origin: None, value: "x".into() };
+            Value::hash([(Key(key), member)].into_iter().collect(), None)
+        };
+        let symbol = |name: &str| Data::Symbol(name.into());
+        for (value, name) in [
+            (Value::null(None), "Undef"),
+            ("x".into(), "String"),
+            (Value::new(symbol("x"), None), "Runtime"),
+            (Value::new(symbol("default"), None), "Default"),
+            (Value::array(Vec::new(), None), "Array"),
+            (Value::array(vec!["x".into()], None), "Tuple"),
+            (Value::hash(Hash::default(), None), "Hash"),
+            (hash(Data::String("a".into())), "Struct"),
+            (hash(Data::String("".into())), "Hash"),
+            (hash(Data::Integer(1)), "Hash"),
+            (Value::new(Data::Sensitive(std::sync::Arc::new("x".into())), None), "Sensitive"),
+            (Value::new(Data::Rich(std::sync::Arc::new(Rich::Timespan(1))), None), "Timespan"),
+        ] {
+            assert_eq!((value.type_name(), infer_set(&value).name()), (name, name));
         }
     }
 }

@@ -29,12 +29,7 @@ fn the_winner_comes_first() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 motd: hello
 #- /data/roles/web.yaml
@@ -58,12 +53,7 @@ mo$0td: welcome
 fn without_a_node_the_file_itself_and_all_others() {
     check(
         r#"
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 motd: hello
 #- /data/common.yaml
@@ -82,12 +72,7 @@ fn a_leaf_from_another_level() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml
@@ -109,12 +94,7 @@ fn a_member_of_a_merged_hash() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 users: {ada: {uid: 1}}
 #- /data/roles/web.yaml
@@ -136,12 +116,7 @@ fn a_lookup_token() {
     check(
         r#"
 #- scope web01 role=web facts.os.family=Debian
-#- /hiera.yaml
-version: 5
-hierarchy:
-  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
-  - {name: Role, path: "roles/%{role}.yaml"}
-  - {name: Common, path: common.yaml}
+#- levels Node Role Common
 #- /data/nodes/web01.yaml
 a: "x %{lookup('b$0b')}"
 #- /data/roles/web.yaml

@@ -253,16 +253,7 @@ impl Scanner<'_> {
         self.pos += 1;
         let (chomp, increment) = self.block_header(start)?;
         let mut content_end = self.pos;
-        self.skip_blanks();
-        if self.byte(0) == Some(b'#') {
-            self.skip_comment();
-        }
-        if self.pos < self.bytes.len() {
-            match break_len(self.bytes, self.pos) {
-                0 => return Err(self.error(context, start, "did not find expected comment or line break")),
-                len => self.skip_line(len),
-            }
-        }
+        self.end_line(context, start)?;
         let mut indent = increment.map_or(0, |increment| self.indent.max(0) as usize + increment);
         let literal = style == ScalarStyle::Literal;
         let mut text = String::new();

@@ -1,0 +1,136 @@
+//! The tokens of a `hiera.yaml`: variables only, evaluated as far as they are known.
+
+use crate::hiera::config::METHOD_SYNTAX;
+use crate::hiera::dig::dig;
+use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
+use crate::hiera::fold::normalised;
+use crate::hiera::interpolation::{Token, TokenKind, tokens};
+use crate::hiera::key::LookupKey;
+use crate::hiera::pattern::{Piece, variable_name};
+use crate::hiera::scope::{Scope, Variable};
+use crate::hiera::value::{Data, Value};
+
+/// The outcome of evaluating a template that may name variables only.
+#[derive(Clone)]
+pub(super) enum Evaluated {
+    /// All is known.
+    Text(String),
+    /// Something is not: the text with its unknown variables.
+    Partial(Vec<Piece>),
+}
+
+impl Evaluated {
+    pub(super) fn into_pieces(self) -> Vec<Piece> {
+        match self {
+            Evaluated::Text(text) => vec![Piece::Literal(text)],
+            Evaluated::Partial(pieces) => pieces,
+        }
+    }
+}
+
+/// What tokens in a `hiera.yaml` see.
+#[derive(Clone, Copy)]
+pub(super) struct Variables<'a> {
+    pub(super) scope: &'a Scope,
+    /// The variable of `mapped_paths`, which shadows all others.
+    pub(super) local: Option<(&'a str, &'a Value)>,
+    /// Whether they are those of Hiera 3.
+    pub(super) classic: bool,
+    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics 0.1 and 1.13.
+    pub(super) undefined_fails: bool,
+}
+
+impl Variables<'_> {
+    /// Replaces the tokens of a string.
+    pub(super) fn evaluate(&self, text: &str) -> Result<Evaluated, LookupError> {
+        self.evaluate_within(text, &mut Vec::new())
+    }
+
+    /// Looks for errors in all strings of a value, keys included.
+    pub(super) fn check(&self, value: &Value) -> Result<(), LookupError> {
+        match &value.data {
+            Data::String(text) => self.evaluate(text).map(drop),
+            Data::Array(items) => items.iter().try_for_each(|item| self.check(item)),
+            Data::Hash(hash) => hash.iter().try_for_each(|(key, member)| {
+                key.as_str().map_or(Ok(()), |key| self.evaluate(key).map(drop))?;
+                self.check(&member.value)
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
+    fn evaluate_within(&self, text: &str, open: &mut Vec<Frame>) -> Result<Evaluated, LookupError> {
+        let found = tokens(text);
+        if found.is_empty() {
+            return Ok(Evaluated::Text(text.to_owned()));
+        }
+        let mut out: Vec<Piece> = Vec::new();
+        let mut known = true;
+        let mut from = 0;
+        for Token { range, kind } in found {
+            let range = range.as_usize();
+            out.push(Piece::Literal(text[from..range.start].to_owned()));
+            from = range.end;
+            let key = match kind {
+                TokenKind::Empty => continue,
+                TokenKind::Variable { key, .. } => key,
+                TokenKind::Call { .. } => return Err(LookupError::config(METHOD_SYNTAX)),
+                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
+            };
+            match self.value_of(&key)? {
+                Variable::Known(value) => {
+                    let frame = Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
+                    if open.iter().any(|known| known.text == frame.text) {
+                        return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
+                    }
+                    open.push(frame);
+                    let again = self.evaluate_within(&value.to_text(), open)?;
+                    open.pop();
+                    match again {
+                        Evaluated::Text(text) => out.push(Piece::Literal(text)),
+                        Evaluated::Partial(mut pieces) => {
+                            known = false;
+                            out.append(&mut pieces);
+                        }
+                    }
+                }
+                Variable::Undefined => {}
+                Variable::Unknown => {
+                    known = false;
+                    out.push(Piece::Variable(variable_name(&key.text)));
+                }
+            }
+        }
+        out.push(Piece::Literal(text[from..].to_owned()));
+        if !known {
+            return Ok(Evaluated::Partial(normalised(out)));
+        }
+        let literal = |piece: Piece| match piece {
+            Piece::Literal(text) => text,
+            Piece::Glob(_) | Piece::Variable(_) | Piece::Any => String::new(),
+        };
+        Ok(Evaluated::Text(out.into_iter().map(literal).collect()))
+    }
+
+    fn value_of(&self, key: &LookupKey) -> Result<Variable, LookupError> {
+        let root = key.root_text();
+        let found = match self.local {
+            Some((name, value)) if *name == *root => Variable::Known(value.clone()),
+            _ if self.classic => self.scope.classic(&root, self.scope.get(&root)),
+            _ => self.scope.get(&root),
+        };
+        if self.undefined_fails && found == Variable::Undefined {
+            return Err(LookupError::undefined_variable(&root, None));
+        }
+        self.scope.part(found, key, |value| dig(value, key))
+    }
+
+    /// The variable that `mapped_paths` names without a token.
+    pub(super) fn named(&self, text: &str) -> Result<Variable, LookupError> {
+        match LookupKey::parse(text) {
+            Ok(key) => self.value_of(&key),
+            Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
+        }
+    }
+}

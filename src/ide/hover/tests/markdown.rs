@@ -1,0 +1,89 @@
+//! The same text as Markdown.
+
+use expect_test::expect;
+
+use super::{check_markdown, hovered};
+
+#[test]
+fn markdown_of_a_merge() {
+    check_markdown(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+users: {ada: {uid: 1}}
+#- /data/roles/web.yaml
+users: {grace: {uid: 2, shell: zsh}, ada: {uid: 9}}
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+us$0ers: {grace: {shell: bash}}
+"#,
+        expect![[r#"
+            <users>
+            **users**  
+            node `web01`
+
+            ```yaml
+            grace:
+              shell: zsh
+              uid: 2
+            ada:
+              uid: 1
+            ```
+
+            merged `deep`, set in [data/common.yaml:1](file:///data/common.yaml#L1)
+
+            - **Node** [data/nodes/web01.yaml:1](file:///data/nodes/web01.yaml#L1): `{"ada":{"uid":1}}`
+            - **Role** [data/roles/web.yaml:1](file:///data/roles/web.yaml#L1): `{"grace":{"uid":2,"shell":"zsh"},"ada":{"uid":9}}`
+            - **Common** [data/common.yaml:2](file:///data/common.yaml#L2): `{"grace":{"shell":"bash"}}`
+        "#]],
+    );
+}
+
+/// Some clients hide addresses and wrap lines as if they did not, and show each backslash.
+#[test]
+fn markdown_without_links() {
+    let text = r#"
+#- scope web01 role=web facts.os.family=Debian
+#- /data/common.yaml
+lookup_options: {my_users: {merge: {strategy: deep, knockout_prefix: "--"}}}
+my_us$0ers: {"*ada_l*": 1}
+"#;
+    let expected = expect![[r#"
+        <my_users>
+        **my_users**  
+        node `web01`
+
+        ```yaml
+        '*ada_l*': 1
+        ```
+
+        merged `deep` (knockout_prefix '--'), set in data/common.yaml:1
+
+        - **Common** data/common.yaml:2: `{"*ada_l*":1}`
+    "#]];
+    expected.assert_eq(&hovered(text, true, None));
+}
+
+#[test]
+fn markdown_escapes_hostile_names() {
+    check_markdown(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+"[x](http://evil) <b>*$0": "```"
+"#,
+        expect![[r#"
+            <"[x](http://evil) <b>*">
+            **\[x\](http://evil) \<b\>\***  
+            node `web01`
+
+            ````yaml
+            '```'
+            ````
+
+            first value found
+
+            - **Common** [data/common.yaml:1](file:///data/common.yaml#L1): ````"```"````
+        "#]],
+    );
+}

@@ -1,0 +1,412 @@
+//! The effective value of a key and of its parts: which level each comes from, how they are merged, and where it is written.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn merge_of_three_levels() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+users: {ada: {uid: 1}}
+#- /data/roles/web.yaml
+users: {grace: {uid: 2, shell: zsh}, ada: {uid: 9}}
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
+"#,
+        expect![[r#"
+            <users>
+            users
+            node web01
+
+              grace:
+                shell: zsh
+                uid: 2
+              linus:
+                uid: 3
+              ada:
+                uid: 1
+
+            merged deep, set in data/common.yaml:1
+
+            - Node data/nodes/web01.yaml:1: {"ada":{"uid":1}}
+            - Role data/roles/web.yaml:1: {"grace":{"uid":2,"shell":"zsh"},"ada":{"uid":9}}
+            - Common data/common.yaml:2: {"grace":{"shell":"bash"},"linus":{"uid":3}}
+        "#]],
+    );
+}
+
+#[test]
+fn a_subkey_of_a_merged_value() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+users: {ada: {uid: 1}}
+#- /data/roles/web.yaml
+users: {grace: {uid: 2, shell: zsh}, ada: {uid: 9}}
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+users: {gr$0ace: {shell: bash}, linus: {uid: 3}}
+"#,
+        expect![[r#"
+            <grace>
+            users.grace
+            node web01
+
+              shell: zsh
+              uid: 2
+
+            merged deep, set in data/common.yaml:1
+
+            - Role data/roles/web.yaml:1: {"uid":2,"shell":"zsh"}
+            - Common data/common.yaml:2: {"shell":"bash"}
+        "#]],
+    );
+}
+
+#[test]
+fn a_leaf_of_a_merged_value() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+users: {ada: {uid: 1}}
+#- /data/roles/web.yaml
+users: {grace: {uid: 2, shell: zsh}, ada: {uid: 9}}
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+users: {grace: {she$0ll: bash}, linus: {uid: 3}}
+"#,
+        expect![[r#"
+            <shell>
+            users.grace.shell
+            node web01
+
+              zsh
+
+            merged deep, set in data/common.yaml:1
+
+            - Role data/roles/web.yaml:1: "zsh"
+            - Common data/common.yaml:2: "bash"
+        "#]],
+    );
+}
+
+#[test]
+fn first_found_wins() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+motd: hello
+#- /data/common.yaml
+mo$0td: welcome
+"#,
+        expect![[r#"
+            <motd>
+            motd
+            node web01
+
+              hello
+
+            first value found
+
+            - Node data/nodes/web01.yaml:1: "hello"
+            - Common data/common.yaml:1: "welcome" (overridden)
+        "#]],
+    );
+}
+
+#[test]
+fn an_element_of_a_list() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/common.yaml
+ports: [80, 44$03]
+"#,
+        expect![[r#"
+            <443>
+            ports.1
+            node web01
+
+              443
+
+            first value found
+
+            - Common data/common.yaml:1: 443
+
+            2 locations without a file
+        "#]],
+    );
+}
+
+#[test]
+fn an_element_of_a_merged_list() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+ports: [8080]
+#- /data/common.yaml
+lookup_options: {"^por": {merge: unique}}
+ports: [80, 44$03]
+"#,
+        expect![[r#"
+            <443>
+            ports.2
+            node web01
+
+              443
+
+            merged unique, set by the pattern ^por in data/common.yaml:1
+
+            - Common data/common.yaml:2: 443
+
+            1 location without a file
+        "#]],
+    );
+}
+
+#[test]
+fn an_element_that_is_overridden() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+ports: [8080]
+#- /data/common.yaml
+ports: [80, 44$03]
+"#,
+        expect![[r#"
+            <443>
+            ports.1
+            node web01
+
+            This part is not in the effective value.
+
+            first value found
+
+            - Common data/common.yaml:1: 443 (overridden)
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_with_tokens_is_interpolated() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+a: $0"%{role} on %{facts.os.family}, %{lookup('b')}"
+b: there
+"#,
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+              web on Debian, there
+
+            first value found
+
+            - Common data/common.yaml:1: "web on Debian, there"
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_that_comes_through_an_alias() {
+    check(
+        "
+#- scope web01 role=web facts.os.family=Debian
+a: &x {b: 1}
+c$0: *x
+",
+        expect![[r#"
+            <c>
+            c
+            node web01
+
+              b: 1
+
+            first value found
+
+            - Common data/common.yaml:2: {"b":1}
+        "#]],
+    );
+}
+
+#[test]
+fn a_key_with_dots() {
+    check(
+        "
+#- scope web01 role=web facts.os.family=Debian
+hosts:
+  db.example$0.net: {port: 1}
+",
+        expect![[r#"
+            <db.example.net>
+            hosts.'db.example.net'
+            node web01
+
+              port: 1
+
+            first value found
+
+            - Common data/common.yaml:2: {"port":1}
+        "#]],
+    );
+}
+
+#[test]
+fn a_lookup_that_fails() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+a$0: "%{lookup('a')}"
+"#,
+        expect![[r#"
+            <a>
+            a
+            node web01
+
+            The lookup fails: Lookup of key 'a' failed: Recursive lookup detected in [a]
+
+            - Common data/common.yaml: fails
+        "#]],
+    );
+}
+
+#[test]
+fn a_merge_that_fails() {
+    check(
+        r#"
+#- scope web01 role=web facts.os.family=Debian
+#- levels Node Role Common
+#- /data/nodes/web01.yaml
+users: ada
+#- /data/common.yaml
+lookup_options: {users: {merge: hash}}
+us$0ers: {a: 1}
+"#,
+        expect![[r#"
+            <users>
+            users
+            node web01
+
+            The lookup fails: The first element of the merge has wrong type, expects a Hash value, got String
+
+            merged hash, set in data/common.yaml:1
+
+            - Node data/nodes/web01.yaml:1: "ada"
+            - Common data/common.yaml:2: {"a":1}
+
+            1 location without a file
+        "#]],
+    );
+}
+
+#[test]
+fn a_long_value_is_cut() {
+    check(
+        "
+#- scope web01 role=web facts.os.family=Debian
+li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29]
+",
+        expect![[r#"
+            <list>
+            list
+            node web01
+
+              - 0
+              - 1
+              - 2
+              - 3
+              - 4
+              - 5
+              - 6
+              - 7
+              - 8
+              - 9
+              # …
+
+            first value found
+
+            - Common data/common.yaml:1: [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29…
+        "#]],
+    );
+}
+
+#[test]
+fn hocon_tells_where_each_part_is_written() {
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::web" { port = 80, ho$0st = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <host>
+            profile::web.host
+            node web01
+
+              oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Common data/common.conf:3: "oslo.example.net"
+        "#]],
+    );
+    check(
+        r#"
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+defaults: {data_hash: hocon_data}
+hierarchy: [{name: Role, path: "%{role}.conf"}, {name: Common, path: common.conf}]
+#- /data/web.conf
+"profile::web" { port = 8080 }
+lookup_options { "profile::web" { merge = deep } }
+#- /data/common.conf
+shared = ${names.main}
+names { main = oslo }
+"profile::$0web" { port = 80, host = ${shared}".example.net" }
+"profile::web".note = "for %{role}"
+"#,
+        expect![[r#"
+            <"profile::web">
+            profile::web
+            node web01
+
+              note: for web
+              port: 8080
+              host: oslo.example.net
+
+            merged deep, set in data/web.conf:2
+
+            - Role data/web.conf:1: {"port":8080}
+            - Common data/common.conf:3: {"note":"for web","port":80,"host":"oslo.example.net"}
+        "#]],
+    );
+}

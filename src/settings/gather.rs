@@ -1,0 +1,227 @@
+//! Where settings come from: the files of the folders and of the environments below them, and what the user says over both.
+
+use serde_json::Value;
+
+use super::{FILE_NAME, Origin, SettingProblem, Settings};
+use crate::hiera::sources::Sources;
+use crate::text::FilePath;
+use crate::workspace::fs::FileSystem;
+use crate::workspace::{Change, Snapshot, Workspace, scan};
+
+/// The longest settings file that is read, in bytes.
+const MAX_SIZE: u64 = 1 << 20;
+/// How often folders are read anew for the settings that turned up in them: those of environments, and then perhaps of fewer or more of them.
+pub(crate) const READINGS: usize = 3;
+
+/// The settings of a workspace, and what is wrong with them; `given` are those of a client or of the command line, the later winning.
+///
+/// The file of a folder holds for all that is in the folder. That of an environment further down wins over it, for this environment and in
+/// what concerns one: which rules, which nodes, which Puppet, where its modules and its data are. What is given wins over both.
+pub fn gather(snapshot: &Snapshot, given: &[(Value, Origin)], fs: &dyn FileSystem) -> (Settings, Vec<SettingProblem>) {
+    let folders = snapshot.folders();
+    let file_of = |folder: &FilePath| {
+        let bytes = fs.read(&folder.join(FILE_NAME), MAX_SIZE).ok()?;
+        Some((folder.clone(), String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let of_folders: Vec<(FilePath, String)> = folders.iter().filter_map(file_of).collect();
+    let with_given = |files: &[&(FilePath, String)]| {
+        let mut settings = Settings::default();
+        let mut problems = Vec::new();
+        files.iter().for_each(|(folder, text)| problems.extend(settings.apply_file(text, folder)));
+        given.iter().for_each(|(value, origin)| problems.extend(settings.apply(value, *origin)));
+        (settings, problems)
+    };
+    let (mut settings, mut problems) = with_given(&of_folders.iter().collect::<Vec<_>>());
+    for environment in &snapshot.layout().environments {
+        let root = &environment.root;
+        let Some(folder) = folders.iter().filter(|folder| root.is_within(folder)).max_by_key(|folder| folder.as_str().len())
+        else {
+            continue;
+        };
+        // A link that leads out of the workspace is no file of it.
+        let is_there = root != folder && snapshot.view(environment).exists(&root.join(FILE_NAME));
+        let own = is_there.then(|| file_of(root)).flatten();
+        if own.is_none() && folders.len() == 1 {
+            continue;
+        }
+        let above = of_folders.iter().find(|(of, _)| of == folder);
+        let (its, found) = with_given(&above.into_iter().chain(&own).collect::<Vec<_>>());
+        let own_file = root.join(FILE_NAME);
+        problems.extend(found.into_iter().filter(|problem| own.is_some() && problem.file.as_ref() == Some(&own_file)));
+        if its.workspace.common != settings.workspace.common {
+            settings.workspace.environments.insert(root.clone(), its.workspace.common);
+        }
+        if its.rules.severities != settings.rules.severities {
+            settings.rules.environments.insert(root.clone(), its.rules.severities);
+        }
+    }
+    (settings, problems)
+}
+
+/// A workspace whose folders were read.
+#[derive(Debug)]
+pub struct Opened {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The settings in force.
+    pub settings: Settings,
+    /// What is wrong with them.
+    pub problems: Vec<SettingProblem>,
+    /// Whether there was more in the folders than was read.
+    pub cut_short: bool,
+}
+
+/// Reads folders with their settings; `before` is what happens first, such as a file that an editor holds.
+pub fn open(folders: Vec<FilePath>, given: &[(Value, Origin)], before: Vec<Change>, fs: &dyn FileSystem) -> Opened {
+    let unread = Workspace::new(Settings::default().workspace, folders.clone());
+    let (settings, problems) = gather(&unread.snapshot(), given, fs);
+    let workspace = Workspace::new(settings.workspace.clone(), folders);
+    let mut opened = Opened { workspace, settings, problems, cut_short: false };
+    before.into_iter().for_each(|change| opened.workspace.apply(change));
+    for reading in 1..=READINGS {
+        let scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
+        opened.cut_short = scanned.cut_short;
+        opened.workspace.apply(Change::Scanned(Box::new(scanned)));
+        // Which environments there are is known by now, and so what their files say.
+        let (settings, problems) = gather(&opened.workspace.snapshot(), given, fs);
+        let is_new = settings.workspace != opened.settings.workspace;
+        opened.settings = settings;
+        opened.problems = problems;
+        if !is_new || reading == READINGS {
+            break;
+        }
+        opened.workspace.apply(Change::Configure(opened.settings.workspace.clone().into()));
+    }
+    opened
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::{Severity, check_all};
+    use crate::hiera::scope::Variable;
+    use crate::workspace::fs::MemoryFs;
+
+    const CONFIG: &str = "version: 5\nhierarchy: [{name: Role, path: 'roles/%{role}.yaml'}, {name: Common, path: common.yaml}]\n";
+    /// A file with one finding.
+    const DATA: &str = "a: \"%{alias('b')} x\"\nb: 1\n";
+
+    /// A folder with two environments; `more` are further files.
+    fn opened(more: &[(&str, &str)], given: &[(Value, Origin)]) -> Opened {
+        let fs = MemoryFs::new();
+        for root in ["/code/environments/production", "/code/environments/test"] {
+            fs.write(&format!("{root}/hiera.yaml"), CONFIG);
+            fs.write(&format!("{root}/data/common.yaml"), DATA);
+            fs.write(&format!("{root}/data/roles/web.yaml"), "a: role\n");
+        }
+        more.iter().for_each(|(path, text)| fs.write(path, *text));
+        open(vec![FilePath::new("/code")], given, Vec::new(), &fs)
+    }
+
+    fn problems(opened: &Opened) -> Vec<String> {
+        let place = |problem: &SettingProblem| problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+        opened.problems.iter().map(|problem| format!("{}{problem}", place(problem))).collect()
+    }
+
+    /// How serious the findings are, by the environment's name.
+    fn severities(opened: &Opened) -> Vec<(String, Severity)> {
+        let snapshot = opened.workspace.snapshot();
+        let name = |file| snapshot.layout().environment_of(snapshot.path(file)?).map(|environment| environment.name.clone());
+        let found = check_all(&snapshot, &opened.settings.rules);
+        found.iter().map(|finding| (name(finding.span.file).expect("an environment"), finding.severity)).collect()
+    }
+
+    /// For whom values are shown in a data file of an environment, and that node's role.
+    fn shown_for(opened: &Opened, environment: &str) -> (String, Variable) {
+        let snapshot = opened.workspace.snapshot();
+        let path = FilePath::new(&format!("/code/environments/{environment}/data/common.yaml"));
+        let environment = snapshot.layout().environment_of(&path).expect("it is one");
+        let scope = snapshot.scope_for(environment, &path);
+        (scope.name.to_string(), scope.get("role"))
+    }
+
+    #[test]
+    fn an_environment_below_the_folder_has_its_own() {
+        let opened = opened(
+            &[
+                ("/code/.hiera-ls.yaml", "rules: {alias-not-whole-value: warning}\nnodes: {sources: ['fleet/*.json']}\n"),
+                ("/code/fleet/db01.json", "{}"),
+                (
+                    "/code/environments/production/.hiera-ls.yaml",
+                    "rules: {alias-not-whole-value: hint}\nnodes: {sources: ['nodes/*.json'], default: web01, \
+                     derive: [{from: trusted.certname, match: '^(?<role>[a-z]+)'}]}\n",
+                ),
+                ("/code/environments/production/nodes/web01.json", "{}"),
+            ],
+            &[],
+        );
+        assert_eq!(problems(&opened), Vec::<String>::new());
+        let of = |name: &str, severity| (name.to_owned(), severity);
+        assert_eq!(severities(&opened), [of("production", Severity::Hint), of("test", Severity::Warning)]);
+        assert_eq!(shown_for(&opened, "production"), ("web01".into(), Variable::Known("web".into())));
+        assert_eq!(
+            shown_for(&opened, "test"),
+            ("db01".into(), Variable::Undefined),
+            "the only node that the folder's file names"
+        );
+    }
+
+    #[test]
+    fn what_the_user_says_wins_and_what_an_environment_leaves_out_the_folder_says() {
+        let files = [
+            ("/code/.hiera-ls.yaml", "puppet: {version: 7}\n"),
+            ("/code/environments/test/.hiera-ls.yaml", "rules: {alias-not-whole-value: hint}\npathMappings: {/srv: data}\n"),
+        ];
+        let given = [(serde_json::json!({"rules": {"alias-not-whole-value": "info"}}), Origin::Editor)];
+        let opened = opened(&files, &given);
+        assert!(severities(&opened).iter().all(|(_, severity)| *severity == Severity::Info));
+        let config = opened.settings.workspace.of(&FilePath::new("/code/environments/test"));
+        assert_eq!((config.profile.version, config.path_mappings.map("/srv/x", None, &|_| false).as_str()), (7, "data/x"));
+        assert!(!opened.settings.workspace.environments.contains_key(&FilePath::new("/code/environments/production")));
+    }
+
+    #[test]
+    fn an_environment_may_say_no_more_than_a_repository() {
+        let text =
+            "eyaml: {decrypt: true}\nglobalHieraConfig: /etc/hiera.yaml\nnodes: {sources: ['../test/*.json', /x]}\ncolour: red\n";
+        let file = "/code/environments/production/.hiera-ls.yaml";
+        let opened = opened(&[(file, text)], &[]);
+        let found = problems(&opened);
+        assert!(found.len() == 5 && found.iter().all(|problem| problem.starts_with(&format!("{file}: setting '"))), "{found:#?}");
+        assert_eq!(opened.settings, Settings::default());
+    }
+
+    #[test]
+    fn the_file_of_a_module_or_of_a_folder_without_a_hiera_yaml_is_not_read() {
+        let wrong = "colour: red\n";
+        let opened = opened(
+            &[
+                ("/code/environments/production/modules/ntp/hiera.yaml", "version: 5\n"),
+                ("/code/environments/production/modules/ntp/.hiera-ls.yaml", wrong),
+                // A module by the settings of its environment, which are read first.
+                ("/code/environments/test/.hiera-ls.yaml", "modulePath: [parts]\n"),
+                ("/code/environments/test/parts/web/hiera.yaml", "version: 5\n"),
+                ("/code/environments/test/parts/web/.hiera-ls.yaml", wrong),
+                ("/code/docs/.hiera-ls.yaml", wrong),
+            ],
+            &[],
+        );
+        let roots: Vec<String> =
+            opened.workspace.snapshot().layout().environments.iter().map(|environment| environment.root.to_string()).collect();
+        assert_eq!(roots, ["/code/environments/production", "/code/environments/test"]);
+        assert_eq!(problems(&opened), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_of_several_folders_has_its_own() {
+        let fs = MemoryFs::new();
+        for root in ["/a", "/b"] {
+            fs.write(&format!("{root}/hiera.yaml"), CONFIG);
+            fs.write(&format!("{root}/data/common.yaml"), DATA);
+        }
+        fs.write("/a/.hiera-ls.yaml", "rules: {alias-not-whole-value: hint}\n");
+        let opened = open(vec![FilePath::new("/a"), FilePath::new("/b")], &[], Vec::new(), &fs);
+        let found = check_all(&opened.workspace.snapshot(), &opened.settings.rules);
+        assert_eq!(found.iter().map(|finding| finding.severity).collect::<Vec<_>>(), [Severity::Hint, Severity::Error]);
+    }
+}

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use hiera_ls::hiera::Wanted;
 use hiera_ls::hiera::merge::{MergeError, Strategy, fold, parse_strategy};
 use hiera_ls::hiera::value::{Data, Hash, Key, Member, Value, float_text};
 use serde_json::{Value as Json, json};
@@ -108,7 +109,7 @@ impl Place {
         match self {
             Place::Absent => Ok(None),
             Place::Value(value) => Ok(Some(value.clone())),
-            Place::Several(places) => fold(strategy, places.len(), &mut |n| places[n].find(strategy)),
+            Place::Several(places) => fold(strategy, places.len(), &Wanted::default(), &mut |n| places[n].find(strategy)),
         }
     }
 }

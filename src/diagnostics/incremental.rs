@@ -3,7 +3,7 @@
 //! Equal at any time to what [`check_file`](super::check_file) says.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use indexmap::IndexSet;
 
@@ -21,9 +21,9 @@ pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
     /// What was seen before that: taking it apart takes as long as finding out what changed.
     outdated: Option<(Snapshot, RulesConfig)>,
-    /// Files that are to be looked at and were not yet.
-    put_off: BTreeSet<FilePath>,
     files: HashMap<FilePath, FileFindings>,
+    /// Files with parts that are to be looked at and were not yet.
+    put_off: BTreeSet<FilePath>,
 }
 
 /// The findings of a file; none for one that no environment governs.
@@ -41,21 +41,25 @@ struct FileFindings {
     readers: HashMap<Arc<str>, Vec<PartId>, foldhash::fast::RandomState>,
     /// The parts whose findings depend on all.
     readers_of_all: HashSet<PartId>,
+    /// The parts that are still to be looked at, for the first time or again. Their findings are told when all of them are.
+    unseen: Vec<PartId>,
+    /// Whether circles are still to be looked for.
+    unseen_circles: bool,
     /// Parts of which it is not noted yet what they depend on.
     unnoted: Vec<PartId>,
 }
+
+/// How many parts of other files who edits one may wait for, and how many bytes of one that was opened. To tests, a few are many.
+const SOME: usize = if cfg!(test) { 1 } else { 500 };
+const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
     /// Goes on to a snapshot; tells the findings of each file where they, or places that they name, may be others than before.
     /// A file that is not looked at any more has none.
     ///
-    /// Once the snapshot `is_wanted` no more, files that would have to be looked at as if for the first time are put off until the next one.
-    pub fn update(
-        &mut self,
-        snapshot: &Snapshot,
-        rules: &RulesConfig,
-        is_wanted: &(dyn Fn() -> bool + Sync),
-    ) -> Vec<(FilePath, Vec<Finding>)> {
+    /// When the snapshot is not wanted any more, what has not been looked at by then is put off until the next call. So is what takes long in
+    /// files that nobody has edited, where there are findings to be told of others.
+    pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<(FilePath, Vec<Finding>)> {
         let changes = match &self.seen {
             Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
                 Some(before.keys().changes_to(snapshot.keys()))
@@ -65,31 +69,38 @@ impl Findings {
         if changes.as_ref().is_some_and(KeyChanges::is_any) {
             self.note_readers(&|| true);
         }
-        let updates = match (&self.seen, changes) {
+        let mut updates;
+        let mut urgent = IndexSet::new();
+        match (&self.seen, changes) {
             (Some((before, _)), Some(changes)) => {
                 let edited: HashSet<FilePath> = before.files_changed(snapshot).into_iter().collect();
                 let opened = before.open_files_changed(snapshot);
-                let mut updates = self.follow(snapshot, rules, &changes, &edited);
                 let (begin, stop): (Vec<_>, Vec<_>) =
                     opened.into_iter().partition(|(path, is_open)| *is_open || is_config(snapshot, path));
                 let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
-                updates.extend(self.look_away(paths(stop).collect()));
-                // What was put off before waits for what is new.
-                let mut new: IndexSet<FilePath> = self.put_off.iter().filter(|path| edited.contains(*path)).cloned().collect();
-                new.extend(paths(begin).filter(|path| !self.files.contains_key(path)));
-                new.extend(self.put_off.iter().cloned());
-                updates.extend(self.look_at(snapshot, rules, new.into_iter().collect(), is_wanted));
-                updates
+                updates = self.look_away(paths(stop).collect());
+                urgent.extend(self.follow(snapshot, rules, &changes, &edited));
+                urgent.extend(self.put_off.iter().filter(|path| edited.contains(*path)).cloned());
+                let begin = paths(begin).filter(|path| !self.files.contains_key(path));
+                let (long, short): (Vec<_>, Vec<_>) = begin.partition(|path| is_long(snapshot, path));
+                urgent.extend(short);
+                self.put_off.extend(long);
             }
-            _ => {
+            (seen, _) => {
                 let watched = watched(snapshot);
+                let edited = seen.as_ref().map(|(before, _)| before.files_changed(snapshot)).unwrap_or_default();
+                urgent.extend(edited.into_iter().filter(|path| watched.contains(path) && !is_long(snapshot, path)));
                 let known = self.files.keys().chain(&self.put_off);
-                let mut updates = self.look_away(known.filter(|path| !watched.contains(path)).cloned().collect());
-                updates.extend(self.look_at(snapshot, rules, watched.into_iter().collect(), is_wanted));
-                updates
+                updates = self.look_away(known.filter(|path| !watched.contains(path)).cloned().collect());
+                self.files.clear();
+                self.put_off.extend(watched);
             }
-        };
+        }
         self.outdated = self.seen.replace((snapshot.clone(), rules.clone()));
+        updates.extend(self.look_at(snapshot, rules, urgent.into_iter().collect()));
+        if updates.is_empty() {
+            updates = self.look_at(snapshot, rules, self.put_off.iter().cloned().collect());
+        }
         updates
     }
 
@@ -108,33 +119,38 @@ impl Findings {
         }
     }
 
-    /// Looks at files as if for the first time.
-    fn look_at(
-        &mut self,
-        snapshot: &Snapshot,
-        rules: &RulesConfig,
-        paths: Vec<FilePath>,
-        is_wanted: &(dyn Fn() -> bool + Sync),
-    ) -> Vec<(FilePath, Vec<Finding>)> {
+    /// Looks at what is unseen in these files; tells their findings, unless that was left off.
+    fn look_at(&mut self, snapshot: &Snapshot, rules: &RulesConfig, paths: Vec<FilePath>) -> Vec<(FilePath, Vec<Finding>)> {
         snapshot.keys(); // Once, before all threads wait for it.
-        let look = |path: &FilePath| {
-            let file = FileFindings::new(snapshot, path, rules);
-            let all = file.all(snapshot);
-            (file, all)
-        };
-        let found = on_all_cores(&paths, |path| is_wanted().then(|| look(path)));
+        let files: Vec<_> = paths
+            .into_iter()
+            .map(|path| {
+                let known = self.files.remove(&path);
+                (path, Mutex::new(known))
+            })
+            .collect();
+        let told = on_all_cores(&files, |(path, file)| {
+            let mut file = file.lock().expect("each is locked once");
+            let is_done = match FileCheck::of(snapshot, path, rules, |check| {
+                file.get_or_insert_with(FileFindings::unseen).look_at(check)
+            }) {
+                Some(is_done) => is_done,
+                None => {
+                    *file = Some(FileFindings::default());
+                    true
+                }
+            };
+            file.as_ref().filter(|_| is_done).map(|file| file.all(snapshot))
+        });
         let mut updates = Vec::new();
-        for (path, found) in paths.into_iter().zip(found) {
-            match found {
-                Some((file, all)) => {
+        for ((path, file), told) in files.into_iter().zip(told) {
+            self.files.extend(file.into_inner().expect("no holder panics").map(|file| (path.clone(), file)));
+            match told {
+                Some(all) => {
                     self.put_off.remove(&path);
-                    self.files.insert(path.clone(), file);
                     updates.push((path, all));
                 }
-                None => {
-                    self.files.remove(&path);
-                    self.put_off.insert(path);
-                }
+                None => drop(self.put_off.insert(path)),
             }
         }
         updates
@@ -151,48 +167,41 @@ impl Findings {
         paths.into_iter().filter(is_known).map(|path| (path, Vec::new())).collect()
     }
 
+    /// Notes what is to be looked at again; gives the files of which that is to be told at once.
     fn follow(
         &mut self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
         changes: &KeyChanges,
         edited: &HashSet<FilePath>,
-    ) -> Vec<(FilePath, Vec<Finding>)> {
+    ) -> Vec<FilePath> {
         // Files that no level reads are not in the index, and are looked at all the same.
         let moved: HashSet<FileId> =
             changes.files.iter().chain(edited).filter_map(|path| Some(snapshot.file(path)?.id)).collect();
         if moved.is_empty() {
             return Vec::new();
         }
-        let mut updates = Vec::new();
+        let mut urgent = Vec::new();
         for (path, file) in &mut self.files {
-            let mut is_new = edited.contains(path);
-            if is_new || file.may_depend_on(changes) {
-                is_new |= FileCheck::of(snapshot, path, rules, |check| file.follow(check, changes)).unwrap_or(false);
+            let is_edited = edited.contains(path);
+            let mut is_touched = is_edited;
+            if is_edited || file.may_depend_on(changes) {
+                is_touched |= FileCheck::of(snapshot, path, rules, |check| file.follow(check, changes)).unwrap_or(false);
             }
-            if is_new || file.names_any(&moved) {
-                updates.push((path.clone(), file.all(snapshot)));
+            if is_edited || !self.put_off.contains(path) && !file.has_much_unseen() && (is_touched || file.names_any(&moved)) {
+                urgent.push(path.clone());
+            } else if is_touched {
+                self.put_off.insert(path.clone());
             }
         }
-        updates
+        urgent
     }
 }
 
 impl FileFindings {
-    fn new(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig) -> FileFindings {
-        let found = FileCheck::of(snapshot, path, rules, |check| {
-            let may_have_circles = check.may_have_circles();
-            let mut new = FileFindings {
-                data: check.data.clone(),
-                of_file: check.file(),
-                circles: if may_have_circles { check.circles() } else { Vec::new() },
-                may_have_circles,
-                ..FileFindings::default()
-            };
-            check.data.parts().iter().for_each(|part| new.look_at(check, part));
-            new
-        });
-        found.unwrap_or_default()
+    /// Of a file of which nothing was seen yet.
+    fn unseen() -> FileFindings {
+        FileFindings { unseen_circles: true, ..FileFindings::default() }
     }
 
     fn all(&self, snapshot: &Snapshot) -> Vec<Finding> {
@@ -217,47 +226,68 @@ impl FileFindings {
         self.each().any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
     }
 
-    /// Goes on to the data of another revision; whether anything was looked at again.
+    fn has_much_unseen(&self) -> bool {
+        self.unseen.len() > SOME || self.unseen_circles && self.data.parts().len() > SOME
+    }
+
+    /// Notes what these changes may have touched; whether that is anything.
     fn follow(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
-        let is_edited = !Arc::ptr_eq(&self.data, &check.data);
-        let new = if is_edited { self.take(check) } else { HashSet::new() };
-        if is_edited {
-            self.of_file = check.file();
-        }
         let mut again: HashSet<PartId> = self.readers_of_all.clone();
-        for key in &changes.keys {
-            again.extend(self.readers.get(key).into_iter().flatten());
-            again.extend(self.data.parts_with(key).map(|part| part.id));
-        }
+        again.extend(changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten());
+        self.take(check);
+        again.extend(changes.keys.iter().flat_map(|key| self.data.parts_with(key)).map(|part| part.id));
         if changes.keys.contains(LOOKUP_OPTIONS) {
             again.extend(self.data.parts().iter().map(|part| part.id));
         }
-        for part in again.difference(&new).filter_map(|id| check.data.parts().get(*id)) {
-            self.look_away(part.id);
-            self.look_at(check, part);
-        }
-        if changes.questions {
-            self.may_have_circles = check.may_have_circles();
-        }
+        again.iter().for_each(|id| self.look_away(*id));
+        self.unseen.extend(again);
         // Whether a lookup really goes round, and where, any definition on the way may change.
-        let circles = changes.questions || self.may_have_circles && !changes.keys.is_empty();
-        if circles {
-            self.circles = check.circles();
-        }
-        is_edited || circles || !again.is_empty()
+        self.unseen_circles |= changes.questions || self.may_have_circles && !changes.keys.is_empty();
+        self.unseen_circles || !self.unseen.is_empty()
     }
 
-    /// Takes the data of an edited file; entries that are new are looked at, and told.
-    fn take(&mut self, check: &FileCheck<'_>) -> HashSet<PartId> {
+    /// Takes the data of a file that was edited, or is new.
+    fn take(&mut self, check: &FileCheck<'_>) {
+        if Arc::ptr_eq(&self.data, &check.data) {
+            return;
+        }
         let old = std::mem::replace(&mut self.data, check.data.clone());
         let (gone, come) = old.parts().changes_to(check.data.parts());
         gone.iter().for_each(|part| self.look_away(part.id));
-        come.iter().for_each(|part| self.look_at(check, part));
-        come.iter().map(|part| part.id).collect()
+        self.unseen.extend(come.iter().map(|part| part.id));
+        self.of_file = check.file();
+    }
+
+    /// Looks at what is unseen; whether all of it was, before somebody ceased to wait for it.
+    fn look_at(&mut self, check: &FileCheck<'_>) -> bool {
+        let wanted = check.context.snapshot.wanted();
+        self.take(check);
+        let mut unseen = std::mem::take(&mut self.unseen);
+        unseen.sort_unstable();
+        unseen.dedup();
+        let mut unseen = unseen.into_iter();
+        let mut goes_on = wanted.is_so();
+        while goes_on && let Some(id) = unseen.next() {
+            let Some(part) = check.data.parts().get(id) else { continue };
+            self.look_at_part(check, part);
+            goes_on = wanted.is_so();
+            if !goes_on {
+                // What was found may be half of it.
+                self.look_away(id);
+                self.unseen.push(id);
+            }
+        }
+        self.unseen.extend(unseen);
+        if self.unseen_circles && goes_on {
+            self.may_have_circles = check.may_have_circles();
+            self.circles = if self.may_have_circles { check.circles() } else { Vec::new() };
+            self.unseen_circles = !wanted.is_so();
+        }
+        self.unseen.is_empty() && !self.unseen_circles
     }
 
     /// Looks at an entry.
-    fn look_at(&mut self, check: &FileCheck<'_>, part: &Part) {
+    fn look_at_part(&mut self, check: &FileCheck<'_>, part: &Part) {
         let found = check.entry(&part.facts);
         if !found.is_empty() {
             self.of_entries.insert(part.id, found);
@@ -305,6 +335,10 @@ impl FileFindings {
 fn watched(snapshot: &Snapshot) -> HashSet<FilePath> {
     let configs = snapshot.layout().environments.iter().flat_map(|environment| environment.configs());
     snapshot.open_files().cloned().chain(configs.map(|(_, config)| config.path.clone())).collect()
+}
+
+fn is_long(snapshot: &Snapshot, path: &FilePath) -> bool {
+    snapshot.file(path).and_then(|file| file.text()).is_some_and(|text| text.len() > LONG)
 }
 
 fn is_config(snapshot: &Snapshot, path: &FilePath) -> bool {

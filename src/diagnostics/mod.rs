@@ -15,7 +15,7 @@ pub use incremental::Findings;
 pub use rule::{Finding, Related, Rule, Severity};
 
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{DataFile, Facts, Format, Problem, ProblemKind, Reference};
+use crate::hiera::data::{DataFile, Facts, Format, Problem, ProblemKind, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::merge::Strategy;
@@ -167,11 +167,12 @@ impl FileCheck<'_> {
 
     /// Whether, levels left aside, some token of it is part of a circle.
     fn may_have_circles(&self) -> bool {
-        let index = self.context.snapshot.keys();
-        self.data.tokens().any(|token| match &token.reference {
+        let (index, wanted) = (self.context.snapshot.keys(), self.context.snapshot.wanted());
+        let is_part = |token: &TokenUse| match &token.reference {
             Reference::Key { key, .. } => index.in_one_circle(&token.root, &key.root_text()),
             Reference::Variable(_) => false,
-        })
+        };
+        self.data.tokens().take_while(|_| wanted.is_so()).any(is_part)
     }
 
     fn problems(

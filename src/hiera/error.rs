@@ -282,7 +282,8 @@ impl LookupErrorKind {
 impl From<MergeError> for LookupError {
     fn from(error: MergeError) -> LookupError {
         let span = error.origin();
-        LookupError::new(LookupErrorKind::Merge(error), span)
+        let kind = if error == MergeError::Unwanted { LookupErrorKind::Unwanted } else { LookupErrorKind::Merge(error) };
+        LookupError::new(kind, span)
     }
 }
 

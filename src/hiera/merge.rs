@@ -11,6 +11,7 @@ use crate::text::Span;
 
 use super::types::WrongType;
 use super::value::{Data, Hash, Member, Value};
+use super::wanted::Wanted;
 
 mod accept;
 mod deep;
@@ -45,6 +46,8 @@ pub enum MergeError {
         /// Where the right one was written.
         right_origin: Option<Span>,
     },
+    /// It was left off, as nobody waits for it any more.
+    Unwanted,
 }
 
 /// One of the two values of a merge.
@@ -62,7 +65,9 @@ impl MergeError {
         match self {
             MergeError::WrongType(error) => error.origin,
             MergeError::NotComparable { left_origin, right_origin, .. } => left_origin.or(*right_origin),
-            MergeError::BadKnockout { .. } | MergeError::EmptyKnockout | MergeError::KnockoutPreserves => None,
+            MergeError::BadKnockout { .. } | MergeError::EmptyKnockout | MergeError::KnockoutPreserves | MergeError::Unwanted => {
+                None
+            }
         }
     }
 }
@@ -77,6 +82,7 @@ impl fmt::Display for MergeError {
                 f.write_str("overwrite_unmergeable must be true if knockout_prefix is specified in deep_merge!")
             }
             MergeError::NotComparable { left, right, .. } => write!(f, "comparison of {left} with {right} failed"),
+            MergeError::Unwanted => f.write_str("left off: nobody waits for the merge"),
         }
     }
 }
@@ -91,11 +97,12 @@ impl std::error::Error for MergeError {}
 /// The *number* of places decides what happens to a lone value: with `unique`, the only place's list loses duplicates, while
 /// the only value of several places is flattened and keeps them.
 ///
-/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails.
+/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails, or that is not `wanted` any more.
 /// Source: `MergeStrategy#lookup` of Puppet 7.23.
 pub fn fold<E: From<MergeError>>(
     strategy: &Strategy,
     variants: usize,
+    wanted: &Wanted,
     next: &mut dyn FnMut(usize) -> Result<Option<Value>, E>,
 ) -> Result<Option<Value>, E> {
     if strategy.stops_at_first() {
@@ -104,7 +111,7 @@ pub fn fold<E: From<MergeError>>(
     if variants == 1 {
         return Ok(next(0)?.map(|value| single(strategy, value)));
     }
-    let merger = Merger::new(strategy);
+    let merger = Merger::new(strategy, wanted);
     let mut memo = None;
     for n in 0..variants {
         let Some(value) = next(n)? else { continue };
@@ -120,7 +127,7 @@ pub fn fold<E: From<MergeError>>(
 ///
 /// Errors: see [`MergeError`].
 pub fn merge(strategy: &Strategy, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    Merger::new(strategy).merge(higher, lower)
+    Merger::new(strategy, &Wanted::default()).merge(higher, lower)
 }
 
 /// Takes the higher value, whatever it is; `null` and `false` are values too.
@@ -198,12 +205,13 @@ fn into_hash(value: Value) -> Hash {
 /// A strategy in use; keeps what is costly to make from one merge to the next.
 struct Merger<'s> {
     strategy: &'s Strategy,
+    wanted: &'s Wanted,
     knockout: OnceCell<Result<deep::Knockout, MergeError>>,
 }
 
 impl<'s> Merger<'s> {
-    fn new(strategy: &'s Strategy) -> Merger<'s> {
-        Merger { strategy, knockout: OnceCell::new() }
+    fn new(strategy: &'s Strategy, wanted: &'s Wanted) -> Merger<'s> {
+        Merger { strategy, wanted, knockout: OnceCell::new() }
     }
 
     fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
@@ -212,9 +220,9 @@ impl<'s> Merger<'s> {
             Strategy::Unique => unique(higher, lower),
             Strategy::Hash => hash(higher, lower),
             Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) => {
-                deep::DeepMerge::new(options, &self.knockout)?.merge(higher, lower)
+                deep::DeepMerge::new(options, &self.knockout, self.wanted)?.merge(higher, lower)
             }
-            Strategy::ReverseDeep(options) => deep::DeepMerge::new(options, &self.knockout)?.merge(lower, higher),
+            Strategy::ReverseDeep(options) => deep::DeepMerge::new(options, &self.knockout, self.wanted)?.merge(lower, higher),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
 //!
-//! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. Of a long round, what has
-//! not begun by then is left to that one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
+//! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. Of a long round, what is
+//! not done by then is left to that one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
 //! again. The same goes for the status.
 //!
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
@@ -21,6 +21,7 @@ use super::state::{Documents, Features, Pace, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use crate::diagnostics::{Finding, Findings, RulesConfig};
+use crate::hiera::Wanted;
 use crate::settings::Run;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
@@ -75,7 +76,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             continue;
         }
         let round = shared.with(|state| Round {
-            snapshot: state.workspace.snapshot(),
+            snapshot: state.workspace.snapshot().while_wanted(wanted(shared.clone(), state.workspace.revision())),
             features: state.features.clone(),
             rules: state.settings.rules.clone(),
             run: state.settings.run,
@@ -86,8 +87,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
         let mut before = std::mem::take(&mut findings);
         let timed = pace.clone();
-        let is_wanted = is_wanted(shared.clone(), round.snapshot.revision);
-        let check = move || timed.timed(|| (check(&mut before, &round, &is_wanted), round.status(), before));
+        let check = move || timed.timed(|| (check(&mut before, &round), round.status(), before));
         // As most rounds are while somebody types.
         let checked = match is_quick {
             true => catch_unwind(AssertUnwindSafe(check)).ok(),
@@ -124,18 +124,14 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
 }
 
 /// Whether a round is worth going on with: nothing has changed since, or it will be done in a moment.
-fn is_wanted(shared: Arc<Shared>, revision: u64) -> impl Fn() -> bool + Send + Sync {
+fn wanted(shared: Arc<Shared>, revision: u64) -> Wanted {
     const MOMENT: Duration = Duration::from_millis(10);
     let started = Instant::now();
-    move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision
+    Wanted::as_long_as(move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision)
 }
 
 /// The findings of each file where they may be others than in the round before, for the client.
-fn check(
-    findings: &mut Findings,
-    round: &Round,
-    is_wanted: &(dyn Fn() -> bool + Sync),
-) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
     let snapshot = &round.snapshot;
     if round.run == Run::Off {
         *findings = Findings::default();
@@ -146,7 +142,7 @@ fn check(
             findings.iter().map(|finding| to_lsp::diagnostic(snapshot, finding, &round.features, &round.documents)).collect();
         (path, converted)
     };
-    findings.update(snapshot, &round.rules, is_wanted).into_iter().map(diagnostics).collect()
+    findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect()
 }
 
 async fn send(

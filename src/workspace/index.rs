@@ -4,7 +4,7 @@
 //! shared with the index before it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use indexmap::IndexSet;
 
@@ -56,40 +56,63 @@ struct Uses {
 const NEARBY: usize = 64;
 /// How many keys are told that a lookup may come to, besides those that it starts from.
 const FAR: usize = 500;
+/// With fewer changed files an index is brought up to them by the way.
+const LITTLE: usize = 64;
 
 impl KeyIndex {
     /// Reads all data files of a snapshot that some level can reach.
     pub fn new(snapshot: &Snapshot) -> KeyIndex {
+        KeyIndex::of(all_readings(snapshot))
+    }
+
+    fn of(files: Vec<(&FilePath, Readings)>) -> KeyIndex {
         let mut index = KeyIndex::default();
         let mut keys: HashMap<Arc<str>, Uses> = HashMap::new();
-        let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
-        for (path, readings) in files.iter().zip(on_all_cores(&files, |path| readings(snapshot, path))) {
+        for (path, readings) in files {
             if readings.0.is_empty() {
                 continue;
             }
             for facts in readings.0.iter().flat_map(|data| data.parts().iter()).map(|part| &part.facts) {
                 for key in facts.members.iter().filter_map(|(key, _)| key.as_str()) {
                     let files = &mut entry(&mut keys, key).definitions;
-                    if files.last() != Some(*path) {
-                        files.push((*path).clone());
+                    if files.last() != Some(path) {
+                        files.push(path.clone());
                     }
                 }
                 for (root, target) in questions(facts) {
                     count(&mut entry(&mut keys, root).asks_for, &target, true);
                 }
             }
-            index.readings.insert((*path).clone(), readings);
+            index.readings.insert(path.clone(), readings);
         }
         index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
         index.keys = keys.into_iter().collect();
         index
     }
 
-    /// The index after the files at these paths changed.
-    fn patched(&self, snapshot: &Snapshot, changed: &imbl::HashSet<FilePath>) -> KeyIndex {
+    /// The index after these changes.
+    fn patched(&self, snapshot: &Snapshot, changed: &Changed) -> KeyIndex {
+        let files = match changed {
+            Changed::Files(changed) => {
+                let paths: Vec<&FilePath> = changed.iter().collect();
+                let new = on_all_cores(&paths, |path| readings(snapshot, path));
+                paths.into_iter().zip(new).collect()
+            }
+            Changed::Layout => {
+                let all = all_readings(snapshot);
+                let is_other =
+                    |path: &FilePath, new: &Readings| self.readings.get(path).map_or(!new.0.is_empty(), |old| old != new);
+                let others = all.iter().filter(|(path, new)| is_other(path, new)).count();
+                if others > all.len() / 2 {
+                    return KeyIndex::of(all);
+                }
+                let gone = self.readings.keys().filter(|path| snapshot.file(path).is_none());
+                let gone = gone.map(|path| (path, Readings::default()));
+                all.into_iter().filter(|(path, new)| is_other(path, new)).chain(gone).collect::<Vec<_>>()
+            }
+        };
         let mut index = self.clone();
-        for path in changed {
-            let new = readings(snapshot, path);
+        for (path, new) in files {
             let old =
                 if new.0.is_empty() { index.readings.remove(path) } else { index.readings.insert(path.clone(), new.clone()) };
             index.replace(path, &old.unwrap_or_default(), &new);
@@ -243,38 +266,86 @@ impl KeyChanges {
     }
 }
 
-/// An index that is computed when it is first asked for: from the one before it, if there was one.
+/// An index that is computed when it is first asked for: from one before it, if there is one.
 #[derive(Debug, Default)]
 pub struct LazyIndex {
     done: OnceLock<KeyIndex>,
-    before: Option<KeyIndex>,
-    changed: imbl::HashSet<FilePath>,
+    /// The last one that was there when this was made, and what has changed since.
+    before: Option<(KeyIndex, Changed)>,
+    /// One between them that was not there, and what has changed since. Whoever waits for it may have got it by the time when this is needed.
+    under_way: Option<(Weak<LazyIndex>, Changed)>,
 }
 
-impl LazyIndex {
-    /// The index after the file at `path` changed.
-    pub(super) fn after(before: &LazyIndex, path: &FilePath) -> LazyIndex {
-        match before.done.get() {
-            Some(done) => {
-                LazyIndex { before: Some(done.clone()), changed: imbl::HashSet::unit(path.clone()), ..LazyIndex::default() }
-            }
-            None => {
-                let mut changed = before.changed.clone();
-                changed.insert(path.clone());
-                LazyIndex { done: OnceLock::new(), before: before.before.clone(), changed }
-            }
+/// What changed from one snapshot to another.
+#[derive(Clone, Debug)]
+enum Changed {
+    /// These files and nothing else.
+    Files(imbl::HashSet<FilePath>),
+    /// Which files there are, or how they are read.
+    Layout,
+}
+
+impl Default for Changed {
+    fn default() -> Changed {
+        Changed::Files(imbl::HashSet::new())
+    }
+}
+
+impl Changed {
+    fn then(&self, later: &Changed) -> Changed {
+        match (self, later) {
+            (Changed::Files(earlier), Changed::Files(later)) => Changed::Files(earlier.clone().union(later.clone())),
+            _ => Changed::Layout,
         }
     }
 
-    /// Whether no more than what changed has to be read for it.
+    /// Whether bringing an index up to it is a matter of some files.
+    fn is_little(&self) -> bool {
+        matches!(self, Changed::Files(files) if files.len() < LITTLE)
+    }
+}
+
+impl LazyIndex {
+    /// The index after the files at these paths changed.
+    pub(super) fn after(before: &Arc<LazyIndex>, paths: impl IntoIterator<Item = FilePath>) -> LazyIndex {
+        LazyIndex::with(before, Changed::Files(paths.into_iter().collect()))
+    }
+
+    /// The index where other files may be there, or be read otherwise.
+    pub(super) fn after_layout(before: &Arc<LazyIndex>) -> LazyIndex {
+        LazyIndex::with(before, Changed::Layout)
+    }
+
+    fn with(index: &Arc<LazyIndex>, changed: Changed) -> LazyIndex {
+        if let Some(done) = index.done.get() {
+            return LazyIndex { before: Some((done.clone(), changed)), ..LazyIndex::default() };
+        }
+        let before = index.before.as_ref().map(|(done, earlier)| (done.clone(), earlier.then(&changed)));
+        let under_way = match &index.under_way {
+            Some((other, earlier)) if other.strong_count() > 0 => (other.clone(), earlier.then(&changed)),
+            _ => (Arc::downgrade(index), changed),
+        };
+        LazyIndex { done: OnceLock::new(), before, under_way: Some(under_way) }
+    }
+
+    /// The nearest index that is there, and what has changed since.
+    fn nearest(&self) -> Option<(KeyIndex, Changed)> {
+        let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
+            let done = index.upgrade()?.done.get()?.clone();
+            Some((done, changed.clone()))
+        });
+        under_way.or_else(|| self.before.clone())
+    }
+
+    /// Whether no more than some changed files have to be read for it.
     pub(super) fn is_near(&self) -> bool {
-        self.done.get().is_some() || self.before.is_some()
+        self.done.get().is_some() || self.nearest().is_some_and(|(_, changed)| changed.is_little())
     }
 
     /// The index of the snapshot that this belongs to.
     pub(super) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
-        self.done.get_or_init(|| match &self.before {
-            Some(before) => before.patched(snapshot, &self.changed),
+        self.done.get_or_init(|| match self.nearest() {
+            Some((before, changed)) => before.patched(snapshot, &changed),
             None => KeyIndex::new(snapshot),
         })
     }
@@ -295,6 +366,13 @@ fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &Arc<str>, add: bool) {
         None if add => targets.push((target.clone(), 1)),
         None => {}
     }
+}
+
+/// The data of all files.
+fn all_readings(snapshot: &Snapshot) -> Vec<(&FilePath, Readings)> {
+    let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
+    let readings = on_all_cores(&files, |path| readings(snapshot, path));
+    files.into_iter().zip(readings).collect()
 }
 
 /// The data of a file, in each way in which an environment's levels read it.

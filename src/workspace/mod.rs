@@ -104,7 +104,7 @@ pub struct Workspace {
     folders: Arc<Vec<FilePath>>,
     numbers: HashMap<FilePath, FileId>,
     ids: Arc<Vec<FilePath>>,
-    disk: BTreeMap<FilePath, Arc<File>>,
+    disk: Arc<BTreeMap<FilePath, Arc<File>>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
     disk_entries: BTreeMap<FilePath, Entry>,
     sources: Arc<Vec<scan::NodeSource>>,
@@ -162,7 +162,7 @@ impl Workspace {
             folders,
             numbers: HashMap::new(),
             ids: Arc::default(),
-            disk: BTreeMap::new(),
+            disk: Arc::default(),
             overlay: BTreeMap::new(),
             disk_entries: BTreeMap::new(),
             sources: Arc::default(),
@@ -201,9 +201,8 @@ impl Workspace {
 
     /// Applies a change and makes a new revision. Nothing is parsed but a `hiera.yaml` that changed.
     pub fn apply(&mut self, change: Change) {
-        let mut touched = None;
-        match change {
-            Change::Open(path, text) | Change::Replace(path, text) => touched = Some(self.put(path, &text)),
+        let touched = match change {
+            Change::Open(path, text) | Change::Replace(path, text) => Some(vec![self.put(path, &text)]),
             Change::Edit(path, edits) => {
                 let Some(mut file) = self.overlay.get(&path).cloned() else { return };
                 for (range, insert) in &edits {
@@ -213,32 +212,36 @@ impl Workspace {
                     file = Arc::new(file.edited(Edited::new(range, insert.len() as u32), edited));
                 }
                 self.overlay.insert(path.clone(), file);
-                touched = Some(path);
+                Some(vec![path])
             }
             Change::Close(path) => {
                 self.overlay.remove(&path);
-                touched = Some(path);
+                Some(vec![path])
             }
             Change::Scanned(scan) => {
                 if self.snapshot.complete && !scan.is_news(&self.scan_request(), &self.disk_entries) && !self.reconfigured {
                     return; // Nothing to compute anew for.
                 }
-                self.reconfigured = false;
-                self.scanned(*scan);
+                self.scanned(*scan)
             }
-            Change::SelectNode(name) => self.selected = name.map(Into::into),
+            Change::SelectNode(name) => {
+                self.selected = name.map(Into::into);
+                Some(Vec::new())
+            }
             Change::Configure(config) => {
                 self.config = config;
                 // Rules for nodes may be others now.
                 self.sources = Arc::default();
                 self.reconfigured = true;
+                None
             }
             Change::Folders(folders) => {
                 self.folders = Arc::new(without_repeats(folders));
                 self.reconfigured = true;
+                None
             }
-        }
-        self.renew(touched.as_ref());
+        };
+        self.renew(touched.as_deref());
     }
 
     fn put(&mut self, path: FilePath, text: &str) -> FilePath {
@@ -269,17 +272,31 @@ impl Workspace {
         id
     }
 
-    fn scanned(&mut self, scan: Scan) {
+    /// Takes what was read; gives the files that changed, or `None` where more than these may have.
+    fn scanned(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
+        let is_same_world =
+            self.snapshot.complete && !self.reconfigured && scan.has_sources(&self.sources) && scan.has_names(&self.disk_entries);
+        self.reconfigured = false;
         self.disk_entries = scan.entries;
         let mut disk = BTreeMap::new();
+        let mut changed = Vec::new();
         for (path, found) in scan.files {
             let file = match found {
                 scan::Found::Same(file) => file,
-                scan::Found::New(content, stamp) => Arc::new(File::new(self.number(&path), path.clone(), content, Some(stamp))),
+                scan::Found::New(content, stamp) => {
+                    changed.push(path.clone());
+                    Arc::new(File::new(self.number(&path), path.clone(), content, Some(stamp)))
+                }
             };
             disk.insert(path, file);
         }
-        self.disk = disk;
+        let before = std::mem::replace(&mut self.disk, Arc::new(disk));
+        // The keys are files, too.
+        self.snapshot.eyaml = keys(&self.config, &self.folders);
+        if is_same_world {
+            changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
+            return Some(changed);
+        }
         let mut nodes: Vec<nodes::Node> = Vec::new();
         let mut certnames = HashSet::new();
         let mut errors = Vec::new();
@@ -298,39 +315,47 @@ impl Workspace {
         self.snapshot.source_errors = Arc::new(errors);
         self.sources = Arc::new(scan.sources);
         self.snapshot.complete = true;
+        None
     }
 
-    /// Makes the snapshot of what is now. `touched` is the one file that changed, or `None` for anything else.
+    /// Makes the snapshot of what is now. `touched` are the files that changed, or `None` for anything else.
     ///
-    /// Where neither the files that there are nor a `hiera.yaml` changed, all but that file is the snapshot's before it.
-    fn renew(&mut self, touched: Option<&FilePath>) {
+    /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is the snapshot's before it.
+    fn renew(&mut self, touched: Option<&[FilePath]>) {
         let snapshot = &mut self.snapshot;
         snapshot.revision += 1;
         snapshot.config = self.config.clone();
         snapshot.folders = self.folders.clone();
         snapshot.ids = self.ids.clone();
         snapshot.selected = self.selected.clone();
-        let Some(path) = touched else {
+        let Some(touched) = touched else {
             let overlay = self.overlay.iter().map(|(path, file)| (path.clone(), file.clone()));
             snapshot.files = self.disk.iter().map(|(path, file)| (path.clone(), file.clone())).chain(overlay).collect();
             snapshot.open = self.overlay.keys().cloned().collect();
             return self.renew_layout();
         };
-        let now = self.overlay.get(path).or_else(|| self.disk.get(path));
-        let before = match now {
-            Some(file) => snapshot.files.insert(path.clone(), file.clone()),
-            None => snapshot.files.remove(path),
-        };
-        match self.overlay.contains_key(path) {
-            true => drop(snapshot.open.insert(path.clone())),
-            false => drop(snapshot.open.remove(path)),
+        let mut is_same_layout = true;
+        let mut read = Vec::new();
+        for path in touched {
+            let now = self.overlay.get(path).or_else(|| self.disk.get(path));
+            let before = match now {
+                Some(file) => snapshot.files.insert(path.clone(), file.clone()),
+                None => snapshot.files.remove(path),
+            };
+            match self.overlay.contains_key(path) {
+                true => drop(snapshot.open.insert(path.clone())),
+                false => drop(snapshot.open.remove(path)),
+            }
+            is_same_layout &= before.is_some() == now.is_some() && !scan::shapes_layout(&self.config, path);
+            // An editor opens most files as they are on disk.
+            if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
+                read.push(path.clone());
+            }
         }
-        if before.is_some() != now.is_some() || scan::shapes_layout(&self.config, path) {
-            return self.renew_layout();
-        }
-        // An editor opens most files as they are on disk.
-        if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
-            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, path));
+        if !is_same_layout {
+            self.renew_layout();
+        } else if !read.is_empty() {
+            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, read));
         }
     }
 
@@ -344,7 +369,7 @@ impl Workspace {
                 entries.entry(folder).or_insert(Entry::Folder { linked: false });
             }
         }
-        snapshot.key_index = Arc::default();
+        snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));
         // Other keys may be named now; those that are not any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);
         snapshot.names = Arc::new(snapshot::Names::new(entries));

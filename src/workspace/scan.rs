@@ -20,7 +20,7 @@ pub struct Request {
     /// The folders.
     pub folders: Arc<Vec<FilePath>>,
     /// Files that were read before; those that are still the same are not read again.
-    pub known: BTreeMap<FilePath, Arc<File>>,
+    pub known: Arc<BTreeMap<FilePath, Arc<File>>>,
     /// The same for the files that nodes come from.
     pub known_sources: Arc<Vec<NodeSource>>,
     /// Files that an editor holds.
@@ -56,16 +56,25 @@ pub struct NodeSource {
 impl Scan {
     /// Whether everything is as `request` knew it.
     pub fn is_news(&self, request: &Request, entries: &BTreeMap<FilePath, Entry>) -> bool {
-        let same_sources = self.sources.len() == request.known_sources.len()
-            && self
-                .sources
-                .iter()
-                .zip(request.known_sources.iter())
-                .all(|(new, old)| (&new.path, &new.environment, new.stamp) == (&old.path, &old.environment, old.stamp));
-        !same_sources
+        !self.has_sources(&request.known_sources)
             || self.files.len() != request.known.len()
             || self.files.values().any(|found| matches!(found, Found::New(..)))
             || self.entries != *entries
+    }
+
+    /// Whether nodes come from these versions of these files.
+    pub(super) fn has_sources(&self, known: &[NodeSource]) -> bool {
+        let sources = |sources: &[NodeSource]| {
+            sources.iter().map(|source| (source.path.clone(), source.environment.clone(), source.stamp)).collect::<Vec<_>>()
+        };
+        sources(&self.sources) == sources(known)
+    }
+
+    /// Whether the same files and folders are there, whatever their versions.
+    pub(super) fn has_names(&self, known: &BTreeMap<FilePath, Entry>) -> bool {
+        let is_alike = |new: &Entry, old: &Entry| matches!((new, old), (Entry::File(_), Entry::File(_))) || new == old;
+        self.entries.len() == known.len()
+            && self.entries.iter().zip(known).all(|(new, old)| new.0 == old.0 && is_alike(new.1, old.1))
     }
 }
 

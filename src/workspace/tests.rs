@@ -456,6 +456,65 @@ fn nodes_come_from_outside_the_workspace_where_the_user_says_so() {
     }
 }
 
+/// A workspace of two data files and the disk that it was read from.
+fn site() -> (crate::workspace::fs::MemoryFs, crate::workspace::Workspace) {
+    let fs = crate::workspace::fs::MemoryFs::new();
+    fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, glob: '*.yaml'}]\n");
+    fs.write("/site/data/common.yaml", "a: 1\n");
+    fs.write("/site/data/other.yaml", "b: 1\n");
+    let mut workspace = crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
+    look(&mut workspace, &fs);
+    (fs, workspace)
+}
+
+/// Reads the folders again.
+fn look(workspace: &mut crate::workspace::Workspace, fs: &crate::workspace::fs::MemoryFs) {
+    let scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+}
+
+fn keys(snapshot: &crate::workspace::Snapshot) -> Vec<&str> {
+    let mut keys: Vec<&str> = snapshot.keys().keys().map(|key| &**key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn of_files_that_are_swapped_on_disk_only_these_are_read_anew() {
+    let (fs, mut workspace) = site();
+    let before = workspace.snapshot();
+    assert_eq!(keys(&before), ["a", "b"]);
+    fs.write("/site/data/common.yaml", "c: 1\n");
+    look(&mut workspace, &fs);
+    let swapped = workspace.snapshot();
+    assert!(swapped.has_same_layout(&before) && swapped.is_indexed());
+    assert_eq!(swapped.files_changed(&before), [FilePath::new("/site/data/common.yaml")]);
+    assert_eq!(keys(&swapped), ["b", "c"]);
+    fs.write("/site/data/more.yaml", "d: 1\n");
+    fs.remove("/site/data/other.yaml");
+    look(&mut workspace, &fs);
+    let others = workspace.snapshot();
+    assert!(!others.has_same_layout(&swapped), "other files may mean another hierarchy");
+    assert_eq!(keys(&others), ["c", "d"]);
+    fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, path: 'common.yaml'}]\n");
+    look(&mut workspace, &fs);
+    assert_eq!(keys(&workspace.snapshot()), ["c"]);
+}
+
+#[test]
+fn an_index_that_was_under_way_when_a_file_changed_is_gone_on_from() {
+    let (_, mut workspace) = site();
+    let first = workspace.snapshot();
+    for text in ["c: 1\n", "d: 1\n"] {
+        workspace.apply(Change::Open(FilePath::new("/site/data/common.yaml"), text.into()));
+    }
+    let last = workspace.snapshot();
+    assert!(!last.is_indexed());
+    assert_eq!(keys(&first), ["a", "b"]);
+    assert!(last.is_indexed(), "what the first one has is known, but for a file");
+    assert_eq!(keys(&last), ["b", "d"]);
+}
+
 #[test]
 fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
     let fs = crate::workspace::fs::MemoryFs::new();

@@ -27,7 +27,8 @@ const MAX_STEPS_IN_FILE: usize = 10_000;
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.keys();
     let mut steps_left = MAX_STEPS_IN_FILE;
-    for token in context.data.tokens() {
+    let wanted = context.file.snapshot.wanted();
+    for token in context.data.tokens().take_while(|_| wanted.is_so()) {
         let Reference::Key { key, .. } = &token.reference else { continue };
         if !index.in_one_circle(&token.root, &key.root_text()) {
             continue;
@@ -98,7 +99,7 @@ impl Search<'_> {
         for path in definitions {
             let place = Place { path, root: target.into() };
             self.steps += 1;
-            if self.steps > self.max_steps || way.contains(&place) {
+            if self.steps > self.max_steps || way.contains(&place) || !file.snapshot.wanted().is_so() {
                 continue;
             }
             let mut files: Vec<FilePath> = way.iter().map(|place| place.path.clone()).collect();

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::diagnostics::{Finding, Findings, check_file};
 use crate::fixture::Fixture;
+use crate::hiera::Wanted;
 use crate::tests::edits::{self, Random};
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
@@ -104,13 +105,14 @@ fn what_is_told_is_what_looking_anew_tells() {
             if random.below(3) != 0 {
                 let snapshot = fixture.workspace.snapshot();
                 // Of some rounds nobody waits for the end.
-                let left = AtomicUsize::new(if random.below(4) == 0 { random.below(3) } else { usize::MAX });
-                let is_wanted = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-                known.extend(findings.update(&snapshot, &rules, &is_wanted));
+                let left = AtomicUsize::new(if random.below(3) == 0 { random.below(40) } else { usize::MAX });
+                let is_wanted =
+                    move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+                let stopped = snapshot.clone().while_wanted(Wanted::as_long_as(is_wanted));
+                known.extend(findings.update(&stopped, &rules));
                 put_off += usize::from(findings.has_more_to_do());
-                if findings.has_more_to_do() && random.below(2) == 0 {
-                    known.extend(findings.update(&snapshot, &rules, &|| true));
-                    assert!(!findings.has_more_to_do());
+                while findings.has_more_to_do() && random.below(3) != 0 {
+                    known.extend(findings.update(&snapshot, &rules));
                 }
                 let idle = AtomicUsize::new(random.below(8));
                 findings.tidy(&|| idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok());

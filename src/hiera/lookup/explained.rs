@@ -18,6 +18,7 @@ use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
 use crate::hiera::types;
 use crate::hiera::value::{Data, Value, float_text};
+use crate::hiera::wanted::Wanted;
 
 impl Resolver<'_> {
     /// Answers a request and tells how.
@@ -56,7 +57,7 @@ impl Resolver<'_> {
     fn explain_options(&self, inv: &mut Invocation, key: &LookupKey) -> Result<(), LookupError> {
         let layers = super::layers_of(key);
         let (root, frame) = (super::LOOKUP_OPTIONS, super::options::frame());
-        inv.fold(&Strategy::Hash, 3, &mut |inv, n| match layers.get(n) {
+        inv.fold(&Strategy::Hash, 3, self.ctx.wanted, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, root, &frame, &Strategy::Hash),
             None => Ok(None),
         })?;
@@ -133,15 +134,16 @@ impl Invocation {
         &mut self,
         strategy: &Strategy,
         variants: usize,
+        wanted: &Wanted,
         next: &mut Next<'_>,
     ) -> Result<Option<Value>, LookupError> {
         if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
-            return fold(strategy, variants, &mut |n| next(self, n));
+            return fold(strategy, variants, wanted, &mut |n| next(self, n));
         }
         self.within(
             || Kind::Merge(strategy.clone()),
             |inv| {
-                let merged = fold::<LookupError>(strategy, variants, &mut |n| next(inv, n))?;
+                let merged = fold::<LookupError>(strategy, variants, wanted, &mut |n| next(inv, n))?;
                 if let Some(value) = &merged {
                     inv.happened(|| Event::Result(value.clone()));
                 }

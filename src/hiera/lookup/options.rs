@@ -93,7 +93,7 @@ impl Resolver<'_> {
         check_layer_options(&own, &layer)?;
         let Some(shared) = shared else { return Ok(LookupOptions::new(Some(own))?) };
         let sides = [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
-        let merged = inv.fold(&Strategy::Hash, 2, &mut |inv, n| {
+        let merged = inv.fold(&Strategy::Hash, 2, self.ctx.wanted, &mut |inv, n| {
             let (name, value) = &sides[n];
             let found = || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
             inv.within(|| Kind::Scope(name.clone()), |inv| inv.happened(found));
@@ -118,7 +118,7 @@ impl Resolver<'_> {
             return Ok(known.clone());
         }
         let mut values = [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
-        let shared = fold::<LookupError>(&Strategy::Hash, 2, &mut |n| Ok(values[n].take()))?;
+        let shared = fold::<LookupError>(&Strategy::Hash, 2, self.ctx.wanted, &mut |n| Ok(values[n].take()))?;
         *self.shared_options.borrow_mut() = Some(shared.clone());
         Ok(shared)
     }

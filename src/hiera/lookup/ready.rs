@@ -51,8 +51,8 @@ impl Resolver<'_> {
     ) -> Result<Option<Value>, LookupError> {
         let ready = levels.ready.get_or_init(|| levels.located.iter().map(|located| self.prepare(layer, located)).collect());
         let counts = counts_in(layer, root);
-        fold::<LookupError>(merge, ready.len(), &mut |n| {
-            fold::<LookupError>(merge, ready[n].len(), &mut |m| match &ready[n][m] {
+        fold::<LookupError>(merge, ready.len(), self.ctx.wanted, &mut |n| {
+            fold::<LookupError>(merge, ready[n].len(), self.ctx.wanted, &mut |m| match &ready[n][m] {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
                 Ready::Look(..) if !counts => Ok(None),

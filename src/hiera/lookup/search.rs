@@ -37,7 +37,7 @@ impl Resolver<'_> {
         }
         let layers = layers_of(key);
         // The layers are always three to Puppet, whether or not a module is asked.
-        let found = inv.fold(merge, 3, &mut |inv, n| match layers.get(n) {
+        let found = inv.fold(merge, 3, self.ctx.wanted, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, &root, &frame, merge),
             None => Ok(None),
         })?;
@@ -119,7 +119,7 @@ impl Resolver<'_> {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
-        inv.fold(merge, levels.len(), &mut |inv, n| {
+        inv.fold(merge, levels.len(), self.ctx.wanted, &mut |inv, n| {
             let located = &levels[n];
             // A glob that names nothing is no location to Puppet; it is one to the steps.
             let (real, empty): (Vec<&Location>, Vec<&Location>) =
@@ -130,7 +130,11 @@ impl Resolver<'_> {
             }
             inv.within(
                 || Kind::Level(located.level.name.clone()),
-                |inv| inv.fold(merge, real.len(), &mut |inv, n| self.search_location(inv, layer, located, real[n], root)),
+                |inv| {
+                    inv.fold(merge, real.len(), self.ctx.wanted, &mut |inv, n| {
+                        self.search_location(inv, layer, located, real[n], root)
+                    })
+                },
             )
         })
     }

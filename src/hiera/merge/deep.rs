@@ -13,6 +13,7 @@ use super::strategy::DeepOptions;
 use super::{MergeError, member, order};
 use crate::hiera::ruby_regex::RubyRegex;
 use crate::hiera::value::{Data, Hash, Value};
+use crate::hiera::wanted::Wanted;
 
 /// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed by what only `higher` has,
 /// anything else as `higher`. For `reverse_deep`, swap the two.
@@ -22,14 +23,15 @@ use crate::hiera::value::{Data, Hash, Value};
 /// Errors: the knockout prefix is empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
 /// Source: `DeepMerge.deep_merge!` of deep_merge 1.1.1 as Puppet's `DeepMergeStrategy` calls it.
 pub fn deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    let knockout = OnceCell::new();
-    DeepMerge::new(options, &knockout)?.merge(higher, lower)
+    let (knockout, wanted) = (OnceCell::new(), Wanted::default());
+    DeepMerge::new(options, &knockout, &wanted)?.merge(higher, lower)
 }
 
 /// A deep merge in progress.
 pub(super) struct DeepMerge<'m> {
     options: &'m DeepOptions,
     knockout: &'m OnceCell<Result<Knockout, MergeError>>,
+    wanted: &'m Wanted,
 }
 
 /// A compiled knockout prefix.
@@ -51,11 +53,12 @@ impl<'m> DeepMerge<'m> {
     pub(super) fn new(
         options: &'m DeepOptions,
         knockout: &'m OnceCell<Result<Knockout, MergeError>>,
+        wanted: &'m Wanted,
     ) -> Result<DeepMerge<'m>, MergeError> {
         match &options.knockout_prefix {
             Some(prefix) if prefix.is_empty() => Err(MergeError::EmptyKnockout),
             Some(_) if options.preserve_unmergeables => Err(MergeError::KnockoutPreserves),
-            _ => Ok(DeepMerge { options, knockout }),
+            _ => Ok(DeepMerge { options, knockout, wanted }),
         }
     }
 
@@ -162,6 +165,9 @@ impl<'m> DeepMerge<'m> {
 
     fn merge_hashes(&self, higher: Hash, mut lower: Hash) -> Result<Hash, MergeError> {
         for (key, new) in higher {
+            if !self.wanted.is_so() {
+                return Err(MergeError::Unwanted);
+            }
             match lower.get_mut(&key) {
                 Some(old) if !is_falsy(&old.value) => {
                     if !changes_nothing(&new.value) {

@@ -34,7 +34,7 @@ fn check(merge: &str, places: &str, expected: &str) {
     let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let found: Vec<Option<Value>> = places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
-    let result = fold::<MergeError>(&strategy, found.len(), &mut |n| Ok(found[n].clone()));
+    let result = fold::<MergeError>(&strategy, found.len(), &Wanted::default(), &mut |n| Ok(found[n].clone()));
     check_result(result, expected, places);
 }
 
@@ -52,9 +52,10 @@ fn check_result(result: Result<Option<Value>, MergeError>, expected: &str, place
 fn check_groups(merge: &str, groups: &[&[&str]], expected: &str) {
     let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
-    let group =
-        |places: &[&str]| fold::<MergeError>(&strategy, places.len(), &mut |n| Ok((places[n] != "-").then(|| value(places[n]))));
-    check_result(fold(&strategy, groups.len(), &mut |n| group(groups[n])), expected, &format!("{groups:?}"));
+    let group = |places: &[&str]| {
+        fold::<MergeError>(&strategy, places.len(), &Wanted::default(), &mut |n| Ok((places[n] != "-").then(|| value(places[n]))))
+    };
+    check_result(fold(&strategy, groups.len(), &Wanted::default(), &mut |n| group(groups[n])), expected, &format!("{groups:?}"));
 }
 
 const KNOCKOUT: &str = r#"{"strategy": "deep", "knockout_prefix": "--"}"#;
@@ -135,7 +136,7 @@ fn first_stops_at_the_first_value() {
         asked += 1;
         Ok::<_, MergeError>(Some(Value::null(None)))
     };
-    assert_eq!(fold(&Strategy::First, 9, next), Ok(Some(Value::null(None))));
+    assert_eq!(fold(&Strategy::First, 9, &Wanted::default(), next), Ok(Some(Value::null(None))));
     assert_eq!(asked, 1);
 }
 

@@ -12,6 +12,7 @@ use crate::hiera::Wanted;
 use crate::settings::{self, SettingProblem, Settings};
 use crate::text::{Encoding, FilePath};
 use crate::workspace::fs::OsFs;
+use crate::workspace::parallel::cores;
 use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
 
 /// What the handlers and the two tasks in the background share.
@@ -40,7 +41,7 @@ impl Default for Slots {
 impl Slots {
     /// How many there are.
     pub(super) fn number() -> usize {
-        std::thread::available_parallelism().map_or(2, usize::from).max(2)
+        cores().max(2)
     }
 
     /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may wait for it any more, when the request was

@@ -32,16 +32,17 @@ pub struct KeyIndex {
 
 /// The data of one file, in each way in which some level reads it. Equal to another when it is the very same data.
 #[derive(Clone, Debug, Default)]
-pub struct Readings(Vec<Arc<DataFile>>);
+pub struct Readings(Arc<[Arc<DataFile>]>);
 
 impl PartialEq for Readings {
     fn eq(&self, other: &Readings) -> bool {
-        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
+        self.0.len() == other.0.len() && self.0.iter().zip(&*other.0).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
 
 /// Root keys and where each is used. Found by a quicker hash than the usual one: rules ask for keys all the time.
-type UsesOfKeys = imbl::GenericHashMap<Arc<str>, Uses, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
+/// Where it is used is shared by maps whose other keys are used otherwise.
+type UsesOfKeys = imbl::GenericHashMap<Arc<str>, Arc<Uses>, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 /// Where a root key is used.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +87,7 @@ impl KeyIndex {
             index.readings.insert(path.clone(), readings);
         }
         index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
-        index.keys = keys.into_iter().collect();
+        index.keys = keys.into_iter().map(|(key, uses)| (key, Arc::new(uses))).collect();
         index
     }
 
@@ -130,27 +131,36 @@ impl KeyIndex {
             self.circles = Arc::default();
             for change in &changes {
                 for (root, target) in questions(&change.part().facts) {
-                    let asks_for = &mut self.keys.entry(root.clone()).or_default().asks_for;
-                    count(asks_for, &target, matches!(change, Change::Come(_)));
+                    let uses = Arc::make_mut(self.keys.entry(root.clone()).or_default());
+                    count(&mut uses.asks_for, &target, matches!(change, Change::Come(_)));
                 }
             }
         }
         for change in &changes {
             for key in change.part().facts.members.iter().filter_map(|(key, _)| key.as_str()) {
                 let is_defined = new.0.iter().any(|data| data.get(key).is_some());
-                let uses = self.keys.entry(key.into()).or_default();
-                let was_defined = !uses.definitions.is_empty();
-                match (uses.definitions.binary_search(path), is_defined) {
-                    (Err(place), true) => uses.definitions.insert(place, path.clone()),
-                    (Ok(place), false) => drop(uses.definitions.remove(place)),
-                    (Ok(_), true) | (Err(_), false) => {}
+                let place = |uses: &Arc<Uses>| uses.definitions.binary_search(path);
+                let was_defined = self.keys.get(key).map(place).is_some_and(|place| place.is_ok());
+                if was_defined != is_defined {
+                    self.define(key, path, is_defined);
                 }
-                self.defined = self.defined + usize::from(!uses.definitions.is_empty()) - usize::from(was_defined);
-                if uses.definitions.is_empty() && uses.asks_for.is_empty() {
+                if self.keys.get(key).is_some_and(|uses| uses.definitions.is_empty() && uses.asks_for.is_empty()) {
                     self.keys.remove(key);
                 }
             }
         }
+    }
+
+    /// Notes that a file defines a root key now, or not any more.
+    fn define(&mut self, key: &str, path: &FilePath, is_defined: bool) {
+        let definitions = &mut Arc::make_mut(self.keys.entry(key.into()).or_default()).definitions;
+        let was_empty = definitions.is_empty();
+        match definitions.binary_search(path) {
+            Err(place) if is_defined => definitions.insert(place, path.clone()),
+            Ok(place) if !is_defined => drop(definitions.remove(place)),
+            _ => {}
+        }
+        self.defined = self.defined + usize::from(!definitions.is_empty()) - usize::from(!was_empty);
     }
 
     /// The files that define a root key, in the order of their paths.
@@ -162,7 +172,7 @@ impl KeyIndex {
     pub fn may_be_merged_strictly(&self, key: &str) -> bool {
         let gather = || {
             let readings = self.definitions(LOOKUP_OPTIONS).iter().filter_map(|path| self.readings.get(path));
-            let options = readings.flat_map(|readings| &readings.0).filter_map(|data| data.get(LOOKUP_OPTIONS));
+            let options = readings.flat_map(|readings| readings.0.iter()).filter_map(|data| data.get(LOOKUP_OPTIONS));
             let is_strict = |strategy: &Strategy| matches!(strategy, Strategy::Hash | Strategy::Unique);
             WrittenOptions::gather(options.map(|member| &member.value), is_strict)
         };
@@ -382,7 +392,7 @@ fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
     let mut data: Vec<_> = governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
     // What is read in the same way is the same: parsed once, counted once.
     data.dedup_by(|a, b| Arc::ptr_eq(a, b));
-    Readings(data)
+    Readings(data.into())
 }
 
 /// From which root key to which a part's tokens lead.
@@ -435,7 +445,8 @@ fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
 
 /// The strongly connected components with a loop in them: for each key in one, its number (Tarjan's algorithm, without recursion).
 fn circles(uses: &UsesOfKeys) -> HashMap<Arc<str>, usize> {
-    let asking: Vec<(&Arc<str>, &Uses)> = uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).collect();
+    let asking = uses.iter().map(|(key, uses)| (key, &**uses));
+    let asking: Vec<(&Arc<str>, &Uses)> = asking.filter(|(_, uses)| !uses.asks_for.is_empty()).collect();
     let keys: Vec<&Arc<str>> = asking.iter().map(|(key, _)| *key).collect();
     let number: HashMap<&str, usize> = keys.iter().enumerate().map(|(n, key)| (&***key, n)).collect();
     let numbers = |uses: &Uses| uses.asks_for.iter().filter_map(|(target, _)| number.get(&**target).copied()).collect();
@@ -489,7 +500,7 @@ mod tests {
     fn index(edges: &[(&str, &str)]) -> KeyIndex {
         let mut index = KeyIndex::default();
         for (from, to) in edges {
-            count(&mut index.keys.entry(Arc::from(*from)).or_default().asks_for, &Arc::from(*to), true);
+            count(&mut Arc::make_mut(index.keys.entry(Arc::from(*from)).or_default()).asks_for, &Arc::from(*to), true);
         }
         index
     }

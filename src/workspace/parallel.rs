@@ -1,7 +1,7 @@
 //! Work on many files at once, on all cores.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use crate::hiera::lookup::STACK;
@@ -9,9 +9,15 @@ use crate::hiera::lookup::STACK;
 /// How many items a thread takes at a time: enough that taking costs nothing, few enough that no thread is left with all the long ones.
 const BATCH: usize = 16;
 
+/// How many cores there are. Asked once: the system is asked for limits in several files.
+pub fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// What `work` makes of each item, in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, usize::from).min(items.len().div_ceil(BATCH));
+    let cores = cores().min(items.len().div_ceil(BATCH));
     if cores < 2 {
         return items.iter().map(work).collect();
     }

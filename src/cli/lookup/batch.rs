@@ -12,6 +12,7 @@ use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::workspace::layers::Environment;
+use crate::workspace::parallel;
 
 /// How many questions are answered at once.
 const AT_ONCE: usize = 64;
@@ -33,7 +34,7 @@ pub(super) fn batch(
     let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
     let answerer = Answerer { opened, environment, options: print_options(arguments), name_nodes };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = parallel::cores();
     thread::scope(|threads| {
         let mut workers = Vec::new();
         for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {

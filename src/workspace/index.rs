@@ -134,7 +134,11 @@ impl KeyIndex {
         }
         for change in &changes {
             for key in change.part().facts.members.iter().filter_map(|(key, _)| key.as_str()) {
-                let is_defined = new.0.iter().any(|data| data.get(key).is_some());
+                let defines = |readings: &Readings| readings.0.iter().any(|data| data.get(key).is_some());
+                let is_defined = defines(new);
+                if is_defined == defines(old) {
+                    continue; // as with most keys of a file that is read again
+                }
                 let uses = self.keys.entry(key.into()).or_default();
                 let was_defined = !uses.definitions.is_empty();
                 match (uses.definitions.binary_search(path), is_defined) {
@@ -238,7 +242,7 @@ impl KeyIndex {
             all.files.insert(path.clone());
             let changes = changes(old, new);
             let members = changes.iter().flat_map(|change| &change.part().facts.members);
-            all.keys.extend(members.filter_map(|(key, _)| key.as_str()).map(Arc::from));
+            all.keys.extend(members.filter_map(|(key, _)| key.as_arc().cloned()));
             all.questions |= asks_otherwise(&changes);
         }
         all

@@ -69,6 +69,13 @@ fn concerns_config(problem: &Problem) -> bool {
     matches!(problem.kind, Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken)
 }
 
+/// The rules that are looked for, with the severities that settings give them.
+fn wanted(severities: &Severities) -> Vec<(&'static Rule, Option<Severity>)> {
+    let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
+    let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| given.unwrap_or(rule.severity) != Severity::Off;
+    catalogue::RULES.iter().map(with_severity).filter(is_on).collect()
+}
+
 /// Findings in the order of their places, each once.
 fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_cached_key(|finding| (snapshot.place(finding.span), finding.rule.code));
@@ -79,7 +86,8 @@ fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
 /// One file, about to be checked: as a whole, and entry by entry.
 struct FileCheck<'a> {
     context: FileContext<'a>,
-    severities: &'a Severities,
+    /// The rules that are looked for, with the severities that settings give them.
+    rules: Vec<(&'static Rule, Option<Severity>)>,
     data: Arc<DataFile>,
     /// The config that the file is, if it is one.
     own_config: Option<&'a HieraConfig>,
@@ -110,10 +118,10 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let severities = rules.of(&environment.root);
+        let rules = wanted(rules.of(&environment.root));
         let resolver = LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
-        Some(look(&FileCheck { context, severities, data, own_config, layer, is_read, strategy: &strategy }))
+        Some(look(&FileCheck { context, rules, data, own_config, layer, is_read, strategy: &strategy }))
     }
 
     /// What concerns the file as a whole, or several of its entries.
@@ -133,10 +141,15 @@ impl FileCheck<'_> {
     /// What concerns one entry.
     fn entry(&self, facts: &Facts) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
-        self.each_rule(|check, findings| match (check, layer) {
+        let context =
+            layer.map(|layer| EntryContext { file: self.context, data: &self.data, facts, layer, strategy: self.strategy });
+        let options = context.as_ref().and_then(EntryContext::options);
+        self.each_rule(|check, findings| match (check, &context) {
             (Check::Problem(check), _) => self.problems(check, &facts.problems, findings),
-            (Check::Entry(check), Some(layer)) => {
-                check(&EntryContext { file: self.context, data: &self.data, facts, layer, strategy: self.strategy }, findings);
+            (Check::Entry(check), Some(context)) => check(context, findings),
+            (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
+                let context = DataContext { file: *file, data: &self.data, layer };
+                options.into_iter().for_each(|options| check(options, &context, findings));
             }
             _ => {}
         })
@@ -174,16 +187,12 @@ impl FileCheck<'_> {
 
     fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for rule in catalogue::RULES {
-            let severity = self.severities.get(rule.code).copied().unwrap_or(rule.severity);
-            if severity == Severity::Off {
-                continue;
-            }
+        for (rule, severity) in &self.rules {
             let before = findings.len();
             look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.
-            if findings.len() > before && self.severities.contains_key(rule.code) {
-                findings[before..].iter_mut().for_each(|finding| finding.severity = severity);
+            if let Some(severity) = severity {
+                findings[before..].iter_mut().for_each(|finding| finding.severity = *severity);
             }
         }
         findings

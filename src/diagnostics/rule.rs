@@ -69,6 +69,8 @@ pub enum Check {
     /// A top-level entry of a data file (or all of a file that is read as a whole), in its workspace. What is found depends on the entry, on
     /// the definitions of the keys that lookups of its own and of those in its tokens may come to, on `lookup_options`, and on no other data.
     Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
+    /// The `lookup_options` of a data file, in its workspace.
+    Options(fn(&Member, &DataContext<'_>, &mut Vec<Finding>)),
     /// The tokens of a whole data file, in its workspace: circles, which any question that a token asks may close.
     Circles(fn(&DataContext<'_>, &mut Vec<Finding>)),
     /// A `hiera.yaml`.
@@ -125,8 +127,7 @@ impl<'a> EntryContext<'a> {
 
     /// The `lookup_options` of the file, if this is their entry.
     pub fn options(&self) -> Option<&'a Member> {
-        let is_it = |(key, member): &&(Key, Member)| key.as_str() == Some(LOOKUP_OPTIONS) && self.data.counts(key, member);
-        self.facts.members.iter().find(is_it).map(|(_, member)| member)
+        self.members().find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS)).map(|(_, member)| member)
     }
 }
 

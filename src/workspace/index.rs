@@ -19,7 +19,7 @@ use crate::text::FilePath;
 /// The index of one snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct KeyIndex {
-    keys: imbl::HashMap<Arc<str>, Uses>,
+    keys: UsesOfKeys,
     /// How many root keys some file defines.
     defined: usize,
     /// What each file says, in each way in which some level reads it.
@@ -39,6 +39,9 @@ impl PartialEq for Readings {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
+
+/// Root keys and where each is used. Found by a quicker hash than the usual one: rules ask for keys all the time.
+type UsesOfKeys = imbl::GenericHashMap<Arc<str>, Uses, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 /// Where a root key is used.
 #[derive(Clone, Debug, Default)]
@@ -435,7 +438,7 @@ fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
 }
 
 /// The strongly connected components with a loop in them: for each key in one, its number (Tarjan's algorithm, without recursion).
-fn circles(uses: &imbl::HashMap<Arc<str>, Uses>) -> HashMap<Arc<str>, usize> {
+fn circles(uses: &UsesOfKeys) -> HashMap<Arc<str>, usize> {
     let asking: Vec<(&Arc<str>, &Uses)> = uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).collect();
     let keys: Vec<&Arc<str>> = asking.iter().map(|(key, _)| *key).collect();
     let number: HashMap<&str, usize> = keys.iter().enumerate().map(|(n, key)| (&***key, n)).collect();

@@ -1,13 +1,16 @@
 //! Which `hiera.yaml` governs what: environments, their modules, and the files that their levels can reach.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
 
 use super::Snapshot;
+use super::seeing::NodesByValue;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
 use crate::hiera::hierarchy::{datadir_start, pattern_of};
+use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::scope::{PinnedFile, Scope};
 use crate::text::FilePath;
@@ -48,15 +51,17 @@ pub struct Known {
     /// The number of the only node that sees a file. Layers are read anew whenever the nodes are.
     only_nodes: RwLock<HashMap<FilePath, Option<usize>>>,
     scopes: RwLock<HashMap<FilePath, Scope>>,
+    /// The nodes by the value of a variable that locations name.
+    nodes_by_value: RwLock<HashMap<LookupKey, Arc<NodesByValue>>>,
 }
 
-/// What is known of a file, or else what `find` says, which is remembered.
-fn remembered<T: Clone>(known: &RwLock<HashMap<FilePath, T>>, path: &FilePath, find: impl FnOnce() -> T) -> T {
-    if let Some(known) = known.read().unwrap_or_else(PoisonError::into_inner).get(path) {
+/// What is known of a file, or of something else, or else what `find` says, which is remembered.
+fn remembered<K: Clone + Eq + Hash, T: Clone>(known: &RwLock<HashMap<K, T>>, of: &K, find: impl FnOnce() -> T) -> T {
+    if let Some(known) = known.read().unwrap_or_else(PoisonError::into_inner).get(of) {
         return known.clone();
     }
     let found = find();
-    known.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), found.clone());
+    known.write().unwrap_or_else(PoisonError::into_inner).insert(of.clone(), found.clone());
     found
 }
 
@@ -167,6 +172,11 @@ impl Environment {
     /// The number of the only node that sees a file, as `find` says the first time.
     pub(super) fn only_node_seeing(&self, path: &FilePath, find: impl FnOnce() -> Option<usize>) -> Option<usize> {
         remembered(&self.known.only_nodes, path, find)
+    }
+
+    /// The nodes by the value of a variable, as `gather` says the first time.
+    pub(super) fn nodes_by_value(&self, variable: &LookupKey, gather: impl FnOnce() -> NodesByValue) -> Arc<NodesByValue> {
+        remembered(&self.known.nodes_by_value, variable, || Arc::new(gather()))
     }
 
     /// The scope that a file's own path tells of, with all that is derived from it, as `infer` says the first time.

@@ -1,7 +1,10 @@
 //! Who reads a file: the ways in which levels can name it, and in which scopes they do.
 
+use std::collections::HashMap;
+
 use super::layers::{Environment, Reach};
-use super::snapshot::EnvironmentView;
+use super::nodes::Node;
+use super::snapshot::{EnvironmentView, Snapshot};
 use crate::hiera::config::{HieraConfig, Version};
 use crate::hiera::hierarchy::{Place, locate};
 use crate::hiera::key::LookupKey;
@@ -36,6 +39,24 @@ impl<'a> Seeing<'a> {
         Seeing { environment, path, ways: can_name.filter_map(way).collect() }
     }
 
+    /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are told apart by the value of one variable.
+    pub(super) fn candidates(&self, snapshot: &Snapshot) -> Vec<usize> {
+        let nodes = || snapshot.numbered_nodes_of(self.environment);
+        let mut found = Vec::new();
+        for way in &self.ways {
+            let own = way.needs.iter().filter(|(key, _)| is_of_the_node(key));
+            let fitting =
+                own.map(|(key, text)| self.environment.nodes_by_value(key, || NodesByValue::gather(nodes(), key)).with(text));
+            match fitting.min_by_key(Vec::len) {
+                Some(fewest) => found.extend(fewest),
+                None => return nodes().map(|(number, _)| number).collect(),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Whether a node with this scope reads it.
     pub(super) fn by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> bool {
         let environment = self.environment.name.as_str();
@@ -50,15 +71,47 @@ impl<'a> Seeing<'a> {
     }
 }
 
-impl Way<'_> {
-    /// Whether no variable speaks against it. Quick: of many nodes, most are told apart by this.
-    fn may_be_taken(&self, scope: &Scope) -> bool {
-        let is_other = |(key, needed): &(LookupKey, String)| {
-            let value = scope.member(key).and_then(Value::as_str);
-            value.is_some_and(|text| text != needed && is_plain(text))
-        };
-        !self.needs.iter().any(is_other)
+/// The numbers of the nodes, in order, by what a variable of theirs means in a path.
+#[derive(Debug, Default)]
+pub(super) struct NodesByValue {
+    plain: HashMap<String, Vec<usize>>,
+    /// Those for which its text alone does not decide it.
+    others: Vec<usize>,
+}
+
+impl NodesByValue {
+    fn gather<'n>(nodes: impl Iterator<Item = (usize, &'n Node)>, variable: &LookupKey) -> NodesByValue {
+        let mut all = NodesByValue::default();
+        for (number, node) in nodes {
+            match plain_value(&node.scope, variable) {
+                Some(text) => all.plain.entry(text.to_owned()).or_default().push(number),
+                None => all.others.push(number),
+            }
+        }
+        all
     }
+
+    /// The nodes for which the variable may mean this text.
+    fn with(&self, text: &str) -> Vec<usize> {
+        self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
+    }
+}
+
+impl Way<'_> {
+    /// Whether no variable speaks against it.
+    fn may_be_taken(&self, scope: &Scope) -> bool {
+        !self.needs.iter().any(|(key, needed)| plain_value(scope, key).is_some_and(|text| text != needed))
+    }
+}
+
+/// The text of a variable, if that is all that it means in a path.
+fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
+    scope.member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
+}
+
+/// Whether a variable is the same in every environment that the node is looked at in, see [`Node::scope_in`].
+fn is_of_the_node(variable: &LookupKey) -> bool {
+    !matches!(&*variable.root_text(), "environment" | "::environment" | "server_facts" | "::server_facts")
 }
 
 /// The variables of a location that names the file in one way only. Where an extension is added, or Hiera 3 reads the variables, texts
@@ -80,7 +133,6 @@ fn is_plain(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::Fixture;
-    use crate::workspace::Snapshot;
 
     /// Values that mean more in a path than their text, and some that do not.
     const FLEET: &str = "

@@ -141,7 +141,8 @@ impl Snapshot {
         self.numbered_nodes_of(environment).map(|(_, node)| node)
     }
 
-    fn numbered_nodes_of(&self, environment: &Environment) -> impl Iterator<Item = (usize, &Node)> {
+    /// The same with their numbers among all nodes.
+    pub(super) fn numbered_nodes_of(&self, environment: &Environment) -> impl Iterator<Item = (usize, &Node)> {
         let own = self.config.environments.get_key_value(&environment.root).map(|(root, _)| root);
         self.nodes.iter().enumerate().filter(move |(_, node)| node.environment.as_ref() == own)
     }
@@ -193,20 +194,26 @@ impl Snapshot {
 
     /// The nodes whose hierarchy includes the file.
     pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
-        let (view, seeing) = (self.view(environment), Seeing::of(environment, path));
-        self.nodes_of(environment).filter(|node| seeing.by(&node.scope_in(&environment.name), &view)).collect()
+        self.numbers_of_nodes_seeing(environment, path).filter_map(|number| self.nodes.get(number)).collect()
     }
 
     /// The node whose hierarchy includes the file, if it is the only one.
     pub fn only_node_seeing(&self, environment: &Environment, path: &FilePath) -> Option<&Node> {
-        let view = self.view(environment);
         let number = environment.only_node_seeing(path, || {
-            let seeing = Seeing::of(environment, path);
-            let sees = |node: &Node| seeing.by(&node.scope_in(&environment.name), &view);
-            let mut numbers = self.numbered_nodes_of(environment).filter(|(_, node)| sees(node)).map(|(number, _)| number);
+            let mut numbers = self.numbers_of_nodes_seeing(environment, path);
             numbers.next().filter(|_| numbers.next().is_none())
         });
         number.and_then(|number| self.nodes.get(number))
+    }
+
+    fn numbers_of_nodes_seeing<'a>(
+        &'a self,
+        environment: &'a Environment,
+        path: &'a FilePath,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let (view, seeing) = (self.view(environment), Seeing::of(environment, path));
+        let candidates = seeing.candidates(self).into_iter();
+        candidates.filter(move |number| seeing.by(&self.nodes[*number].scope_in(&environment.name), &view))
     }
 
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,

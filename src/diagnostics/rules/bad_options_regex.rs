@@ -1,7 +1,8 @@
 //! `bad-options-regex`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::ruby_regex::RubyRegex;
+use crate::hiera::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -9,11 +10,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a pattern of lookup_options that is no regular expression",
     docs: include_str!("bad_options_regex.md"),
-    check: Check::Entry(check),
+    check: Check::Options(check),
 };
 
-fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
+fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = options.value.as_hash() else { return };
     for (key, member) in options {
         let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{")) else { continue };
         if let (Err(error), Some(span)) = (RubyRegex::new(pattern), member.key_origin) {

@@ -1,7 +1,8 @@
 //! `foreign-options`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::config::Layer;
+use crate::hiera::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -9,12 +10,12 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "lookup_options of a module about keys that are not the module's",
     docs: include_str!("foreign_options.md"),
-    check: Check::Entry(check),
+    check: Check::Options(check),
 };
 
-fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+fn check(options: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Layer::Module(module) = context.layer else { return };
-    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
+    let Some(options) = options.value.as_hash() else { return };
     for (key, entry) in options {
         let Some(text) = key.as_str().filter(|text| !text.contains("%{")) else { continue };
         let prefix = if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };

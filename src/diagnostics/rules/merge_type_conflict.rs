@@ -22,15 +22,12 @@ const MAX_OTHERS: usize = 50;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
+    let index = file.snapshot.keys();
     let keys = context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
-    for key in keys.filter(|key| file.snapshot.keys().may_be_merged_strictly(key)) {
-        let others: Vec<&FilePath> = file
-            .snapshot
-            .keys()
-            .definitions(key)
-            .iter()
-            .filter(|path| **path != file.file.path && file.environment.reaches(path))
-            .collect();
+    // What one file alone defines is merged with nothing.
+    for key in keys.filter(|key| index.definitions(key).len() > 1 && index.may_be_merged_strictly(key)) {
+        let is_another = |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
+        let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
         }

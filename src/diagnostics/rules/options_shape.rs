@@ -1,8 +1,8 @@
 //! `options-shape`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::value::{Data, Value};
+use crate::hiera::value::{Data, Member, Value};
 use crate::text::Span;
 
 /// The rule.
@@ -11,11 +11,10 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "lookup_options, or an entry of them, that are no hash",
     docs: include_str!("options_shape.md"),
-    check: Check::Entry(check),
+    check: Check::Options(check),
 };
 
-fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(member) = context.options() else { return };
+fn check(member: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let place = member.value.origin.or(member.key_origin);
     let Some(options) = member.value.as_hash() else {
         if let Some(span) = place.filter(|_| !member.value.is_live()) {
@@ -56,7 +55,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Puppet passes over `null`, unless another file has options: these cannot be merged with it.
-fn no_hash(context: &EntryContext<'_>, value: &Value, span: Span) -> Finding {
+fn no_hash(context: &DataContext<'_>, value: &Value, span: Span) -> Finding {
     let alone = context.file.snapshot.keys().definitions(LOOKUP_OPTIONS).len() < 2;
     let is_null = matches!(value.data, Data::Null);
     let mut finding = Finding::new(

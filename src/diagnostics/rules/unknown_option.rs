@@ -1,6 +1,7 @@
 //! `unknown-option`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
+use crate::hiera::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -8,11 +9,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     summary: "an option in an entry of lookup_options that Puppet passes over",
     docs: include_str!("unknown_option.md"),
-    check: Check::Entry(check),
+    check: Check::Options(check),
 };
 
-fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
+fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = options.value.as_hash() else { return };
     for (name, entry) in options {
         for (option, member) in entry.value.as_hash().into_iter().flatten() {
             let option = option.to_text();

@@ -1,7 +1,8 @@
 //! `unknown-strategy`
 
-use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::merge::parse_strategy;
+use crate::hiera::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -9,11 +10,11 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",
     docs: include_str!("unknown_strategy.md"),
-    check: Check::Entry(check),
+    check: Check::Options(check),
 };
 
-fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    let Some(options) = context.options().and_then(|member| member.value.as_hash()) else { return };
+fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    let Some(options) = options.value.as_hash() else { return };
     for (key, entry) in options {
         let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else { continue };
         if let Err(error) = parse_strategy(merge)

@@ -138,12 +138,12 @@ impl KeyIndex {
         }
         for change in &changes {
             for key in change.part().facts.members.iter().filter_map(|(key, _)| key.as_str()) {
-                let is_defined = new.0.iter().any(|data| data.get(key).is_some());
-                let place = |uses: &Arc<Uses>| uses.definitions.binary_search(path);
-                let was_defined = self.keys.get(key).map(place).is_some_and(|place| place.is_ok());
-                if was_defined != is_defined {
-                    self.define(key, path, is_defined);
+                let defines = |readings: &Readings| readings.0.iter().any(|data| data.get(key).is_some());
+                let is_defined = defines(new);
+                if is_defined == defines(old) {
+                    continue; // as with most keys of a file that is read again
                 }
+                self.define(key, path, is_defined);
                 if self.keys.get(key).is_some_and(|uses| uses.definitions.is_empty() && uses.asks_for.is_empty()) {
                     self.keys.remove(key);
                 }
@@ -251,7 +251,7 @@ impl KeyIndex {
             all.files.insert(path.clone());
             let changes = changes(old, new);
             let members = changes.iter().flat_map(|change| &change.part().facts.members);
-            all.keys.extend(members.filter_map(|(key, _)| key.as_str()).map(Arc::from));
+            all.keys.extend(members.filter_map(|(key, _)| key.as_arc().cloned()));
             all.questions |= asks_otherwise(&changes);
         }
         all

@@ -106,7 +106,7 @@ pub struct Workspace {
     ids: Arc<Vec<FilePath>>,
     disk: Arc<BTreeMap<FilePath, Arc<File>>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
-    disk_entries: BTreeMap<FilePath, Entry>,
+    disk_entries: Arc<BTreeMap<FilePath, Entry>>,
     sources: Arc<Vec<scan::NodeSource>>,
     /// Whether settings or folders changed since the folders were read.
     reconfigured: bool,
@@ -164,7 +164,7 @@ impl Workspace {
             ids: Arc::default(),
             disk: Arc::default(),
             overlay: BTreeMap::new(),
-            disk_entries: BTreeMap::new(),
+            disk_entries: Arc::default(),
             sources: Arc::default(),
             reconfigured: false,
             selected: None,
@@ -189,13 +189,18 @@ impl Workspace {
 
     /// What a scan needs to know: settings, folders and the versions that need not be read again.
     pub fn scan_request(&self) -> scan::Request {
-        let open = self.overlay.keys().cloned().collect();
+        // Files that only an editor has count in its layers, and so do the texts that it holds.
+        let is_as_on_disk = self.snapshot.complete
+            && !self.reconfigured
+            && self.snapshot.names.entries.len() == self.disk_entries.len()
+            && !self.overlay.keys().any(|path| scan::shapes_layout(&self.config, path));
         scan::Request {
             config: self.config.clone(),
             folders: self.folders.clone(),
             known: self.disk.clone(),
             known_sources: self.sources.clone(),
-            open,
+            known_entries: self.disk_entries.clone(),
+            known_layers: is_as_on_disk.then(|| self.snapshot()),
         }
     }
 
@@ -277,7 +282,7 @@ impl Workspace {
         let is_same_world =
             self.snapshot.complete && !self.reconfigured && scan.has_sources(&self.sources) && scan.has_names(&self.disk_entries);
         self.reconfigured = false;
-        self.disk_entries = scan.entries;
+        self.disk_entries = Arc::new(scan.entries);
         let mut disk = BTreeMap::new();
         let mut changed = Vec::new();
         for (path, found) in scan.files {
@@ -361,7 +366,7 @@ impl Workspace {
 
     fn renew_layout(&mut self) {
         let snapshot = &mut self.snapshot;
-        let mut entries = self.disk_entries.clone();
+        let mut entries = (*self.disk_entries).clone();
         // A file that only an editor has counts as if it were saved, and with it the folders that it would be in.
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
             entries.insert(path.clone(), Entry::File(Stamp { modified: None, size: 0 }));

@@ -23,8 +23,10 @@ pub struct Request {
     pub known: Arc<BTreeMap<FilePath, Arc<File>>>,
     /// The same for the files that nodes come from.
     pub known_sources: Arc<Vec<NodeSource>>,
-    /// Files that an editor holds.
-    pub open: BTreeSet<FilePath>,
+    /// What existed when they were read, and a snapshot whose layers follow from that; `None` where others may follow.
+    pub known_entries: Arc<BTreeMap<FilePath, Entry>>,
+    /// See there.
+    pub known_layers: Option<Snapshot>,
 }
 
 /// What was read.
@@ -140,14 +142,16 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
     configs.extend(governing_above(request, fs));
     configs.extend(request.config.global_hiera_config.clone());
     configs.iter().for_each(|path| reading.read(path));
-    // A trial workspace of the configs alone tells what their levels can reach.
-    let mut trial = reading.trial();
-    let outside = outside_folders(&trial.snapshot(), &reading.scan.entries);
-    if !outside.is_empty() {
+    let snapshot = reading.known_layers().unwrap_or_else(|| {
+        // A trial workspace of the configs alone tells what their levels can reach.
+        let snapshot = reading.trial().snapshot();
+        let outside = outside_folders(&snapshot, &reading.scan.entries);
+        if outside.is_empty() {
+            return snapshot;
+        }
         outside.iter().for_each(|folder| walk(&mut reading.scan, folder, fs, &limits));
-        trial = reading.trial();
-    }
-    let snapshot = trial.snapshot();
+        reading.trial().snapshot()
+    });
     let environments = &snapshot.layout().environments;
     let wanted: Vec<FilePath> = reading
         .scan
@@ -209,6 +213,15 @@ impl Reading<'_> {
             None => Found::New(Content::new(self.fs.read(path, max_size)), stamp),
         };
         Some((found, stamp))
+    }
+
+    /// The layers that were known, if they still are what the configs make of the files that there are.
+    fn known_layers(&self) -> Option<Snapshot> {
+        let known = self.request.known_layers.as_ref()?;
+        let are_same = self.scan.files.values().all(|config| matches!(config, Found::Same(_)))
+            && self.scan.has_names(&self.request.known_entries)
+            && outside_folders(known, &self.scan.entries).is_empty();
+        are_same.then(|| known.clone())
     }
 
     fn trial(&self) -> Workspace {

@@ -156,6 +156,11 @@ impl Findings {
         updates
     }
 
+    /// Whether a file was put off: its findings will be told later.
+    pub fn owes(&self, path: &FilePath) -> bool {
+        self.put_off.contains(path)
+    }
+
     /// Whether some files were put off.
     pub fn has_more_to_do(&self) -> bool {
         !self.put_off.is_empty()

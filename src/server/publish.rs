@@ -94,12 +94,12 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             false => tokio::task::spawn_blocking(check).await.ok(),
         };
         let Some((mut found, status, after)) = checked else {
-            client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
-            // All is found anew; of what is not looked at any more nothing is.
-            published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
+            failed(&client, &mut published).await;
             continue;
         };
         findings = after;
+        // What will be told anew is not what was found in an older text.
+        published.withheld.retain(|path, _| !findings.owes(path));
         if run == Run::Off {
             found = published.nothing();
         }
@@ -113,14 +113,27 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             findings.tidy(&|| now.with(|state| state.workspace.revision()) == revision);
             findings
         };
-        findings = match is_quick {
-            true => tidy(),
-            false => tokio::task::spawn_blocking(tidy).await.unwrap_or_default(),
+        let tidied = match is_quick {
+            true => catch_unwind(AssertUnwindSafe(tidy)).ok(),
+            false => tokio::task::spawn_blocking(tidy).await.ok(),
         };
+        match tidied {
+            Some(tidied) => findings = tidied,
+            None => {
+                failed(&client, &mut published).await;
+                findings = Findings::default();
+            }
+        }
         if findings.has_more_to_do() {
             shared.changed.notify_one();
         }
     }
+}
+
+/// After a panic all is found anew; of what is not looked at any more nothing is.
+async fn failed(client: &Client, published: &mut Published) {
+    client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
+    published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
 }
 
 /// Whether a round is worth going on with: nothing has changed since, or it will be done in a moment.

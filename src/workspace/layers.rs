@@ -128,10 +128,16 @@ impl Environment {
     }
 
     fn role(&self, path: &FilePath) -> Role {
-        remembered(&self.known.roles, path, || Role {
-            is_config: self.configs().any(|(_, config)| config.path == *path),
-            reach: self.reach_of(path),
-        })
+        if let Some(known) = self.known.roles.read().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return known.clone();
+        }
+        let is_config = self.configs().any(|(_, config)| config.path == *path);
+        let found = Role { is_config, reach: self.reach_of(path) };
+        // A scan asks of every file on disk; most are nothing to it.
+        if found.is_config || found.reach.is_some() {
+            self.known.roles.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), found.clone());
+        }
+        found
     }
 
     /// The first location that names the file whatever the variables are, or else the first that can.

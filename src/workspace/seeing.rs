@@ -117,7 +117,8 @@ fn is_of_the_node(variable: &LookupKey) -> bool {
 /// The variables of a location that names the file in one way only. Where an extension is added, or Hiera 3 reads the variables, texts
 /// alone do not decide it.
 fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
-    if reach.level.extension.is_some() || config.version == Version::V3 {
+    let are_adjacent = reach.template.text.contains("}%{"); // One of two may be empty, and the other all.
+    if reach.level.extension.is_some() || config.version == Version::V3 || are_adjacent {
         return Vec::new();
     }
     let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else { return Vec::new() };
@@ -126,7 +127,7 @@ fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey
 
 /// Whether a variable's value is just itself in a path: no folder, no wildcard, no token.
 fn is_plain(text: &str) -> bool {
-    !matches!(text, "" | "." | "..") && !text.contains(['/', '*', '?', '[', ']', '{', '}', '\\', '%'])
+    !matches!(text, "" | "." | "..") && !text.contains(['/', '*', '?', '[', ']', '{', '}', ',', '\\', '%'])
 }
 
 #[cfg(test)]
@@ -147,6 +148,8 @@ mod tests {
 #- node token a='%{b}' b=x
 #- node number a=1 b='2'
 #- node lacking b=y
+#- node listed a='x,q' b=y
+#- node joined a='' b=xy
 #- node suffixed a=x.yaml b=y
 #- node facts facts.os.family=x a=q
 #- /hiera.yaml

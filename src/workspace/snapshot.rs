@@ -329,7 +329,7 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn exists(&self, path: &FilePath) -> bool {
-        self.snapshot.names.entries.contains_key(path) || self.snapshot.files.contains_key(path)
+        self.snapshot.names.entries.contains_key(path)
     }
 
     fn is_folder(&self, path: &FilePath) -> bool {
@@ -387,8 +387,8 @@ impl Listing for Names {
 /// The names of files and folders on disk, and of files that only an editor has.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Everything, by path.
-    pub entries: BTreeMap<FilePath, Entry>,
+    /// Everything, by path: what is on disk, and every file of the snapshot.
+    pub entries: foldhash::HashMap<FilePath, Entry>,
     /// What lies directly in each folder, sorted by bytes.
     pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
     /// What globs name, once they were asked for: the same ones are with every lookup.
@@ -412,7 +412,7 @@ impl Names {
             children.entry(folder).or_default().push((path.name().to_owned(), kind));
         }
         children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
-        Names { entries, children, globs: RwLock::default() }
+        Names { entries: entries.into_iter().collect(), children, globs: RwLock::default() }
     }
 
     /// The files and folders that a pattern names, in Ruby's order.

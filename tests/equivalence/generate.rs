@@ -208,10 +208,18 @@ pub fn step(random: &mut Random, session: &Session) -> Step {
         2 => Step::Replace { path, text: self::text(random) },
         3 => Step::Edit { path, edits: vec![Edit { start: 0, end: text.len(), insert: self::text(random) }] },
         4..=9 => Step::Edit { path, edits: (0..2 + random.below(3)).map(|_| edit(random, text)).collect() },
+        15 | 16 => Step::Replace { path, text: replaced_everywhere(random, text) },
         // Broken texts get mended, or else everything would be broken soon.
         10..=14 if is_broken(text) => Step::Replace { path, text: mended(text) },
         _ => Step::Edit { edits: edits(random, &path, text), path },
     }
+}
+
+/// The text with another word for one of its words.
+fn replaced_everywhere(random: &mut Random, text: &str) -> String {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let word = if words.is_empty() { "-" } else { random.pick(&words) };
+    text.replace(word, random.pick(&["x", "värde", "much_longer", "0"]))
 }
 
 fn is_broken(text: &str) -> bool {

@@ -193,8 +193,15 @@ async fn send(
         else {
             continue;
         };
-        messages.extend(respelt.map(|old| (old, Vec::new(), None)));
-        messages.push((uri.clone(), diagnostics.clone(), document.map(|document| document.version)));
+        let (client, uri_now, found, version) =
+            (client.clone(), uri.clone(), diagnostics.clone(), document.map(|document| document.version));
+        messages.push(async move {
+            // To the client both may be one address.
+            if let Some(old) = respelt {
+                client.publish_diagnostics(old, Vec::new(), None).await;
+            }
+            client.publish_diagnostics(uri_now, found, version).await;
+        });
         if diagnostics.is_empty() && document.is_none() {
             published.remove(&path);
         } else {
@@ -204,12 +211,10 @@ async fn send(
     if let Some(before) = sending.take() {
         let _ = before.await;
     }
-    let (many, client) = (messages.len() > FEW, client.clone());
+    let are_many = messages.len() > FEW;
     // One by one, each would wait until the one before it is written.
-    let all = async move {
-        join_all(messages.into_iter().map(|(uri, found, version)| client.publish_diagnostics(uri, found, version))).await;
-    };
-    match many {
+    let all = async move { drop(join_all(messages).await) };
+    match are_many {
         true => *sending = Some(tokio::spawn(all)),
         false => all.await,
     }

@@ -57,11 +57,23 @@ pub struct Known {
 
 /// What is known of a file, or of something else, or else what `find` says, which is remembered.
 fn remembered<K: Clone + Eq + Hash, T: Clone>(known: &RwLock<HashMap<K, T>>, of: &K, find: impl FnOnce() -> T) -> T {
+    remembered_if(|_| true, known, of, find)
+}
+
+/// The same, but what is not worth it is not remembered.
+fn remembered_if<K: Clone + Eq + Hash, T: Clone>(
+    is_worth_it: impl FnOnce(&T) -> bool,
+    known: &RwLock<HashMap<K, T>>,
+    of: &K,
+    find: impl FnOnce() -> T,
+) -> T {
     if let Some(known) = known.read().unwrap_or_else(PoisonError::into_inner).get(of) {
         return known.clone();
     }
     let found = find();
-    known.write().unwrap_or_else(PoisonError::into_inner).insert(of.clone(), found.clone());
+    if is_worth_it(&found) {
+        known.write().unwrap_or_else(PoisonError::into_inner).insert(of.clone(), found.clone());
+    }
     found
 }
 
@@ -128,16 +140,12 @@ impl Environment {
     }
 
     fn role(&self, path: &FilePath) -> Role {
-        if let Some(known) = self.known.roles.read().unwrap_or_else(PoisonError::into_inner).get(path) {
-            return known.clone();
-        }
-        let is_config = self.configs().any(|(_, config)| config.path == *path);
-        let found = Role { is_config, reach: self.reach_of(path) };
         // A scan asks of every file on disk; most are nothing to it.
-        if found.is_config || found.reach.is_some() {
-            self.known.roles.write().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), found.clone());
-        }
-        found
+        let is_any = |role: &Role| role.is_config || role.reach.is_some();
+        remembered_if(is_any, &self.known.roles, path, || Role {
+            is_config: self.configs().any(|(_, config)| config.path == *path),
+            reach: self.reach_of(path),
+        })
     }
 
     /// The first location that names the file whatever the variables are, or else the first that can.

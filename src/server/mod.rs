@@ -6,6 +6,7 @@
 //! under way, and otherwise take it before their first `await`.
 
 mod from_lsp;
+mod input;
 mod nodes;
 mod publish;
 mod scanner;
@@ -30,6 +31,7 @@ use crate::ide;
 use crate::settings::Run;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
+use input::Input;
 use state::{Features, Moment, Shared, Slots};
 
 /// How many messages are looked at at a time: with fewer, requests that wait for a thread would hold back changes and cancellations, their
@@ -53,17 +55,23 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let input = match Input::of(std::io::stdin()) {
+        Ok(input) => input,
+        Err(error) => {
+            eprintln!("hiera-ls: standard input cannot be read: {error}");
+            return ExitCode::from(2);
+        }
+    };
     let clean = runtime.block_on(async {
-        let (service, socket) = LspService::build(Backend::new)
+        let (service, socket) = LspService::build(|client| Backend::new(client, input.clone()))
             .custom_method("hiera/nodes", Backend::nodes)
             .custom_method("hiera/selectNode", Backend::select_node)
             .custom_method("hiera/hierarchy", Backend::hierarchy)
             .custom_method("hiera/explain", Backend::explain)
             .custom_method("hiera/effectiveData", Backend::effective_data)
             .finish();
-        let (service, ended) = shutdown::watched(service);
-        let serving =
-            Server::new(tokio::io::stdin(), tokio::io::stdout(), socket).concurrency_level(CONCURRENT_REQUESTS).serve(service);
+        let (service, ended) = shutdown::watched(service, input.clone());
+        let serving = Server::new(input, tokio::io::stdout(), socket).concurrency_level(CONCURRENT_REQUESTS).serve(service);
         tokio::pin!(serving);
         tokio::select! {
             () = &mut serving => {}
@@ -72,7 +80,7 @@ pub fn run() -> ExitCode {
         }
         ended.was_clean()
     });
-    // A thread may still wait for standard input, which nothing can interrupt.
+    // A thread may still compute, or write.
     runtime.shutdown_background();
     ExitCode::from(u8::from(!clean))
 }
@@ -84,8 +92,8 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    fn new(client: Client) -> Backend {
-        Backend { client, shared: Arc::new(Shared::default()) }
+    fn new(client: Client, input: Input) -> Backend {
+        Backend { client, shared: Arc::new(Shared::of(input)) }
     }
 
     /// Answers a request from the snapshot of this moment, on a thread of its own unless answers are quick, see

@@ -1,8 +1,8 @@
 //! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
 //!
-//! There is no fixed pause: while one round computes, changes pile up and are answered by the next, all at once. Of a long round, what is
-//! not done by then is left to that one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
-//! again. The same goes for the status.
+//! There is no fixed pause: a round begins when all that has arrived is taken in, see [`Input::settled`](super::input::Input::settled), and
+//! while it computes, changes pile up and are answered by the next, all at once. Of a long round, what is not done by then is left to that
+//! one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent again. The same goes for the status.
 //!
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use tokio::task::JoinHandle;
 use tower_lsp::Client;
@@ -71,6 +72,9 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let pace = Arc::new(Pace::default());
     loop {
         shared.changed.notified().await;
+        shared.input.settled().await;
+        // What changed by now is in this round.
+        let _ = shared.changed.notified().now_or_never();
         // What was to be told, and of which rules, is not known yet.
         if !shared.with(|state| state.is_configured) {
             continue;

@@ -12,6 +12,8 @@ use tokio::sync::Notify;
 use tower_lsp::jsonrpc::{Request, Response};
 use tower_lsp::{ExitedError, LspService};
 
+use super::input::{Input, Message};
+
 /// What is known of the session's end.
 #[derive(Clone, Default)]
 pub(super) struct Ended {
@@ -32,22 +34,23 @@ impl Ended {
     }
 }
 
-/// The service, and what it will know of its end.
-pub(super) fn watched<S>(inner: LspService<S>) -> (Watched<S>, Ended) {
+/// The service whose messages come from `input`, and what it will know of its end.
+pub(super) fn watched<S>(inner: LspService<S>, input: Input) -> (Watched<S>, Ended) {
     let ended = Ended::default();
-    (Watched { inner, ended: ended.clone() }, ended)
+    (Watched { inner, input, ended: ended.clone() }, ended)
 }
 
 /// A service whose messages are looked at.
 pub(super) struct Watched<S> {
     inner: LspService<S>,
+    input: Input,
     ended: Ended,
 }
 
 impl<S: tower_lsp::LanguageServer> tower_service::Service<Request> for Watched<S> {
     type Response = Option<Response>;
     type Error = ExitedError;
-    type Future = <LspService<S> as tower_service::Service<Request>>::Future;
+    type Future = Message<<LspService<S> as tower_service::Service<Request>>::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ExitedError>> {
         self.inner.poll_ready(cx)
@@ -62,7 +65,7 @@ impl<S: tower_lsp::LanguageServer> tower_service::Service<Request> for Watched<S
             }
             _ => {}
         }
-        self.inner.call(tolerated(request))
+        self.input.message(self.inner.call(tolerated(request)))
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use super::input::Input;
 use crate::hiera::Wanted;
 use crate::settings::{self, SettingProblem, Settings};
 use crate::text::{Encoding, FilePath};
@@ -23,6 +24,8 @@ pub(super) struct Shared {
     pub(super) changed: Notify,
     /// Something may have changed on disk, or the settings did.
     pub(super) disk: Readings,
+    /// Where messages come from.
+    pub(super) input: Input,
     /// How long answers to requests take.
     pub(super) pace: Pace,
     /// Where answers are computed that take longer.
@@ -288,6 +291,11 @@ impl Readings {
 }
 
 impl Shared {
+    /// What there is before the first message comes on `input`.
+    pub(super) fn of(input: Input) -> Shared {
+        Shared { input, ..Shared::default() }
+    }
+
     /// Looks at the state, or changes it. Must not take long: messages wait for it.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         // A panic under the lock leaves the state as it was between two assignments: better than no server.

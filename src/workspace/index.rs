@@ -270,6 +270,13 @@ pub struct KeyChanges {
 }
 
 impl KeyChanges {
+    /// Notes what changed after that.
+    pub fn extend(&mut self, later: &KeyChanges) {
+        self.files.extend(later.files.iter().cloned());
+        self.keys.extend(later.keys.iter().cloned());
+        self.questions |= later.questions;
+    }
+
     /// Whether anything changed.
     pub fn is_any(&self) -> bool {
         self.questions || !self.keys.is_empty() || !self.files.is_empty()

@@ -7,11 +7,11 @@
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use foldhash::{HashMap, HashMapExt as _};
 use futures_util::future::join_all;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

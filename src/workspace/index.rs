@@ -297,14 +297,14 @@ pub struct LazyIndex {
 #[derive(Clone, Debug)]
 enum Changed {
     /// These files and nothing else.
-    Files(imbl::HashSet<FilePath>),
+    Files(imbl::OrdSet<FilePath>),
     /// Which files there are, or how they are read.
     Layout,
 }
 
 impl Default for Changed {
     fn default() -> Changed {
-        Changed::Files(imbl::HashSet::new())
+        Changed::Files(imbl::OrdSet::new())
     }
 }
 

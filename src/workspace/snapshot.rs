@@ -376,6 +376,20 @@ impl EnvironmentView<'_> {
         let reader = self.environment.and_then(|environment| environment.reader(path)).unwrap_or(Reader::Yaml);
         self.data(path, reader)
     }
+
+    /// What stands under a root key in the files that the environment's levels read, in the order of their paths.
+    pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
+        let is_read = |path: &&FilePath| self.environment.is_some_and(|environment| environment.reaches(path));
+        let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
+        files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
+    }
+
+    /// Whether any of them defines a root key.
+    pub fn is_defined(&self, root: &str) -> bool {
+        // What is in the index is read by some environment: with one there is, most of the time, it is by that.
+        let is_the_only_one = self.snapshot.layout.environments.len() == 1;
+        if is_the_only_one { !self.snapshot.keys().definitions(root).is_empty() } else { self.definitions(root).next().is_some() }
+    }
 }
 
 impl Listing for Names {

@@ -253,9 +253,9 @@ impl<'a> Resolver<'a> {
             }
             Err(error) => (Choice::default(), Err(error)),
         };
-        let Invocation { steps, unsettled, reads, unapplied_conversions, .. } = inv;
-        let mut steps = steps.unwrap_or_default();
-        self.add_unreached(key, &mut steps);
+        let mut steps = inv.steps.take().unwrap_or_default();
+        self.add_unreached(&inv, key, &mut steps);
+        let Invocation { unsettled, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());

@@ -18,10 +18,13 @@ pub trait Sources {
     fn is_folder(&self, path: &FilePath) -> bool;
 
     /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
-    fn glob(&self, pattern: &str) -> Vec<FilePath>;
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]>;
 
     /// The known files that define a root key, in the order of their paths; perhaps some more.
-    fn files_defining(&self, root: &str) -> Vec<FilePath>;
+    fn files_defining(&self, root: &str) -> &[FilePath];
+
+    /// Whether no other file has the key for any level that may ask it. It may have where one file is read in several ways.
+    fn knows_all_definitions(&self) -> bool;
 
     /// The known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;

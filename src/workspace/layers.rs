@@ -39,6 +39,8 @@ pub struct Environment {
     pub reach: Vec<Reach>,
     /// The folders that its levels read from, up to the first token, as path mappings say; none that all of it lies in.
     pub datadirs: Vec<FilePath>,
+    /// Whether the index has all that they find there: it has a file as the first level that can name it reads it.
+    pub is_indexed_whole: bool,
     /// What was found out of it.
     pub known: Known,
 }
@@ -224,6 +226,7 @@ impl Environment {
         let sources = snapshot.view(&self);
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
+        let mut has_strange = false;
         for (layer, config) in self.configs() {
             for level in config.levels() {
                 let datadir = datadir_start(config, level, &sources);
@@ -231,11 +234,16 @@ impl Environment {
                     datadirs.push(datadir);
                 }
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, level, template, &sources) else { continue };
+                    let Some(pattern) = pattern_of(config, level, template, &sources) else {
+                        has_strange = true;
+                        continue;
+                    };
                     reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
                 }
             }
         }
+        let mut formats = reach.iter().filter_map(|reach| reach.level.backend.reader()).map(Reader::format);
+        self.is_indexed_whole = !has_strange && formats.next().is_none_or(|first| formats.all(|other| other == first));
         self.reach = reach;
         self.datadirs = datadirs;
         self

@@ -320,12 +320,7 @@ pub struct EnvironmentView<'a> {
 
 impl Sources for EnvironmentView<'_> {
     fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
-        let format = match reader {
-            Reader::Json => Format::Json,
-            Reader::Hocon => Format::Hocon,
-            Reader::Yaml | Reader::Eyaml => Format::Yaml,
-        };
-        Some(self.snapshot.file(path)?.data(format))
+        Some(self.snapshot.file(path)?.data(reader.format()))
     }
 
     fn exists(&self, path: &FilePath) -> bool {
@@ -336,12 +331,16 @@ impl Sources for EnvironmentView<'_> {
         matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
     }
 
-    fn glob(&self, pattern: &str) -> Vec<FilePath> {
-        self.snapshot.names.glob(pattern).to_vec()
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.snapshot.names.glob(pattern)
     }
 
-    fn files_defining(&self, root: &str) -> Vec<FilePath> {
-        self.snapshot.keys().definitions(root).to_vec()
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.snapshot.keys().definitions(root)
+    }
+
+    fn knows_all_definitions(&self) -> bool {
+        self.environment.is_some_and(|environment| environment.is_indexed_whole)
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {

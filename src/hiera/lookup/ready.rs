@@ -76,7 +76,7 @@ impl Resolver<'_> {
         number: usize,
         root: &str,
     ) -> Result<Option<Value>, LookupError> {
-        Ok(match self.ask(inv, layer, located, &located.locations[number], root)? {
+        Ok(match self.ask(inv, layer, located, &located.locations[number], root, None)? {
             Outcome::Found { value, .. } => Some(value),
             _ => None,
         })

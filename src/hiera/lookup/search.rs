@@ -17,7 +17,7 @@ use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
 use crate::hiera::value::{Data, Value};
-use crate::text::Span;
+use crate::text::{FilePath, Span};
 
 impl Resolver<'_> {
     /// The value of a key through all layers and, where they have none, the module's default hierarchy.
@@ -115,7 +115,8 @@ impl Resolver<'_> {
         root: &str,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        if inv.tells_nothing() {
+        let defining = self.files_defining(inv, root);
+        if inv.tells_nothing() && defining.is_none() {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
@@ -125,14 +126,14 @@ impl Resolver<'_> {
             let (real, empty): (Vec<&Location>, Vec<&Location>) =
                 located.locations.iter().partition(|location| !matches!(location.place, Place::NoMatch { .. }));
             for location in empty {
-                let outcome = self.ask(inv, layer, located, location, root)?;
+                let outcome = self.ask(inv, layer, located, location, root, defining)?;
                 inv.step(layer, located, location, outcome);
             }
             inv.within(
                 || Kind::Level(located.level.name.clone()),
                 |inv| {
                     inv.fold(merge, real.len(), self.ctx.wanted, &mut |inv, n| {
-                        self.search_location(inv, layer, located, real[n], root)
+                        self.search_location(inv, layer, located, real[n], root, defining)
                     })
                 },
             )
@@ -146,9 +147,10 @@ impl Resolver<'_> {
         located: &LocatedLevel,
         location: &Location,
         root: &str,
+        defining: Option<&[FilePath]>,
     ) -> Result<Option<Value>, LookupError> {
         let ask = |inv: &mut Invocation| {
-            let outcome = self.ask(inv, layer, located, location, root)?;
+            let outcome = self.ask(inv, layer, located, location, root, defining)?;
             inv.explain_outcome(&outcome, root);
             Ok(outcome)
         };

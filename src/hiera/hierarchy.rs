@@ -28,6 +28,17 @@ pub struct LocatedLevel {
     pub locations: Vec<Location>,
 }
 
+/// The levels of a layer in one scope. Copies are cheap.
+#[derive(Clone, Debug, Default)]
+pub struct LocatedLayer {
+    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
+    pub takes_part: bool,
+    /// Its levels.
+    pub hierarchy: Arc<[LocatedLevel]>,
+    /// A module's levels of last resort.
+    pub default_hierarchy: Arc<[LocatedLevel]>,
+}
+
 /// A place that a level reads in a scope.
 #[derive(Clone, Debug)]
 pub struct Location {

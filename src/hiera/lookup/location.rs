@@ -15,7 +15,8 @@ impl Resolver<'_> {
     /// The only files that need be looked into for a root key; `None` for any. Puppet looks into all of them, and fails for a broken one.
     pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
         let sources = self.ctx.sources;
-        let are_enough = self.ctx.tolerant && inv.explainer.is_none() && sources.knows_all_definitions();
+        // Of an empty one a backend may say that it is none.
+        let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none() && sources.knows_all_definitions();
         are_enough.then(|| sources.files_defining(root))
     }
 

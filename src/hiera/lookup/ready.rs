@@ -19,7 +19,7 @@ use crate::hiera::value::Value;
 #[derive(Default)]
 pub(super) struct Levels {
     /// The levels.
-    pub(super) located: Vec<LocatedLevel>,
+    pub(super) located: Arc<[LocatedLevel]>,
     ready: OnceCell<Vec<Vec<Ready>>>,
 }
 
@@ -34,7 +34,7 @@ enum Ready {
 }
 
 impl Levels {
-    pub(super) fn new(located: Vec<LocatedLevel>) -> Levels {
+    pub(super) fn new(located: Arc<[LocatedLevel]>) -> Levels {
         Levels { located, ready: OnceCell::new() }
     }
 }

@@ -137,8 +137,10 @@ impl File {
         let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let text = text.slice(range);
-        let parsed = || Arc::new(parse(&text, self.format()));
-        let tree = if id == PartId::WHOLE { self.read.tree.get_or_init(parsed).clone() } else { parsed() };
+        let tree = match id {
+            PartId::WHOLE => self.read.tree.get_or_init(|| Arc::new(parse(&text, self.format()))).clone(),
+            _ => Arc::new(yaml::parse_entry(&text)),
+        };
         Some(TextPart { id, start: range.start, tree, text })
     }
 

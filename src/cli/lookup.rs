@@ -53,7 +53,7 @@ fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-pub(super) fn print_options(arguments: &LookupArguments) -> PrintOptions {
+pub(super) fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {
     let reveal = arguments.reveal_sensitive;
     PrintOptions { reveal_sensitive: reveal, reveal_decrypted: reveal, ..PrintOptions::default() }
 }

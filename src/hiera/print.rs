@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use super::base64;
 use super::error::LookupError;
 use super::value::{Data, Value, float_text};
+use super::wanted::Wanted;
 use crate::yaml::psych::{Resolved, resolve_plain};
 
 /// How values are shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PrintOptions {
+pub struct PrintOptions<'a> {
     /// Write what Sensitive values hold.
     pub reveal_sensitive: bool,
     /// Write what was decrypted.
@@ -20,6 +21,8 @@ pub struct PrintOptions {
     pub max_lines: Option<usize>,
     /// Stop writing JSON once it is longer than so many bytes: for who shows its beginning only.
     pub max_json: Option<usize>,
+    /// Whether somebody still waits for the text; `None` where that is certain.
+    pub wanted: Option<&'a Wanted>,
 }
 
 /// What is shown for a Sensitive value, as Puppet shows it.
@@ -27,9 +30,13 @@ pub const REDACTED: &str = "Sensitive [value redacted]";
 /// What is shown for a text that was decrypted, or that was made of one.
 pub const DECRYPTED: &str = "ENC[decrypted]";
 
-impl PrintOptions {
+impl PrintOptions<'_> {
     fn is_enough_json(&self, out: &str) -> bool {
-        self.max_json.is_some_and(|max| out.len() > max)
+        self.max_json.is_some_and(|max| out.len() > max) || !self.is_wanted()
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.wanted.is_none_or(Wanted::is_so)
     }
 
     /// Whether a mark takes the place of this value, parts and all.
@@ -39,18 +46,18 @@ impl PrintOptions {
 }
 
 /// The message of an error; one that may quote decrypted text only where such text is shown.
-pub fn error(error: &LookupError, options: &PrintOptions) -> String {
+pub fn error(error: &LookupError, options: &PrintOptions<'_>) -> String {
     let message = if options.reveal_decrypted { error.revealed() } else { error.to_string() };
     if options.mask_encrypted { masked(&message) } else { message }
 }
 
 /// The value as the text that it has within a string, or a mark if that tells a secret.
-pub fn text(value: &Value, options: &PrintOptions) -> String {
+pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
     if value.holds_secret() && !options.reveal_decrypted { DECRYPTED.to_owned() } else { value.to_text().into_owned() }
 }
 
 /// The value as YAML in block form, with a line end behind each line. What it says is what Psych would read from it.
-pub fn yaml(value: &Value, options: &PrintOptions) -> String {
+pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0 };
     printer.node(value, 0, true);
     if !printer.out.ends_with('\n') {
@@ -63,14 +70,14 @@ pub fn yaml(value: &Value, options: &PrintOptions) -> String {
 }
 
 struct YamlPrinter<'a> {
-    options: &'a PrintOptions,
+    options: &'a PrintOptions<'a>,
     out: String,
     lines: usize,
 }
 
 impl YamlPrinter<'_> {
     fn is_full(&self) -> bool {
-        self.options.max_lines.is_some_and(|max| self.lines >= max)
+        self.options.max_lines.is_some_and(|max| self.lines >= max) || !self.options.is_wanted()
     }
 
     fn end_line(&mut self) {
@@ -142,7 +149,7 @@ impl YamlPrinter<'_> {
 }
 
 /// A scalar (or an empty collection) in the plainest style that Psych reads back as the same.
-fn scalar(value: &Value, options: &PrintOptions, indent: usize, blocks: bool) -> String {
+fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool) -> String {
     match &value.data {
         Data::Null => "~".into(),
         Data::Bool(value) => value.to_string(),
@@ -220,13 +227,13 @@ fn is_plain(text: &str) -> bool {
 /// The value as compact JSON, order kept.
 ///
 /// What JSON has no word for is `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no strings become text.
-pub fn json(value: &Value, options: &PrintOptions) -> String {
+pub fn json(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut out = String::new();
     write_json(value, options, &mut out);
     out
 }
 
-fn write_json(value: &Value, options: &PrintOptions, out: &mut String) {
+fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
     match &value.data {
         _ if options.hides(value) => json_string(DECRYPTED, out),
         Data::Null => out.push_str("null"),
@@ -335,5 +342,14 @@ mod tests {
         let options = PrintOptions { max_json: Some(4), ..PrintOptions::default() };
         assert_eq!(json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
         assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_written_to_the_end() {
+        let value = read("[1, [2, 3], {a: 4, b: 5}]");
+        let no = Wanted::as_long_as(|| false);
+        let options = PrintOptions { wanted: Some(&no), ..PrintOptions::default() };
+        assert!(!yaml(&value, &options).contains('1'));
+        assert!(!json(&value, &options).contains('1'));
     }
 }

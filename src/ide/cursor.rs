@@ -125,7 +125,7 @@ impl KeyPath {
     }
 }
 
-/// The subject at a place; `None` where there is none.
+/// The subject at a place; `None` where there is none, and when it is not wanted any more.
 pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
     let file = snapshot.file_by_id(position.file)?;
     let environment = snapshot.layout().governing(&file.path).next()?.clone();
@@ -142,7 +142,7 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     if let Some((root, range)) = root_key_at(file, &data, position.offset) {
         return subject(range, SubjectKind::Key(KeyPath { root, steps: Vec::new() }));
     }
-    let part = file.part_at(position.offset)?;
+    let part = file.part_at(position.offset, snapshot.wanted())?;
     let tree = &part.tree;
     let located = tree.node_at(&part.text, position.offset - part.start)?;
     if let NodeKind::Alias { target: Some(target), .. } = &tree.node(located.node).kind

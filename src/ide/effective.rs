@@ -30,7 +30,7 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     let names = Names { snapshot, root: &environment.root };
-    let keys: BTreeSet<&str> = snapshot.keys().keys().map(|key| &**key).collect();
+    let keys = sorted_keys(snapshot)?;
     let whom = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
     let mut text = format!("---\n# {}\n", one_line(&whom));
     for key in keys {
@@ -40,7 +40,20 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         write_key(&mut text, key, &resolution, &names);
     }
-    Some(EffectiveData { scope: whom, text })
+    // Of the last key not all may be written.
+    snapshot.wanted().is_so().then_some(EffectiveData { scope: whom, text })
+}
+
+/// All keys in order; `None` when they are not wanted any more.
+fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
+    let mut keys = BTreeSet::new();
+    for key in snapshot.keys().keys() {
+        if !snapshot.wanted().is_so() {
+            return None;
+        }
+        keys.insert(&**key);
+    }
+    Some(keys)
 }
 
 fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names<'_>) {
@@ -53,7 +66,7 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
             let entry = Hash::from_iter([(Key::string(key), Member { key_origin: None, value: value.clone() })]);
             out.push_str(&print::yaml(
                 &Value::hash(entry, None),
-                &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
+                &PrintOptions { mask_encrypted: true, wanted: Some(names.snapshot.wanted()), ..PrintOptions::default() },
             ));
         }
         Ok(None) if resolution.unsettled.is_empty() => {}

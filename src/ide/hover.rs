@@ -140,9 +140,9 @@ impl Writer<'_> {
         Whom::of(self.snapshot, &self.subject.environment, self.scope, &self.subject.path).phrase(|text| self.code(text))
     }
 
-    fn print_options(&self) -> PrintOptions {
+    fn print_options(&self) -> PrintOptions<'_> {
         let reveal_decrypted = self.snapshot.config().eyaml.reveal;
-        PrintOptions { mask_encrypted: true, reveal_decrypted, ..PrintOptions::default() }
+        PrintOptions { mask_encrypted: true, reveal_decrypted, wanted: Some(self.snapshot.wanted()), ..PrintOptions::default() }
     }
 
     fn value(&self, value: &Value, out: &mut String) {

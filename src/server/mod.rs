@@ -45,7 +45,7 @@ pub fn run() -> ExitCode {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // Besides the answers', threads that read, write, scan and check.
     let runtime =
-        runtime.worker_threads(2).max_blocking_threads(Slots::number() + 4).thread_stack_size(STACK).enable_all().build();
+        runtime.worker_threads(2).max_blocking_threads(Slots::threads() + 4).thread_stack_size(STACK).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
 use crate::hiera::Wanted;
@@ -30,11 +30,36 @@ pub(super) struct Shared {
 }
 
 /// Threads for answers: as many as there are cores, and at least two. More would wait for a core, each with memory of its own.
-pub(super) struct Slots(Arc<Semaphore>);
+pub(super) struct Slots {
+    /// For answers that somebody waits for.
+    free: Arc<Semaphore>,
+    /// For what goes on for a moment after nobody does: it stops at its next step, and some steps are long.
+    leaving: Arc<Semaphore>,
+}
 
 impl Default for Slots {
     fn default() -> Slots {
-        Slots(Arc::new(Semaphore::new(Slots::number())))
+        let slots = || Arc::new(Semaphore::new(Slots::number()));
+        Slots { free: slots(), leaving: slots() }
+    }
+}
+
+/// What a piece of work holds while it goes on: a slot, of one kind or the other.
+type Place = Arc<Mutex<OwnedSemaphorePermit>>;
+
+/// Moves work that nobody waits for any more out of the way of other work, where there is room.
+struct Waiting {
+    place: Place,
+    leaving: Arc<Semaphore>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.place) > 1
+            && let Ok(leaving) = self.leaving.clone().try_acquire_owned()
+        {
+            *self.place.lock().unwrap_or_else(PoisonError::into_inner) = leaving;
+        }
     }
 }
 
@@ -44,15 +69,25 @@ impl Slots {
         cores().max(2)
     }
 
+    /// How many threads they may take.
+    pub(super) fn threads() -> usize {
+        Slots::number() * 2
+    }
+
     /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may wait for it any more, when the request was
-    /// cancelled: the thread is taken until the work is done all the same, or many such would take those that read and write.
+    /// cancelled: its slot is then free for others, but a thread is taken until the work is done all the same. Only so many may be in that
+    /// state, or they would take the threads that read and write; what is cancelled beyond them keeps its slot.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let slot = self.0.clone().acquire_owned().await.ok()?;
+        let slot = self.free.clone().acquire_owned().await.ok()?;
+        let place: Place = Arc::new(Mutex::new(slot));
+        let waiting = Waiting { place: place.clone(), leaving: self.leaving.clone() };
         let work = move || {
-            let _slot = slot;
+            let _place = place;
             work()
         };
-        tokio::task::spawn_blocking(work).await.ok()
+        let done = tokio::task::spawn_blocking(work).await.ok();
+        drop(waiting);
+        done
     }
 }
 
@@ -372,21 +407,34 @@ mod tests {
     use serde_json::json;
 
     #[tokio::test]
-    async fn a_slot_is_taken_until_its_work_is_done() {
+    async fn cancelled_work_leaves_its_slot_to_others_as_long_as_there_are_threads() {
         let slots = Slots::default();
+        let number = Slots::number();
         let (begin, begun) = std::sync::mpsc::channel();
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        let work = move || {
-            begin.send(()).expect("the test listens");
-            ended.recv().expect("the test tells");
-        };
-        let cancelled = tokio::time::timeout(Duration::from_millis(50), slots.run(work)).await;
-        assert!(cancelled.is_err() && begun.recv().is_ok(), "it was begun and is not waited for any more");
-        assert_eq!(slots.0.available_permits(), Slots::number() - 1);
-        end.send(()).expect("the work goes on");
-        let all = u32::try_from(Slots::number()).expect("few cores");
-        assert!(tokio::time::timeout(Duration::from_secs(10), slots.0.acquire_many(all)).await.is_ok());
+        let mut ends = Vec::new();
+        for _ in 0..number * 2 {
+            let (begin, (end, ended)) = (begin.clone(), std::sync::mpsc::channel::<()>());
+            let work = move || {
+                begin.send(()).expect("the test listens");
+                ended.recv().expect("the test tells");
+            };
+            let cancelled = tokio::time::timeout(Duration::from_millis(50), slots.run(work)).await;
+            assert!(cancelled.is_err() && begun.recv().is_ok(), "it was begun and is not waited for any more");
+            ends.push(end);
+            if ends.len() <= number {
+                assert_eq!(slots.free.available_permits(), number, "others have all slots");
+            }
+        }
+        assert_eq!((slots.free.available_permits(), slots.leaving.available_permits()), (0, 0), "there are no more threads");
+        for end in ends {
+            end.send(()).expect("the work goes on");
+        }
+        let all = u32::try_from(number).expect("few cores");
+        for kind in [&slots.free, &slots.leaving] {
+            assert!(tokio::time::timeout(Duration::from_secs(10), kind.acquire_many(all)).await.is_ok());
+        }
         assert_eq!(slots.run(|| 1).await, Some(1));
+        assert_eq!((slots.free.available_permits(), slots.leaving.available_permits()), (number, number));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::fs::{ReadError, Stamp};
+use crate::hiera::Wanted;
 use crate::hiera::data::{DataFile, Edited, Format};
 use crate::text::{FileId, FilePath, PartId, Text, TextRange};
 use crate::yaml::{self, Tree};
@@ -130,15 +131,23 @@ impl File {
         }
     }
 
-    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself.
-    pub fn part_at(&self, offset: u32) -> Option<TextPart<'_>> {
+    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself. `None`,
+    /// too, when it is not wanted any more.
+    pub fn part_at(&self, offset: u32, wanted: &Wanted) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
         let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let text = text.slice(range);
-        let parsed = || Arc::new(parse(&text, self.format()));
-        let tree = if id == PartId::WHOLE { self.read.tree.get_or_init(parsed).clone() } else { parsed() };
+        let goes_on = || wanted.is_so();
+        let tree = match (id, self.read.tree.get()) {
+            (PartId::WHOLE, Some(tree)) => tree.clone(),
+            (PartId::WHOLE, None) => {
+                let tree = Arc::new(parse_while(&text, self.format(), wanted)?);
+                self.read.tree.get_or_init(|| tree).clone()
+            }
+            _ => Arc::new(yaml::parse_entry_while(&text, &goes_on)?),
+        };
         Some(TextPart { id, start: range.start, tree, text })
     }
 
@@ -195,9 +204,15 @@ pub struct TextPart<'a> {
 }
 
 fn parse(text: &str, format: Format) -> Tree {
+    // Nobody says that it is not wanted.
+    parse_while(text, format, &Wanted::default()).unwrap_or_default()
+}
+
+/// The tree of a text; `None` when it is not wanted any more, which is asked of YAML, the only format of long files.
+fn parse_while(text: &str, format: Format, wanted: &Wanted) -> Option<Tree> {
     match format {
-        Format::Yaml => yaml::parse_for_editing(text),
-        Format::Json => yaml::parse_json(text),
-        Format::Hocon => yaml::parse_hocon(text),
+        Format::Yaml => yaml::parse_for_editing_while(text, &|| wanted.is_so()),
+        Format::Json => Some(yaml::parse_json(text)),
+        Format::Hocon => Some(yaml::parse_hocon(text)),
     }
 }

@@ -1,6 +1,9 @@
 //! What a file's path tells, which layer governs what, and what changes do.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::fixture::Fixture;
+use crate::hiera::Wanted;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
 use crate::text::FilePath;
@@ -530,4 +533,24 @@ fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
     assert!(workspace.snapshot().is_indexed());
     workspace.apply(Change::Open(FilePath::new("/site/hiera.yaml"), "version: 5\n# new\n".into()));
     assert!(!workspace.snapshot().is_indexed());
+}
+
+#[test]
+fn a_tree_that_is_left_off_is_not_taken_for_the_file() {
+    // A file that is one part: its tree is kept.
+    let text: String = (0..2_000).map(|n| format!("  key_{n}: [1, 2]\n")).collect();
+    let fixture =
+        Fixture::new(&format!("#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\n{{a: 1,\n{}}}\n", text.replace("]\n", "],\n")));
+    let file = fixture.snapshot.file(&FilePath::new("/data/common.yaml")).unwrap();
+    let asked = std::sync::Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let unwanted = Wanted::as_long_as(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    });
+    assert!(file.part_at(1, &unwanted).is_none());
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "nothing is read after the first no");
+    let nodes = |wanted: &Wanted| file.part_at(1, wanted).unwrap().tree.nodes.len();
+    assert!(nodes(&Wanted::default()) > 8_000, "all of it is read");
+    assert!(nodes(&unwanted) > 8_000, "what is known need not be read");
 }

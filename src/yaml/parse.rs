@@ -13,6 +13,9 @@ use crate::text::TextRange;
 /// How deep collections may be nested. libyaml has no limit; Puppet's stack ends at a few thousand.
 const MAX_DEPTH: usize = 1000;
 
+/// After how many steps somebody is asked whether to go on: some hundred microseconds.
+const STEPS: u32 = 1 << 10;
+
 /// libyaml reads its input in pieces of this size and refuses control characters when it reads the piece.
 const READER_PIECE: usize = 16_384;
 
@@ -21,18 +24,41 @@ const READER_PIECE: usize = 16_384;
 /// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree holds the top-level
 /// entries that can be read nevertheless; see `recover.rs`. Takes linear time.
 pub fn parse(text: &str) -> Tree {
+    // It goes on to the end, so there is a tree.
+    parse_while(text, &|| true).unwrap_or_default()
+}
+
+/// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
+pub(super) fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+    Some(match attempt(text, goes_on)? {
+        Ok(tree) => tree,
+        Err(refused) => {
+            let (run, error) = *refused;
+            recover::recover(run.scanner.text(), run, error)
+        }
+    })
+}
+
+/// Reads the first document of a text that libyaml accepts.
+pub(super) fn accepted(text: &str) -> Option<Tree> {
+    attempt(text, &|| true)?.ok()
+}
+
+/// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
+fn attempt<'t>(text: &'t str, goes_on: &dyn Fn() -> bool) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
     // Data files have a node in about twenty bytes.
     run.builder.nodes.reserve(text.len() / 20);
-    match whole(text, &mut run) {
+    let read = whole(text, &mut run, goes_on)?;
+    Some(match read {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
             let second_document = run.second_document();
-            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document, ..Tree::default() }
+            Ok(Tree { nodes: run.builder.nodes, root, comments, second_document, ..Tree::default() })
         }
-        Err(error) => recover::recover(text, run, *error),
-    }
+        Err(error) => Err(Box::new((run, *error))),
+    })
 }
 
 /// The same, but for a text that begins with a lone scalar, its tree holds the entries behind that.
@@ -40,19 +66,24 @@ pub fn parse(text: &str) -> Tree {
 /// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it is a key that is being
 /// typed (with a comment below it), and the rest is what everybody else still looks at.
 pub fn parse_for_editing(text: &str) -> Tree {
-    let tree = parse(text);
-    let (Some(root), Some(rest)) = (tree.root, tree.second_document) else { return tree };
+    parse_for_editing_while(text, &|| true).unwrap_or_default()
+}
+
+/// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
+pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+    let tree = parse_while(text, goes_on)?;
+    let (Some(root), Some(rest)) = (tree.root, tree.second_document) else { return Some(tree) };
     let is_scalar = matches!(tree.node(root).kind, NodeKind::Scalar { .. });
     let is_marker = text[rest.start as usize..].starts_with("---") || text[rest.start as usize..].starts_with("...");
     if !is_scalar || is_marker || !tree.problems.is_empty() {
-        return tree;
+        return Some(tree);
     }
     // With blanks in the scalar's place every other place stays what it is.
     let span = tree.whole_span(root).as_usize();
     let without = format!("{}{}{}", &text[..span.start], " ".repeat(span.len()), &text[span.end..]);
-    let rest = parse(&without);
+    let rest = parse_while(&without, goes_on)?;
     let is_mapping = rest.root.is_some_and(|root| matches!(rest.node(root).kind, NodeKind::Mapping { .. }));
-    if is_mapping { Tree { lone_scalar: Some(tree.node(root).span), ..rest } } else { tree }
+    Some(if is_mapping { Tree { lone_scalar: Some(tree.node(root).span), ..rest } } else { tree })
 }
 
 /// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it accepts the first document.
@@ -61,16 +92,17 @@ pub fn parse_for_editing(text: &str) -> Tree {
 pub fn verdict(text: &str) -> Option<SyntaxError> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
-    whole(text, &mut run).err().map(|error| *error)
+    whole(text, &mut run, &|| true)?.err().map(|error| *error)
 }
 
-/// Reads the document as libyaml does; control characters are an error as soon as their piece of the input is read.
-fn whole(text: &str, run: &mut Run<'_>) -> Result<Option<NodeId>> {
-    let result = run.document();
-    match bad_char(text, 0) {
+/// Reads the document as libyaml does; control characters are an error as soon as their piece of the input is read. `None` when it does not
+/// go on.
+fn whole(text: &str, run: &mut Run<'_>, goes_on: &dyn Fn() -> bool) -> Option<Result<Option<NodeId>>> {
+    let result = run.document_while(goes_on)?;
+    Some(match bad_char(text, 0) {
         Some(bad) if run.scanner.position() + 4 > piece_start(text, bad) => Err(Box::new(bad_char_error(text, bad))),
         _ => result,
-    }
+    })
 }
 
 /// The first character at or after `from` that YAML does not allow.
@@ -261,6 +293,8 @@ pub(super) struct Run<'t> {
     pub(super) nodes_before: usize,
     states: Vec<State>,
     state: State,
+    /// Whether it goes on where others left off, within the root mapping.
+    is_behind_entries: bool,
 }
 
 impl<'t> Run<'t> {
@@ -269,21 +303,88 @@ impl<'t> Run<'t> {
         let scanner = Scanner::new(text, start, end);
         let nodes_before = builder.nodes.len();
         let last_end = start as u32;
-        Run { scanner, builder, tags: Vec::new(), last_end, start, nodes_before, states: Vec::new(), state: State::BlockNode }
+        Run {
+            scanner,
+            builder,
+            tags: Vec::new(),
+            last_end,
+            start,
+            nodes_before,
+            states: Vec::new(),
+            state: State::BlockNode,
+            is_behind_entries: false,
+        }
+    }
+
+    /// The same, as behind other entries of the mapping at the root, whose keys stand in this column.
+    pub(super) fn behind_entries(mut self, column: usize) -> Run<'t> {
+        self.scanner.enter_block(column);
+        let mark = TextRange::from_usize(self.start..self.start);
+        self.builder.open(NodeKind::Mapping { flow: false, entries: Vec::new() }, mark, Properties::default());
+        self.states.push(State::DocumentEnd);
+        self.state = State::BlockMappingKey;
+        self.is_behind_entries = true;
+        self
     }
 
     /// Reads one document; `None` when there is none.
     pub(super) fn document(&mut self) -> Result<Option<NodeId>> {
-        self.scanner.next()?;
-        if !self.document_start()? {
+        // It goes on to the end.
+        self.document_while(&|| true).unwrap_or(Ok(None))
+    }
+
+    /// The same as long as `goes_on` says so; `None` when it says no.
+    fn document_while(&mut self, goes_on: &dyn Fn() -> bool) -> Option<Result<Option<NodeId>>> {
+        match self.begin() {
+            Ok(true) => {}
+            Ok(false) => return Some(Ok(None)),
+            Err(error) => return Some(Err(error)),
+        }
+        let mut steps = 0_u32;
+        while self.state != State::DocumentEnd {
+            if let Err(error) = self.step() {
+                return Some(Err(error));
+            }
+            steps += 1;
+            if steps.is_multiple_of(STEPS) && !goes_on() {
+                return None;
+            }
+        }
+        // libyaml looks at the token behind the document before it ends it.
+        Some(match self.scanner.peek() {
+            Ok(_) => Ok(self.builder.done.pop()),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Reads the first entry of the mapping at the root, and tells where the next one begins. `None` when the root is something else.
+    pub(super) fn first_entry(&mut self) -> Result<Option<usize>> {
+        if !self.begin()? {
             return Ok(None);
         }
         while self.state != State::DocumentEnd {
+            if self.state == State::BlockMappingKey && self.builder.open.len() == 1 && self.builder.done.len() == 2 {
+                match self.scanner.peek()? {
+                    Token { kind: TokenKind::Key, start, .. } => return Ok(Some(*start as usize)),
+                    Token { kind: TokenKind::BlockEnd, start, .. } => return Ok(Some(*start as usize)),
+                    _ => {}
+                }
+            }
             self.step()?;
         }
-        // libyaml looks at the token behind the document before it ends it.
-        self.scanner.peek()?;
-        Ok(self.builder.done.pop())
+        Ok(None)
+    }
+
+    /// Whether there is a document; then its start is read.
+    fn begin(&mut self) -> Result<bool> {
+        self.scanner.next()?;
+        Ok(self.is_behind_entries || self.document_start()?)
+    }
+
+    /// Whether an error is told as one of the mapping at the root.
+    pub(super) fn is_of_root(&self, error: &SyntaxError) -> bool {
+        let Some((context, place)) = &error.context else { return false };
+        context == "while parsing a block mapping" && self.builder.open.first().is_some_and(|root| root.mark == place.start)
     }
 
     /// The place of what follows the document, if anything does.

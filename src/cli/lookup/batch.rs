@@ -96,7 +96,7 @@ fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
 struct Answerer<'a> {
     opened: &'a Opened,
     environment: &'a Environment,
-    options: PrintOptions,
+    options: PrintOptions<'static>,
     name_nodes: bool,
 }
 
@@ -165,7 +165,7 @@ impl Question {
         Question { named, request: applied.map(|()| request).map_err(|error| error.to_string()) }
     }
 
-    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions, answer: &mut String) {
+    fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions<'_>, answer: &mut String) {
         answer.push_str("\"key\":");
         answer.push_str(&self.named.to_string());
         let found = match &self.request {

@@ -74,7 +74,7 @@ impl<'m> DeepMerge<'m> {
         match (higher.data, lower.data) {
             (Data::Hash(higher), lower) if higher.is_empty() => Ok(Value::new(lower, lower_origin)),
             (Data::Hash(higher), Data::Hash(lower)) => {
-                let merged = self.merge_hashes(Arc::unwrap_or_clone(higher), Arc::unwrap_or_clone(lower))?;
+                let merged = self.merge_hashes(&higher, Arc::unwrap_or_clone(lower))?;
                 Ok(Value::hash(merged, origin))
             }
             (Data::Hash(higher), Data::Array(lower)) if self.options.extend_existing_arrays => {
@@ -107,10 +107,12 @@ impl<'m> DeepMerge<'m> {
 
     /// Merges a value with a shallow copy of itself: what becomes of a member that the lower hash has not, or has as null or false.
     fn merge_with_copy(&self, value: Value) -> Result<Value, MergeError> {
-        let origin = value.origin;
-        match value.data {
+        match &value.data {
             Data::Array(items) if !self.options.overwrite_arrays => {
-                let items = self.unpacked(Arc::unwrap_or_clone(items));
+                if self.keeps_as_it_is(items) {
+                    return Ok(value);
+                }
+                let items = self.unpacked(items.to_vec());
                 let mut higher = items.clone();
                 let mut lower = items;
                 self.knock_out(&mut higher, &mut lower)?;
@@ -120,30 +122,42 @@ impl<'m> DeepMerge<'m> {
                 } else {
                     union(lower, higher)
                 };
-                Ok(Value::array(self.sorted(merged)?, origin))
+                Ok(Value::array(self.sorted(merged)?, value.origin))
             }
-            data => self.merge_with_itself(Value::new(data, origin)),
+            _ => self.merge_with_itself(value),
         }
     }
 
     /// Merges a value with itself as one shared object: what becomes of the parts of a value that was merged with a shallow copy.
     fn merge_with_itself(&self, value: Value) -> Result<Value, MergeError> {
+        Ok(self.changed_by_itself(&value)?.unwrap_or(value))
+    }
+
+    /// The same; `None` when it stays what it is. Most parts do, and are then shared with what was merged.
+    fn changed_by_itself(&self, value: &Value) -> Result<Option<Value>, MergeError> {
         let origin = value.origin;
-        match value.data {
+        match &value.data {
             Data::Hash(hash) => {
-                let mut hash = Arc::unwrap_or_clone(hash);
-                for member in hash.values_mut() {
-                    self.update_with_itself(&mut member.value)?;
+                if !self.wanted.is_so() {
+                    return Err(MergeError::Unwanted);
                 }
-                Ok(Value::hash(hash, origin))
+                let mut changed: Option<Hash> = None;
+                for (n, member) in hash.values().enumerate() {
+                    if is_falsy(&member.value) {
+                        continue;
+                    }
+                    if let Some(new) = self.changed_by_itself(&member.value)? {
+                        changed.get_or_insert_with(|| (**hash).clone())[n].value = new;
+                    }
+                }
+                Ok(changed.map(|hash| Value::hash(hash, origin)))
             }
-            Data::Array(items) if self.options.overwrite_arrays => Ok(Value::new(Data::Array(items), origin)),
+            Data::Array(_) if self.options.overwrite_arrays => Ok(None),
+            Data::Array(items) if self.keeps_as_it_is(items) => Ok(None),
             // Joining and splitting makes two lists of the one.
-            Data::Array(items) if self.options.unpack_arrays.is_some() => {
-                self.merge_with_copy(Value::new(Data::Array(items), origin))
-            }
+            Data::Array(_) if self.options.unpack_arrays.is_some() => self.merge_with_copy(value.clone()).map(Some),
             Data::Array(items) => {
-                let mut items = Arc::unwrap_or_clone(items);
+                let mut items = items.to_vec();
                 if self.holds_bare_prefix(&items) {
                     items.clear();
                 }
@@ -155,30 +169,37 @@ impl<'m> DeepMerge<'m> {
                 } else {
                     order::without_duplicates(items)
                 };
-                Ok(Value::array(self.sorted(merged)?, origin))
+                Ok(Some(Value::array(self.sorted(merged)?, origin)))
             }
-            Data::Null | Data::Bool(false) => Ok(Value::new(value.data, origin)),
-            _ if self.options.preserve_unmergeables => Ok(Value::new(value.data, origin)),
-            data => self.blanked(Value::new(data, origin)),
+            Data::Null | Data::Bool(false) => Ok(None),
+            _ if self.options.preserve_unmergeables || self.options.knockout_prefix.is_none() => Ok(None),
+            _ => self.blanked(value.clone()).map(Some),
         }
     }
 
-    fn merge_hashes(&self, higher: Hash, mut lower: Hash) -> Result<Hash, MergeError> {
+    /// Whether a list that is merged with itself stays what it is, as far as is seen at a glance.
+    fn keeps_as_it_is(&self, items: &[Value]) -> bool {
+        let options = self.options;
+        let is_plain = options.knockout_prefix.is_none() && options.unpack_arrays.is_none();
+        is_plain && !options.sort_merged_arrays && !options.merge_hash_arrays && order::are_few_and_distinct(items)
+    }
+
+    fn merge_hashes(&self, higher: &Hash, mut lower: Hash) -> Result<Hash, MergeError> {
         for (key, new) in higher {
             if !self.wanted.is_so() {
                 return Err(MergeError::Unwanted);
             }
-            match lower.get_mut(&key) {
+            match lower.get_mut(key) {
                 Some(old) if !is_falsy(&old.value) => {
                     if !changes_nothing(&new.value) {
                         old.key_origin = new.key_origin;
                     }
                     let lower_value = std::mem::replace(&mut old.value, Value::null(None));
-                    old.value = self.merge(new.value, lower_value)?;
+                    old.value = self.merge(new.value.clone(), lower_value)?;
                 }
                 _ => {
-                    let value = self.merge_with_copy(new.value)?;
-                    lower.insert(key, member(new.key_origin, value));
+                    let value = self.merge_with_copy(new.value.clone())?;
+                    lower.insert(key.clone(), member(new.key_origin, value));
                 }
             }
         }

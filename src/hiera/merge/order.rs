@@ -7,8 +7,19 @@ use std::hash::{DefaultHasher, Hash as _, Hasher};
 use super::MergeError;
 use crate::hiera::value::{Data, Hash, Value, float_text};
 
+/// How many values are compared one by one with each other sooner than remembered.
+const FEW: usize = 8;
+
+/// Whether the values are but a few, of which no two are equal.
+pub(super) fn are_few_and_distinct(items: &[Value]) -> bool {
+    items.len() <= FEW && items.iter().enumerate().all(|(n, item)| !items[..n].contains(item))
+}
+
 /// The values without those that equal an earlier one.
 pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
+    if are_few_and_distinct(&items) {
+        return items;
+    }
     let mut seen = HashSet::with_capacity(items.len());
     let mut kept = Vec::with_capacity(items.len());
     for item in items {

@@ -439,3 +439,38 @@ fn a_knockout_prefix_that_explodes_knocks_nothing_out() {
     let places = format!(r#"["{text}"] | ["b"]"#);
     check(r#"{"strategy": "deep", "knockout_prefix": "(a|a)*$"}"#, &places, &format!(r#"["b", "{text}"]"#));
 }
+
+#[test]
+fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
+    let lower = value(r#"{"both": {"a": {"x": [1]}}}"#);
+    let higher =
+        value(r#"{"both": {"b": {"y": [1, 2]}}, "own": {"z": {"list": [1, "1", {"k": 1}], "none": null}}, "twice": [1, 1]}"#);
+    let merged = deep(&DeepOptions::default(), higher.clone(), lower.clone()).unwrap();
+    let is_shared = |before: &Value, path: &[&str]| {
+        let part = |value: &Value| path.iter().fold(value.clone(), |value, key| value.get(key).unwrap().clone());
+        match (part(before).data, part(&merged).data) {
+            (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(&a, &b),
+            (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(&a, &b),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(is_shared(&lower, &["both", "a"]) && is_shared(&higher, &["both", "b"]) && is_shared(&higher, &["own"]));
+    assert!(!is_shared(&higher, &["twice"]), "it loses an element");
+    let prefix = DeepOptions { knockout_prefix: Some("--".into()), ..DeepOptions::default() };
+    let higher = value(r#"{"own": {"deep": {"a": "--a", "b": "b"}}}"#);
+    let merged = deep(&prefix, higher, value("{}")).unwrap();
+    assert_eq!(merged.to_text(), value(r#"{"own": {"deep": {"a": "", "b": "b"}}}"#).to_text());
+}
+
+#[test]
+fn a_merge_that_nobody_waits_for_is_left_off_within_a_member() {
+    let nested = (0..50).fold("1".to_owned(), |inner, _| format!(r#"{{"a": {inner}}}"#));
+    let places = [value(&format!(r#"{{"own": {nested}}}"#)), value(r#"{"other": 1}"#)];
+    let left = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(10));
+    let asked = left.clone();
+    let order = std::sync::atomic::Ordering::Relaxed;
+    let wanted = Wanted::as_long_as(move || asked.fetch_update(order, order, |left| left.checked_sub(1)).is_ok());
+    let strategy = Strategy::Deep(DeepOptions::default());
+    let merged = fold::<MergeError>(&strategy, 2, &wanted, &mut |n| Ok(Some(places[n].clone())));
+    assert_eq!(merged, Err(MergeError::Unwanted));
+}

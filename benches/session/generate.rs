@@ -183,6 +183,18 @@ pub struct Probed {
     pub probes: Vec<Probe>,
 }
 
+impl Probed {
+    /// The same with these lines above the probe in the middle.
+    pub fn with_broken(mut self, entry: &str) -> Probed {
+        let middle = PROBES / 2;
+        let key = format!("{}:", self.probes[middle].key);
+        self.text = self.text.replacen(&format!("\n{key}"), &format!("\n{entry}\n{key}"), 1);
+        let lines = entry.lines().count();
+        self.probes[middle..].iter_mut().for_each(|probe| probe.line += lines);
+        self
+    }
+}
+
 /// An entry `key: "before%{lookup('token')} end"` on a line of its own, whose token is unknown: every edit of it changes a finding,
 /// so that an answer to it is awaited in vain if it is not seen.
 #[derive(Clone, Debug)]

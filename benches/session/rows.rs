@@ -23,8 +23,9 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 14] = [
+pub const ROWS: [Row; 15] = [
     ("edits", edits::edits),
+    ("broken", edits::broken),
     ("burst", edits::burst),
     ("open-file", edits::open_file),
     ("open-all", starts::open_all),

@@ -19,15 +19,19 @@ use roots::Roots;
 use super::key::LookupKey;
 use super::value::{Hash, Key, Member, Value};
 use crate::text::{FileId, PartId, Span, TextRange};
-use crate::yaml::Tree;
+use crate::yaml::{Refused, Tree};
 
 /// What one data file holds.
 #[derive(Clone, Debug, Default)]
 pub struct DataFile {
     parts: Parts,
     roots: Arc<Roots>,
-    /// The first part for which Puppet refuses the file.
+    /// The first part with a value for which Puppet refuses the file.
     refused: Option<PartId>,
+    /// The parts that no YAML reader accepts, in order.
+    broken: Vec<(PartId, Refused)>,
+    /// What Puppet says of the first of them.
+    verdict: Option<Box<str>>,
 }
 
 /// What a part of a data file holds, by itself.
@@ -160,7 +164,8 @@ impl DataFile {
     }
 
     fn of_parts(parts: Parts) -> DataFile {
-        DataFile { roots: Arc::new(Roots::new(&parts)), refused: first_refused(parts.iter()), parts }
+        let roots = Arc::new(Roots::new(&parts));
+        DataFile { roots, refused: first_refused(parts.iter()), parts, ..DataFile::default() }
     }
 
     /// A file that cannot be read at all: Puppet's reason.
@@ -235,17 +240,23 @@ impl DataFile {
 
     /// Why Puppet refuses the whole file, if it does: its message, without the file's name.
     pub fn refused(&self) -> Option<&str> {
-        self.parts.get(self.refused?)?.facts.refused.as_deref()
+        let of_value = || self.parts.get(self.refused?)?.facts.refused.as_deref();
+        self.verdict.as_deref().or_else(of_value)
     }
 
     /// The value of the whole file, if it has any content.
     pub fn root(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.facts;
-        if !first.has_hash {
+        if !self.has_hash() {
             return first.other_root.clone();
         }
         let hash: Hash = self.members().map(|(key, member)| (key.clone(), member.clone())).collect();
         Some(Value::hash(hash, None))
+    }
+
+    /// Whether some part of it is one of a hash.
+    fn has_hash(&self) -> bool {
+        self.parts.iter().any(|part| part.facts.has_hash)
     }
 
     /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone scalar is kept for editors.

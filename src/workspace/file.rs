@@ -139,13 +139,14 @@ impl File {
         let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let text = text.slice(range);
-        let is_whole = id == PartId::WHOLE;
-        let tree = match self.read.tree.get().filter(|_| is_whole) {
-            Some(tree) => tree.clone(),
-            None => {
+        let goes_on = || wanted.is_so();
+        let tree = match (id, self.read.tree.get()) {
+            (PartId::WHOLE, Some(tree)) => tree.clone(),
+            (PartId::WHOLE, None) => {
                 let tree = Arc::new(parse_while(&text, self.format(), wanted)?);
-                if is_whole { self.read.tree.get_or_init(|| tree).clone() } else { tree }
+                self.read.tree.get_or_init(|| tree).clone()
             }
+            _ => Arc::new(yaml::parse_entry_while(&text, &goes_on)?),
         };
         Some(TextPart { id, start: range.start, tree, text })
     }

@@ -2,12 +2,18 @@
 //!
 //! That holds for the plain form of data files: one document, a block mapping at column 0, no anchor that another entry refers to.
 //! libyaml begins anew at each key at column 0, so a run of lines that is accepted by itself is read the same within its text. Whatever
-//! stands at column 0 within quotes or brackets is refused by itself, and belongs to the entry above it. [`cut`] cuts a whole text so,
-//! [`cut_piece`] a run of whole entries out of such a text after an edit.
+//! stands at column 0 within quotes or brackets is refused by itself, and belongs to the entry above it.
+//!
+//! An entry that libyaml refuses ends at the next line that looks like a key. Others are read as if it were none of them: what an
+//! entry is depends on nothing above it, and of what is below on no more than was read to see it. [`cut`] cuts a whole text so, a
+//! [`Cutter`] reads again, after an edit, what depends on it.
 
-use super::parse::parse;
-use super::tree::{NodeKind, Tree};
-use crate::text::TextRange;
+use std::borrow::Cow;
+
+use super::parse::{Builder, Run, accepted, bad_char, parse_while};
+use super::recover;
+use super::tree::{NodeId, NodeKind, SyntaxError, Tree};
+use crate::text::{Text, TextRange};
 
 /// A top-level entry of a text.
 #[derive(Debug)]
@@ -16,46 +22,223 @@ pub struct Entry {
     pub range: TextRange,
     /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from the start of `range`.
     pub tree: Tree,
+    /// Why it is refused, if it is; then `tree` is what stands of it.
+    pub refused: Option<Refused>,
 }
 
-/// How many times as much as the text is read before cutting is given up.
-const PATIENCE: usize = 3;
-
-impl Entry {
-    fn shifted(self, by: usize) -> Entry {
-        Entry { range: self.range.shifted(u32::try_from(by).expect("texts are shorter than 4 GiB")), ..self }
-    }
+/// Why libyaml refuses an entry where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted from the entry's start.
+    pub verdict: SyntaxError,
+    /// Whether what it was reading is the mapping that the entries are members of: that began with the first one.
+    pub is_of_root: bool,
+    /// How many bytes from the entry's start on were looked at to see that it is refused, and where it ends.
+    pub reach: u32,
 }
+
+/// How many times as much as the text is read of entries that are refused before cutting is given up.
+const PATIENCE: u64 = 6;
 
 /// The entries of a whole text; `None` when it has no such form. What is before the first belongs to none.
 pub fn cut(text: &str) -> Option<Vec<Entry>> {
     let mut at = head(text)?;
-    if has_markers(&text[at..]) {
+    if !is_plain(&text[at..]) {
         return None;
     }
     let mut entries = Vec::new();
     let mut read = 0;
     while at < text.len() {
-        let mut end = next_start(text, at);
-        loop {
-            let piece = &text[at..end];
-            read += piece.len();
-            if read > PATIENCE * text.len() {
-                return None;
-            }
-            let tree = parse(piece);
-            if tree.problems.is_empty() {
-                entries.extend(in_piece(piece, tree)?.into_iter().map(|entry| entry.shifted(at)));
-                break;
-            }
-            if end == text.len() {
-                return None;
-            }
-            end = next_start(text, end);
+        let mut entry = entry(&text[at..], entries.is_empty(), true).ok()?;
+        read += entry.refused.as_ref().map_or(0, |refused| u64::from(refused.reach));
+        if !is_worth_it(read, text.len()) {
+            return None;
         }
-        at = end;
+        entry.range = entry.range.shifted(u32::try_from(at).ok()?);
+        at = entry.range.end as usize;
+        entries.push(entry);
     }
-    (!entries.is_empty()).then_some(entries)
+    entries.iter().any(Entry::has_keys).then_some(entries)
+}
+
+/// Reads an entry of a text by itself, be it one that is refused where it stands, as long as `goes_on` says so.
+pub fn parse_entry_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+    let tree = parse_while(text, goes_on)?;
+    if tree.problems.is_empty() && tree.root.is_some_and(|root| !tree.entries(root).is_empty()) {
+        return Some(tree);
+    }
+    let refused = entry(text, false, true).ok().filter(|entry| entry.range.len() as usize == text.len());
+    Some(refused.map_or(tree, |entry| entry.tree))
+}
+
+/// Whether a text is cut of whose refused entries so much is read altogether.
+pub fn is_worth_it(reach: u64, length: usize) -> bool {
+    reach <= PATIENCE * length as u64
+}
+
+/// Cuts entries out of a text, one at a time, reading as little of it as that takes.
+pub struct Cutter<'t> {
+    text: &'t Text,
+    /// The piece that was taken out last.
+    window: TextRange,
+    piece: Cow<'t, str>,
+}
+
+impl<'t> Cutter<'t> {
+    /// For a text, of which this is likely to be read.
+    pub fn new(text: &'t Text, window: TextRange) -> Cutter<'t> {
+        let window = text.clamped(window);
+        Cutter { text, window, piece: text.slice(window) }
+    }
+
+    /// How many bytes the text has.
+    pub fn length(&self) -> u32 {
+        self.text.len()
+    }
+
+    /// Where the first entry begins; `None` for a text without that form.
+    pub fn head(&mut self) -> Option<u32> {
+        self.look_at(0, |text, is_all| {
+            let whole_lines = if is_all { text } else { &text[..line_start(text, text.len())] };
+            head(whole_lines).map(|at| at as u32).ok_or(Stop::Short)
+        })
+    }
+
+    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for what cannot be read by itself.
+    pub fn entry(&mut self, at: u32, is_first: bool) -> Option<Entry> {
+        let entry = self.look_at(at, |text, is_all| entry(text, is_first, is_all))?;
+        Some(Entry { range: entry.range.shifted(at), ..entry })
+    }
+
+    /// Whether nothing in these bytes, from the start of a line on, could begin or end a document.
+    pub fn is_plain(&mut self, range: TextRange) -> bool {
+        self.look_at(range.start, |text, is_all| match text.get(..range.len() as usize) {
+            None if !is_all => Err(Stop::Short),
+            piece => Ok(is_plain(piece.unwrap_or(text))),
+        })
+        .unwrap_or(false)
+    }
+
+    /// What stands in these bytes.
+    pub fn slice(&mut self, range: TextRange) -> &str {
+        let _ = self.look_at(range.start, |text, is_all| match text.get(..range.len() as usize) {
+            None if !is_all => Err(Stop::Short),
+            _ => Ok(()),
+        });
+        let start = range.start.saturating_sub(self.window.start) as usize;
+        self.piece.get(start..start + range.len() as usize).unwrap_or_default()
+    }
+
+    fn look_at<T>(&mut self, at: u32, look: impl Fn(&str, bool) -> Result<T, Stop>) -> Option<T> {
+        if !self.window.touches(at) {
+            self.take(TextRange::new(at, at + LITTLE));
+        }
+        loop {
+            let is_all = self.window.end == self.text.len();
+            match look(&self.piece[(at - self.window.start) as usize..], is_all) {
+                Err(Stop::Short) if !is_all => {
+                    self.take(TextRange::new(at, at.saturating_add(4 * (self.window.end - at).max(LITTLE))));
+                }
+                result => return result.ok(),
+            }
+        }
+    }
+
+    fn take(&mut self, window: TextRange) {
+        self.window = self.text.clamped(window);
+        self.piece = self.text.slice(self.window);
+    }
+}
+
+/// How many bytes are taken out of a text at least.
+const LITTLE: u32 = 1 << 10;
+
+/// Why there is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// It cannot be told from so little text.
+    Short,
+    /// The text is to be read as a whole.
+    Other,
+}
+
+impl Entry {
+    /// Whether a key can be read in it.
+    pub fn has_keys(&self) -> bool {
+        self.tree.root.is_some()
+    }
+}
+
+/// The entry that a text begins with, which goes on behind what is given unless that `is_all`.
+fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
+    let first_line = next_start(text, 0);
+    if first_line == text.len() && !is_all {
+        return Err(Stop::Short);
+    }
+    let piece = &text[..first_line];
+    if let Some(tree) = accepted(piece).filter(|tree| tree.root.is_none_or(|root| !tree.entries(root).is_empty())) {
+        return good(piece, tree).ok_or(Stop::Other);
+    }
+    if is_first && text.starts_with(['&', '!']) {
+        return Err(Stop::Other); // It may be the mapping's.
+    }
+    let run = Run::new(text, 0, text.len(), Builder::default());
+    let mut run = if is_first { run } else { run.behind_entries(0) };
+    let result = run.first_entry();
+    // Behind a place the scanner looks for marks of a document's end.
+    let reach = run.scanner.position() + 4;
+    if reach > text.len() && !is_all {
+        return Err(Stop::Short);
+    }
+    let (end, refused) = match result {
+        Ok(Some(next)) => (line_start(text, next), None),
+        Ok(None) => return Err(Stop::Other),
+        Err(error) => {
+            let (verdict, is_of_root) = ((*error).clone(), run.is_of_root(&error));
+            match recover::entry(text, run, *error) {
+                Err(end) => (end, None),
+                Ok(entry) => {
+                    let end_of_line = next_start_of_line(text, entry.end);
+                    if end_of_line == text.len() && !is_all {
+                        return Err(Stop::Short);
+                    }
+                    let reach = u32::try_from(reach.max(end_of_line)).map_err(|_| Stop::Other)?;
+                    (entry.end, Some((entry.tree, Refused { verdict, is_of_root, reach })))
+                }
+            }
+        }
+    };
+    let piece = &text[..end];
+    match refused {
+        None => accepted(piece).and_then(|tree| good(piece, tree)).ok_or(Stop::Other),
+        Some((tree, refused)) if is_bound(&tree, piece) => {
+            Ok(Entry { range: TextRange::from_usize(0..end), tree, refused: Some(refused) })
+        }
+        Some(_) => Err(Stop::Other),
+    }
+}
+
+/// An entry of its own, if this piece of a text is one.
+fn good(piece: &str, tree: Tree) -> Option<Entry> {
+    let root = tree.root?;
+    let is_plain = tree.second_document.is_none() && is_bound(&tree, piece);
+    let is_one = matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) && tree.entries(root).len() == 1;
+    (is_plain && is_one).then(|| Entry { range: TextRange::from_usize(0..piece.len()), tree, refused: None })
+}
+
+/// Whether nothing in an entry's tree has to do with other entries.
+fn is_bound(tree: &Tree, piece: &str) -> bool {
+    let Some(root) = tree.root else { return true };
+    if tree.node(root).anchor.is_some() || tree.node(root).tag.is_some() {
+        return false;
+    }
+    let is_own = |(key, _): &(NodeId, NodeId)| {
+        let start = line_start(piece, tree.whole_span(*key).start as usize);
+        // A merge key takes its entries from elsewhere, and puts them among the others.
+        !piece[start..].starts_with([' ', '\t', '\u{feff}']) && tree.scalar(*key) != Some("<<")
+    };
+    let is_bound = |node: &super::Node| !matches!(node.kind, NodeKind::Alias { target: None, .. });
+    tree.entries(root).iter().all(is_own) && tree.nodes.iter().all(is_bound)
 }
 
 /// Where the first entry begins; `None` for a text that begins otherwise: with a directive, a document that has properties, an indented key.
@@ -66,7 +249,7 @@ fn head(text: &str) -> Option<usize> {
         let marked = line.strip_prefix("---").filter(|rest| !has_begun && rest.starts_with([' ', '\t', '\n', '\r']));
         let rest = marked.unwrap_or(line).trim_matches([' ', '\t', '\n', '\r']);
         if !rest.is_empty() && !rest.starts_with('#') {
-            let is_plain = !has_odd_breaks(&text[..at]) && parse(&text[..at]).problems.is_empty();
+            let is_plain = !has_odd_breaks(&text[..at]) && accepted(&text[..at]).is_some();
             return (is_plain && begins_entry(line)).then_some(at);
         }
         has_begun |= marked.is_some();
@@ -88,74 +271,20 @@ fn next_start(text: &str, at: usize) -> usize {
 }
 
 /// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is above it is refused by itself.
-fn begins_entry(line: &str) -> bool {
+pub(super) fn begins_entry(line: &str) -> bool {
     let mut chars = line.chars();
     let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
     match chars.next() {
-        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '\u{feff}') => false,
+        // A block scalar is no key: at column 0, too, it is the value of the key above it.
+        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => false,
         Some('-' | ':') => !is_blank(chars.next()),
         Some(_) => true,
     }
 }
 
-/// The entries of whole lines out of a text that could be cut; `None` when they would not be read the same in their place.
-/// None at all for lines without content.
-pub fn cut_piece(text: &str) -> Option<Vec<Entry>> {
-    if has_markers(text) {
-        return None;
-    }
-    let tree = parse(text);
-    if tree.root.is_none() && tree.problems.is_empty() {
-        return Some(Vec::new());
-    }
-    in_piece(text, tree)
-}
-
-/// The entries of a text, whose tree this is.
-fn in_piece(text: &str, tree: Tree) -> Option<Vec<Entry>> {
-    let starts = starts(text, &tree)?;
-    match starts.as_slice() {
-        [0] => Some(vec![Entry { range: TextRange::from_usize(0..text.len()), tree }]),
-        _ => entries(text, &starts),
-    }
-}
-
-fn entries(text: &str, starts: &[usize]) -> Option<Vec<Entry>> {
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let entry = |(start, end): (&usize, usize)| {
-        let tree = parse(&text[*start..end]);
-        let stands_alone = tree.problems.is_empty() && tree.root.is_some_and(|root| !tree.entries(root).is_empty());
-        stands_alone.then(|| Entry { range: TextRange::from_usize(*start..end), tree })
-    };
-    starts.iter().zip(ends).map(entry).collect()
-}
-
-/// Where the lines of the root's keys begin, if the root is a mapping that can be cut.
-fn starts(text: &str, tree: &Tree) -> Option<Vec<usize>> {
-    let root = tree.root?;
-    let node = tree.node(root);
-    let is_plain = matches!(node.kind, NodeKind::Mapping { flow: false, .. }) && node.anchor.is_none() && node.tag.is_none();
-    if !is_plain || !tree.problems.is_empty() || tree.second_document.is_some() || tree.lone_scalar.is_some() {
-        return None;
-    }
-    let mut starts: Vec<usize> = Vec::with_capacity(tree.entries(root).len());
-    for (key, _) in tree.entries(root) {
-        let start = line_start(text, tree.whole_span(*key).start as usize);
-        // A merge key takes its entries from elsewhere, and puts them among the others.
-        if text[start..].starts_with([' ', '\t', '\u{feff}']) || tree.scalar(*key) == Some("<<") {
-            return None;
-        }
-        if starts.last() != Some(&start) {
-            starts.push(start);
-        }
-    }
-    let entry_of = |offset: u32| starts.partition_point(|start| *start <= offset as usize);
-    let is_bound = |node: &super::Node| match &node.kind {
-        NodeKind::Alias { target: Some(target), .. } => entry_of(node.span.start) == entry_of(tree.node(*target).span.start),
-        NodeKind::Alias { target: None, .. } => false,
-        _ => true,
-    };
-    tree.nodes.iter().all(is_bound).then_some(starts)
+/// Whether a text has no line that could begin or end a document, and no characters that make lines other than they seem, or are not allowed.
+fn is_plain(text: &str) -> bool {
+    !has_markers(text) && bad_char(text, 0).is_none()
 }
 
 /// Whether a line could begin or end a document, or is written so that lines are not what they seem.
@@ -174,6 +303,11 @@ fn has_odd_breaks(text: &str) -> bool {
     !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
 }
 
+/// Where the line ends that begins at `at`, its break included.
+fn next_start_of_line(text: &str, at: usize) -> usize {
+    text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end + 1)
+}
+
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
@@ -189,8 +323,9 @@ mod tests {
 
     #[test]
     fn what_stands_at_column_0_within_an_entry_is_its_own() {
-        let text = "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\n\"f\": 3";
-        let expected = ["a: 1\n# of a\n", "b: {\n}\n", "c: 'x\ny'\n", "d:\n- 1\n- |\n z\n\n", "? e\n: 2\n", "\"f\": 3"];
+        let text = "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3";
+        let expected =
+            ["a: 1\n# of a\n", "b: {\n}\n", "c: 'x\ny'\n", "d:\n- 1\n- |\n z\n\n", "? e\n: 2\n", "g:\n|\n h\n", "\"f\": 3"];
         assert_eq!(pieces(text).unwrap(), expected);
     }
 
@@ -201,14 +336,16 @@ mod tests {
             "- a\n",
             "{a: 1}\n",
             " a: 1\n b: 2\n",
-            "a: 1\nb: [\n",
             "a: &x 1\nb: *x\n",
+            "a: [*x\nb: 1\n",
             "a: 1\n<<: {b: 2}\n",
             "a: 1\n---\nb: 2\n",
             "%YAML 1.1\n---\na: 1\n...\n",
             "a: 1\u{2028}b: 2\n",
+            "a: \u{1}\nb: 2\n",
             "--- !!map\na: 1\n",
             "%TAG !! tag:example.com,2000:\n---\na: !!binary aGk=\nb: !!str 5\n",
+            "key\n# the rest is another document\na: 1\n",
         ] {
             assert!(pieces(text).is_none(), "{text:?}");
         }
@@ -216,11 +353,33 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_whole_entries() {
-        assert_eq!(cut_piece("# nothing\n\n").unwrap().len(), 0);
-        assert_eq!(cut_piece("a: 1\n# x\nb: 2\n").unwrap().len(), 2);
-        for piece in ["word\n", "  a: 1\n", "a: 'x\n", "a: 1\n---\n", "a: *x\n", "\u{feff}a: 1\n"] {
-            assert!(cut_piece(piece).is_none(), "{piece:?}");
+    fn an_entry_that_is_refused_ends_where_a_key_is_seen() {
+        let text = "a: 'x'\n  y: 1\nb: \"x\nc: [1,\n  2\nhalf\nd: {\n}\ne: 1\n- f\n";
+        let expected = ["a: 'x'\n  y: 1\n", "b: \"x\n", "c: [1,\n  2\nhalf\n", "d: {\n}\n", "e: 1\n- f\n"];
+        assert_eq!(pieces(text).unwrap(), expected);
+        let cut = cut(text).unwrap();
+        let refused: Vec<bool> = cut.iter().map(|entry| entry.refused.is_some()).collect();
+        assert_eq!(refused, [true, true, true, false, true]);
+        assert_eq!(cut[0].refused.as_ref().unwrap().verdict, crate::yaml::verdict(text).unwrap());
+    }
+
+    #[test]
+    fn an_entry_out_of_a_long_text_is_that_of_the_whole() {
+        let lines: String = (0..2_000).map(|n| format!("key_{n}: {{\n  a: 'x'\n}}\n")).collect();
+        for (broken, reach) in [("k: \"open\n", 62_900), ("k: [open\n", 40), ("k: 'open\n", 40), ("half\n", 40)] {
+            let text = lines.replacen("key_2:", &format!("{broken}key_2:"), 1);
+            let cut = cut(&text).unwrap();
+            assert!(cut.iter().any(|entry| entry.refused.as_ref().is_some_and(|refused| refused.reach < reach)), "{broken}");
+            let rope = Text::new(&text);
+            for window in [TextRange::empty(0), TextRange::new(500, 60_000)] {
+                let mut cutter = Cutter::new(&rope, window);
+                assert_eq!(cutter.head(), Some(0));
+                for (number, entry) in cut.iter().enumerate() {
+                    let again = cutter.entry(entry.range.start, number == 0).unwrap();
+                    assert_eq!(format!("{again:?}"), format!("{entry:?}"));
+                    assert_eq!(cutter.slice(entry.range), &text[entry.range.as_usize()]);
+                }
+            }
         }
     }
 }

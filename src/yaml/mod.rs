@@ -14,7 +14,7 @@ pub mod scalar;
 mod scan;
 pub mod tree;
 
-pub use cut::{Entry, cut, cut_piece};
+pub use cut::{Cutter, Entry, Refused, cut, is_worth_it, parse_entry_while};
 pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;

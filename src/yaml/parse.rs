@@ -29,7 +29,23 @@ pub fn parse(text: &str) -> Tree {
 }
 
 /// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
-fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+pub(super) fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+    Some(match attempt(text, goes_on)? {
+        Ok(tree) => tree,
+        Err(refused) => {
+            let (run, error) = *refused;
+            recover::recover(run.scanner.text(), run, error)
+        }
+    })
+}
+
+/// Reads the first document of a text that libyaml accepts.
+pub(super) fn accepted(text: &str) -> Option<Tree> {
+    attempt(text, &|| true)?.ok()
+}
+
+/// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
+fn attempt<'t>(text: &'t str, goes_on: &dyn Fn() -> bool) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
     // Data files have a node in about twenty bytes.
@@ -39,9 +55,9 @@ fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
             let second_document = run.second_document();
-            Tree { nodes: run.builder.nodes, root, problems: Vec::new(), comments, second_document, ..Tree::default() }
+            Ok(Tree { nodes: run.builder.nodes, root, comments, second_document, ..Tree::default() })
         }
-        Err(error) => recover::recover(text, run, *error),
+        Err(error) => Err(Box::new((run, *error))),
     })
 }
 
@@ -277,6 +293,8 @@ pub(super) struct Run<'t> {
     pub(super) nodes_before: usize,
     states: Vec<State>,
     state: State,
+    /// Whether it goes on where others left off, within the root mapping.
+    is_behind_entries: bool,
 }
 
 impl<'t> Run<'t> {
@@ -285,7 +303,28 @@ impl<'t> Run<'t> {
         let scanner = Scanner::new(text, start, end);
         let nodes_before = builder.nodes.len();
         let last_end = start as u32;
-        Run { scanner, builder, tags: Vec::new(), last_end, start, nodes_before, states: Vec::new(), state: State::BlockNode }
+        Run {
+            scanner,
+            builder,
+            tags: Vec::new(),
+            last_end,
+            start,
+            nodes_before,
+            states: Vec::new(),
+            state: State::BlockNode,
+            is_behind_entries: false,
+        }
+    }
+
+    /// The same, as behind other entries of the mapping at the root, whose keys stand in this column.
+    pub(super) fn behind_entries(mut self, column: usize) -> Run<'t> {
+        self.scanner.enter_block(column);
+        let mark = TextRange::from_usize(self.start..self.start);
+        self.builder.open(NodeKind::Mapping { flow: false, entries: Vec::new() }, mark, Properties::default());
+        self.states.push(State::DocumentEnd);
+        self.state = State::BlockMappingKey;
+        self.is_behind_entries = true;
+        self
     }
 
     /// Reads one document; `None` when there is none.
@@ -318,10 +357,34 @@ impl<'t> Run<'t> {
         })
     }
 
+    /// Reads the first entry of the mapping at the root, and tells where the next one begins. `None` when the root is something else.
+    pub(super) fn first_entry(&mut self) -> Result<Option<usize>> {
+        if !self.begin()? {
+            return Ok(None);
+        }
+        while self.state != State::DocumentEnd {
+            if self.state == State::BlockMappingKey && self.builder.open.len() == 1 && self.builder.done.len() == 2 {
+                match self.scanner.peek()? {
+                    Token { kind: TokenKind::Key, start, .. } => return Ok(Some(*start as usize)),
+                    Token { kind: TokenKind::BlockEnd, start, .. } => return Ok(Some(*start as usize)),
+                    _ => {}
+                }
+            }
+            self.step()?;
+        }
+        Ok(None)
+    }
+
     /// Whether there is a document; then its start is read.
     fn begin(&mut self) -> Result<bool> {
         self.scanner.next()?;
-        self.document_start()
+        Ok(self.is_behind_entries || self.document_start()?)
+    }
+
+    /// Whether an error is told as one of the mapping at the root.
+    pub(super) fn is_of_root(&self, error: &SyntaxError) -> bool {
+        let Some((context, place)) = &error.context else { return false };
+        context == "while parsing a block mapping" && self.builder.open.first().is_some_and(|root| root.mark == place.start)
     }
 
     /// The place of what follows the document, if anything does.

@@ -5,6 +5,7 @@
 //! the error. The first problem is libyaml's own where it blames the same entry, else what the entry is refused for when
 //! it is read alone, with a place where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
 
+use super::cut::{Entry, begins_entry, cut};
 use super::parse::{self, Builder, Run};
 use super::scan::TagDirective;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
@@ -16,6 +17,9 @@ const EFFORT: usize = 8;
 /// The tree of a text whose first attempt `run` ended with `error`.
 pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let verdict = Some(error.clone());
+    if let Some(entries) = cut(text) {
+        return Tree { verdict, ..joined(entries) };
+    }
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
     let control = error.message == CONTROL;
@@ -32,7 +36,54 @@ pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     Tree { verdict, ..recovery.finish() }
 }
 
+/// The tree of a text that was cut into these entries.
+fn joined(cut: Vec<Entry>) -> Tree {
+    let mut all = Tree::default();
+    let mut entries = Vec::new();
+    for Entry { range, tree, .. } in cut {
+        let (by, first) = (range.start, all.nodes.len() as u32);
+        let moved = |id: NodeId| NodeId(id.0 + first);
+        entries
+            .extend(tree.root.into_iter().flat_map(|root| tree.entries(root)).map(|(key, value)| (moved(*key), moved(*value))));
+        all.nodes.extend(tree.nodes.into_iter().map(|node| node.moved(first, by)));
+        all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
+        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shifted(by)));
+    }
+    let mut builder = Builder { nodes: all.nodes, ..Builder::default() };
+    Tree { root: Some(root_mapping(&mut builder, entries)), nodes: builder.nodes, ..all }
+}
+
+/// An entry that libyaml refuses where it stands.
+pub(super) struct RefusedEntry {
+    /// What stands of it.
+    pub(super) tree: Tree,
+    /// Where the next entry begins.
+    pub(super) end: usize,
+}
+
+/// The entry that a text begins with, which `run` refuses with `error`; the end of it, where the error is of what is behind it.
+pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<RefusedEntry, usize> {
+    let mut recovery = Recovery::new(text, Vec::new());
+    let done = recovery.complete(&run, &error);
+    if !done.pairs.is_empty() && begins_entry(&text[done.end..]) {
+        return Err(done.end);
+    }
+    let end = recovery.take(run, error);
+    // What is no entry is nothing to the others.
+    recovery.other_root = None;
+    Ok(RefusedEntry { tree: recovery.finish(), end })
+}
+
 const CONTROL: &str = "control characters are not allowed";
+
+/// What a run read before its error.
+struct Complete {
+    pairs: Vec<(NodeId, NodeId)>,
+    /// How many nodes these have.
+    keep: usize,
+    /// Where the broken entry begins.
+    end: usize,
+}
 
 struct Recovery<'t> {
     text: &'t str,
@@ -113,9 +164,16 @@ impl<'t> Recovery<'t> {
 
     /// Keeps what a run read before its error, reads the broken entry by itself, and says where to go on.
     fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
-        let bad = self.keep_complete(run, &error);
+        let is_of_root = run.is_of_root(&error);
+        let Complete { mut pairs, keep, end: bad } = self.complete(&run, &error);
+        // What cannot begin an entry belongs to the one above it.
+        let above = pairs.last().filter(|_| !begins_entry(self.text[bad..].trim_start_matches(' ')) || self.is_orphan(bad));
+        let entry = above.map_or(bad, |(key, _)| line_start(self.text, first_byte(&run.builder.nodes, *key)));
+        self.entries.append(&mut pairs);
+        self.comments.extend(run.scanner.comments.iter().filter(|comment| (comment.start as usize) < bad));
+        self.builder = run.builder;
+        self.builder.forget_from(keep);
         let next = self.next_key(bad);
-        let orphan = indent(&self.text[bad..next]) > self.base;
         let mut piece = self.run(bad, next);
         let result = piece.document();
         let root = match &result {
@@ -129,6 +187,10 @@ impl<'t> Recovery<'t> {
             Err(own) if !here => *own,
             _ => error,
         };
+        if let Some((_, place)) = problem.context.as_mut().filter(|_| is_of_root) {
+            // The mapping began with the first entry, which is at no fault.
+            *place = TextRange::from_usize(entry..entry);
+        }
         if let Some((context, place)) = &problem.context
             && matches!(context.as_str(), "while scanning a simple key" | "while scanning a quoted scalar")
         {
@@ -139,10 +201,14 @@ impl<'t> Recovery<'t> {
         }
         problem.span = self.visible(problem.span);
         self.problems.push(problem);
-        if !orphan {
+        if !self.is_orphan(bad) {
             self.add(root);
         }
         next
+    }
+
+    fn is_orphan(&self, line: usize) -> bool {
+        indent(&self.text[line..]) > self.base
     }
 
     /// The range itself, or the last character before it that is no white space if it is the empty end of a piece.
@@ -157,26 +223,21 @@ impl<'t> Recovery<'t> {
         TextRange::from_usize(start..start + width)
     }
 
-    /// Keeps the entries of a run's root mapping that ended before the error; gives the start of the broken one.
-    fn keep_complete(&mut self, mut run: Run<'t>, error: &SyntaxError) -> usize {
+    /// The entries of a run's root mapping that ended before the error.
+    fn complete(&self, run: &Run<'_>, error: &SyntaxError) -> Complete {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
         let nodes = &run.builder.nodes;
-        let mut bad =
+        let mut end =
             pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
         // An error on the line where an entry ends is that entry's.
-        if (error.span.start as usize) < bad
+        if (error.span.start as usize) < end
             && let Some((key, _)) = pairs.pop()
         {
             keep = key.0 as usize;
-            bad = line_start(self.text, first_byte(nodes, key));
+            end = line_start(self.text, first_byte(nodes, key));
         }
-        let bad = self.content_line(bad.max(run.start));
-        run.builder.forget_from(keep);
-        self.entries.append(&mut pairs);
-        self.comments.extend(run.scanner.comments.iter().filter(|comment| (comment.start as usize) < bad));
-        self.builder = run.builder;
-        bad
+        Complete { pairs, keep, end: self.content_line(end.max(run.start)) }
     }
 
     /// Adds what a piece of the text turned out to be.
@@ -209,7 +270,8 @@ impl<'t> Recovery<'t> {
     }
 
     fn finish(mut self) -> Tree {
-        let root = if self.entries.is_empty() { self.other_root } else { Some(self.root_mapping()) };
+        let entries = std::mem::take(&mut self.entries);
+        let root = if entries.is_empty() { self.other_root } else { Some(root_mapping(&mut self.builder, entries)) };
         self.problems.sort_by_key(|problem| problem.span);
         self.comments.sort();
         self.comments.dedup();
@@ -223,16 +285,15 @@ impl<'t> Recovery<'t> {
             ..Tree::default()
         }
     }
+}
 
-    fn root_mapping(&mut self) -> NodeId {
-        let nodes = &mut self.builder.nodes;
-        let entries = std::mem::take(&mut self.entries);
-        let span = entries.iter().fold(nodes[entries[0].0.0 as usize].span, |span, (key, value)| {
-            span.cover(nodes[key.0 as usize].span).cover(nodes[value.0 as usize].span)
-        });
-        nodes.push(Node { kind: NodeKind::Mapping { flow: false, entries }, span, anchor: None, tag: None });
-        NodeId(nodes.len() as u32 - 1)
-    }
+fn root_mapping(builder: &mut Builder, entries: Vec<(NodeId, NodeId)>) -> NodeId {
+    let nodes = &mut builder.nodes;
+    let span = entries.iter().fold(nodes[entries[0].0.0 as usize].span, |span, (key, value)| {
+        span.cover(nodes[key.0 as usize].span).cover(nodes[value.0 as usize].span)
+    });
+    nodes.push(Node { kind: NodeKind::Mapping { flow: false, entries }, span, anchor: None, tag: None });
+    NodeId(nodes.len() as u32 - 1)
 }
 
 /// The entries of the root that are complete, if the root is a block mapping, and the first node behind them.

@@ -174,6 +174,12 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// Goes on as within a block collection at this column.
+    pub(super) fn enter_block(&mut self, column: usize) {
+        self.indents.push(self.indent);
+        self.indent = column as isize;
+    }
+
     /// The next token, left in place.
     pub(super) fn peek(&mut self) -> Result<&Token> {
         if !self.ready {

@@ -130,6 +130,31 @@ pub enum PathStep {
     Item(usize),
 }
 
+impl Node {
+    /// The node as one of a tree in which others are before it, and of a text that so many bytes are before.
+    pub(super) fn moved(mut self, others: u32, by: u32) -> Node {
+        let id = |id: &mut NodeId| id.0 += others;
+        match &mut self.kind {
+            NodeKind::Sequence { items, .. } => items.iter_mut().for_each(id),
+            NodeKind::Mapping { entries, .. } => entries.iter_mut().flat_map(|(key, value)| [key, value]).for_each(id),
+            NodeKind::Alias { target, .. } => target.iter_mut().for_each(id),
+            NodeKind::Scalar { .. } => {}
+        }
+        for property in [&mut self.anchor, &mut self.tag].into_iter().flatten() {
+            property.span = property.span.shifted(by);
+        }
+        Node { span: self.span.shifted(by), ..self }
+    }
+}
+
+impl SyntaxError {
+    /// The error as one of a text that so many bytes are before.
+    pub(super) fn moved(self, by: u32) -> SyntaxError {
+        let context = self.context.map(|(context, place)| (context, place.shifted(by)));
+        SyntaxError { context, span: self.span.shifted(by), ..self }
+    }
+}
+
 impl Tree {
     /// The node with this number.
     ///

@@ -65,10 +65,18 @@ fn sound(text: &str, tree: &Tree) {
         let _ = tree.node_at(text, offset as u32);
     }
     if let Some(entries) = yaml::cut(text) {
-        assert!(tree.problems.is_empty(), "{text:?} {entries:?}");
+        let refused: Vec<_> = entries.iter().filter_map(|entry| Some((entry.range, entry.refused.as_ref()?))).collect();
+        assert_eq!(tree.problems.is_empty(), refused.is_empty(), "{text:?} {entries:?}");
+        if let (Some((range, first)), Some(verdict)) = (refused.first(), yaml::verdict(text)) {
+            let span = first.verdict.span.shifted(range.start);
+            assert_eq!((&first.verdict.message, span), (&verdict.message, verdict.span), "{text:?} {entries:?}");
+            let start = if first.is_of_root { entries[0].range.start } else { range.start };
+            let context =
+                |error: &SyntaxError, by: u32| error.context.as_ref().map(|(context, at)| (context.clone(), at.start + by));
+            assert_eq!(context(&first.verdict, start), context(&verdict, 0), "{text:?} {entries:?}");
+        }
         assert!(entries.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{text:?} {entries:?}");
-        let alone = entries.iter().flat_map(|entry| {
-            let root = entry.tree.root.expect("an entry has a key");
+        let alone = entries.iter().filter_map(|entry| Some((entry, entry.tree.root?))).flat_map(|(entry, root)| {
             let span = |id| entry.tree.node(id).span.shifted(entry.range.start);
             entry.tree.entries(root).iter().map(move |(key, value)| (span(*key), span(*value))).collect::<Vec<_>>()
         });

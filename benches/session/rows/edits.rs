@@ -78,6 +78,31 @@ pub fn edits(bench: &Bench) -> Vec<Figure> {
     vec![figure(0).at_most_floor(4.0).and_p99(10.0), longer(1, 1.5), longer(2, 3.0)]
 }
 
+/// What is half typed in the middle of a file.
+const BROKEN: [(&str, &str); 4] = [
+    ("an open quote", "half::typed: \"open"),
+    ("an open bracket", "half::typed: [open"),
+    ("a wrong indentation", "half::typed: 'closed'\n  member: 1"),
+    ("half a key", "half::ty"),
+];
+
+/// The same, while an entry in the middle of the file is broken.
+pub fn broken(bench: &Bench) -> Vec<Figure> {
+    let sizes = bench.either([10_000, 100_000], [2_000, 4_000]);
+    let mut figures = Vec::new();
+    for (lines, count) in sizes.into_iter().zip(bench.either([120, 30], [9, 6])) {
+        for (what, entry) in BROKEN {
+            let mut repo = bench.repo(AROUND.0, AROUND.1);
+            let file = repo.add_large(lines).with_broken(entry);
+            let [ours, floor] =
+                <[Sample; 2]>::try_from(in_turns(&mut Editing::both(bench, &repo, &file), count)).expect("two servers");
+            figures
+                .push(Figure::new(format!("edit to diagnostics, {lines} lines, with {what} in the middle"), ours).beside(floor));
+        }
+    }
+    figures
+}
+
 /// Thirty edits without waiting, and a hundred: from the last one to the findings that are right.
 pub fn burst(bench: &Bench) -> Vec<Figure> {
     [30, 100].into_iter().flat_map(|keys| burst_of(bench, keys)).collect()

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::{Problem, ProblemKind};
+use crate::text::TextRange;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -23,6 +24,6 @@ fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Findin
 
 /// Whether the reader stumbled over a character that no value may start with, most often the `%` of a token.
 fn starts_like_a_token(context: &FileContext<'_>, problem: &Problem) -> bool {
-    let text = context.file.text().map(|text| text.to_str().into_owned()).unwrap_or_default();
-    text.get(context.snapshot.place(problem.span).start as usize..).is_some_and(|rest| rest.starts_with(['%', '@', '`']))
+    let at = context.snapshot.place(problem.span).start;
+    context.file.text().is_some_and(|text| text.slice(TextRange::new(at, at + 1)).starts_with(['%', '@', '`']))
 }

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use super::parts::Place;
 use super::roots::Roots;
-use super::{DataFile, Format, Part, Parts, first_refused, load};
+use super::{DataFile, Facts, Format, Part, Parts, first_refused, load};
 use crate::text::{FileId, PartId, Text, TextRange};
-use crate::yaml::{self, Entry};
+use crate::yaml::{self, Cutter, Entry, Refused};
+
+/// How many bytes behind what an edit touches are looked at by the way.
+const AHEAD: u32 = 256;
 
 /// Which bytes of a text became which of another; all others are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,17 @@ impl Edited {
     }
 }
 
+/// Entries that were read again, and the parts that they take the places of.
+struct Reread {
+    first: PartId,
+    last: PartId,
+    entries: Vec<Entry>,
+    /// Whether the edit is in them, not only behind them.
+    is_of_edit: bool,
+    /// How many bytes later the parts behind them start.
+    shift: i64,
+}
+
 impl DataFile {
     /// A file in parts; `None` when it cannot be cut.
     pub fn in_parts(text: &str, file: FileId) -> Option<DataFile> {
@@ -49,53 +64,157 @@ impl DataFile {
         let part = |(entry, number): (&Entry, u32)| {
             part(entry, &text[entry.range.as_usize()], entry.range.start, (file, PartId(number)))
         };
-        Some(DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect())))
+        let mut data = DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect()));
+        data.broken = broken(entries, (1..).map(PartId));
+        if !data.broken.is_empty() {
+            data.verdict = data.verdict_of(&Text::new(text));
+        }
+        Some(data)
     }
 
-    /// The file after an edit, `text` being the new text: only the entries that the edit touches are read.
+    /// The file after an edit, `text` being the new text: only what the edit touches is read: entries, and those that are refused for want
+    /// of what comes behind them.
     ///
     /// `None` when they cannot be read by themselves; then the whole text must be.
     pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
-        let parts = &self.parts;
-        let top = parts.first().filter(|place| parts.part(*place).id != PartId::WHOLE)?;
-        // An edit at the very start of an entry may join it to the one above; one before all entries, to what is before them.
-        let mut first = parts.last_before(edit.start)?;
-        let mut start = if edit.start <= parts.start_at(top) { 0 } else { parts.start_at(first) };
-        let last = parts.last_before(edit.old_end.saturating_add(1))?;
-        let end = match parts.next(last) {
-            Some(next) => (parts.start_at(next) + edit.new_end).checked_sub(edit.old_end)?,
-            None => text.len(),
-        };
-        let (piece, entries) = loop {
-            let piece = text.slice(TextRange::new(start, end));
-            // What is before the first entry may hold a marker.
-            let entries = yaml::cut_piece(&piece).or_else(|| yaml::cut(&piece).filter(|_| start == 0))?;
-            // Lines before the first key may belong to the entry above, as those of a block scalar do.
-            let stands_alone = start == 0 || entries.first().is_some_and(|entry| entry.range.start == 0);
-            match parts.previous(first) {
-                Some(above) if !stands_alone => first = above,
-                _ => break (piece, entries),
+        let mut cutter = Cutter::new(text, self.window(edit)?);
+        let mut rereads: Vec<Reread> = Vec::new();
+        for first in self.unsettled(edit)? {
+            let is_read = rereads.last().is_some_and(|above| self.parts.place(above.last) >= self.parts.place(first));
+            if !is_read {
+                rereads.push(self.reread(first, edit, &mut cutter)?);
             }
-            start = parts.start_at(first);
-        };
-        if entries.is_empty() && first == top && parts.next(last).is_none() {
-            return None; // Nothing is left: what such a text is, is not the parts' matter.
         }
-        let replaced: Vec<&Part> = parts.between(first, last).collect();
-        let mut ids = replaced.iter().map(|part| part.id).chain(self.unused()).chain((parts.numbers() as u32..).map(PartId));
-        let reread: Vec<Part> = entries
+        let mut data = self.clone();
+        // From the last one up: above an edit nothing moves.
+        for reread in rereads.into_iter().rev() {
+            data = data.replaced(reread, &mut cutter, file)?;
+        }
+        let reach = data.broken.iter().map(|(_, refused)| u64::from(refused.reach)).sum();
+        if !yaml::is_worth_it(reach, text.len() as usize) || !data.has_hash() {
+            return None;
+        }
+        data.verdict = data.verdict_of(text);
+        Some(data)
+    }
+
+    /// The parts from which on entries must be read again, in order: those above the edit that were refused for something in its place, and
+    /// the first one that it touches.
+    fn unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
+        let parts = &self.parts;
+        let touched = self.first_touched(edit)?;
+        let depends = |(id, refused): &&(PartId, Refused)| {
+            let start = parts.start(*id).unwrap_or_default();
+            parts.place(*id) < Some(touched) && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
+        };
+        let above = self.broken.iter().filter(depends).map(|(id, _)| *id);
+        Some(above.chain([parts.part(touched).id]).collect())
+    }
+
+    /// An edit of how an entry begins may join it to the one above.
+    fn first_touched(&self, edit: Edited) -> Option<Place> {
+        self.parts.first().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
+        self.parts.last_before(edit.start.saturating_sub(1))
+    }
+
+    fn last_touched(&self, edit: Edited) -> Option<Place> {
+        self.parts.last_before(edit.old_end.saturating_add(1))
+    }
+
+    /// The bytes of the new text that will be read, most likely.
+    fn window(&self, edit: Edited) -> Option<TextRange> {
+        let start = self.parts.start_at(self.first_touched(edit)?);
+        let behind = self.parts.next(self.last_touched(edit)?).map_or(edit.old_end, |next| self.parts.start_at(next));
+        Some(TextRange::new(start, edit.new_position(behind).saturating_add(AHEAD)))
+    }
+
+    /// Reads from this part on, until what follows is as it was.
+    fn reread(&self, first: PartId, edit: Edited, cutter: &mut Cutter<'_>) -> Option<Reread> {
+        let parts = &self.parts;
+        let (top, touched) = (parts.first()?, self.first_touched(edit)?);
+        let (first, behind) = (parts.place(first)?, parts.next(self.last_touched(edit)?));
+        // What is before the first entry may hold a marker, or begin one.
+        let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
+        let start = if is_of_head { cutter.head()? } else { parts.start_at(first) };
+        let known = |at: u32| {
+            let place = if at < parts.start_at(touched) { parts.starting(at) } else { parts.starting(edit.old_position(at)) };
+            place.filter(|place| *place > first && (*place < touched || behind.is_some_and(|behind| *place >= behind)))
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut at = start;
+        let next = loop {
+            if at == cutter.length() {
+                break None;
+            }
+            // The first entry of all is read otherwise than the others.
+            if let Some(place) = known(at).filter(|_| !(entries.is_empty() && is_of_head)) {
+                break Some(place);
+            }
+            let entry = cutter.entry(at, entries.is_empty() && first == top)?;
+            at = entry.range.end;
+            entries.push(entry);
+        };
+        let last = match next {
+            Some(next) => parts.previous(next)?,
+            None => parts.last()?,
+        };
+        let is_of_edit = last >= touched;
+        if is_of_edit && !cutter.is_plain(TextRange::new(start, at)) {
+            return None;
+        }
+        let shift = if is_of_edit { i64::from(edit.new_end) - i64::from(edit.old_end) } else { 0 };
+        Some(Reread { first: parts.part(first).id, last: parts.part(last).id, entries, is_of_edit, shift })
+    }
+
+    /// With what was read again.
+    fn replaced(&self, reread: Reread, cutter: &mut Cutter<'_>, file: FileId) -> Option<DataFile> {
+        let parts = &self.parts;
+        let Reread { first, last, entries, is_of_edit, shift } = reread;
+        let (first, last) = (parts.place(first)?, parts.place(last)?);
+        let old: Vec<&Part> = parts.between(first, last).collect();
+        let ids: Vec<PartId> = old
             .iter()
-            .zip(&mut ids)
-            .map(|(entry, id)| part(entry, &piece[entry.range.as_usize()], start + entry.range.start, (file, id)))
+            .map(|part| part.id)
+            .chain(self.unused())
+            .chain((parts.numbers() as u32..).map(PartId))
+            .take(entries.len())
             .collect();
-        let roots = self.roots.after(&replaced, &reread);
-        let refused = first_refused(reread.iter());
-        let parts = parts.replaced(first, last, reread, i64::from(edit.new_end) - i64::from(edit.old_end));
+        let new: Vec<Part> = entries
+            .iter()
+            .zip(&ids)
+            .map(|(entry, id)| part(entry, cutter.slice(entry.range), entry.range.start, (file, *id)))
+            .collect();
+        let mut broken: Vec<_> = self.broken.iter().filter(|(id, _)| !old.iter().any(|part| part.id == *id)).cloned().collect();
+        broken.extend(self::broken(entries, ids.into_iter()));
+        // Above the edit what stands in an entry is the same, and most often it is refused as before.
+        if let ([old], [new], false) = (&*old, &*new, is_of_edit)
+            && is_same(&old.facts, &new.facts)
+        {
+            broken.sort_by_key(|(id, _)| parts.start(*id));
+            return Some(DataFile { broken, ..self.clone() });
+        }
+        let roots = self.roots.after(&old, &new);
+        let refused = first_refused(new.iter());
+        let parts = parts.replaced(first, last, new, shift);
         let refused = match self.refused {
             None => refused,
             Some(_) => first_refused(parts.iter()),
         };
-        Some(DataFile { roots: roots.unwrap_or_else(|| Arc::new(Roots::new(&parts))), parts, refused })
+        broken.sort_by_key(|(id, _)| parts.start(*id));
+        let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
+        Some(DataFile { roots, parts, refused, broken, verdict: None })
+    }
+
+    /// What Puppet says of the first entry that is refused, if one is.
+    fn verdict_of(&self, text: &Text) -> Option<Box<str>> {
+        let (part, refused) = self.broken.first()?;
+        let at = match refused.is_of_root {
+            true => self.parts.start_at(self.parts.first()?),
+            false => self.parts.start(*part)? + load::blamed(&refused.verdict),
+        };
+        let line = text.line_of(at);
+        let before = text.slice(TextRange::new(text.line_range(line)?.start, at));
+        Some(load::said(&refused.verdict, line as usize + 1, before.chars().count() + 1).into())
     }
 
     /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers do not grow without end.
@@ -103,6 +222,16 @@ impl DataFile {
         let are_many = self.parts.numbers() > 2 * self.parts.len() + 64;
         are_many.then(|| self.parts.unused()).into_iter().flatten()
     }
+}
+
+/// The refused ones among entries, by the numbers of their parts.
+fn broken(entries: Vec<Entry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId, Refused)> {
+    entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
+}
+
+/// Whether an entry is the same to all who look at it. Values that are equal may still stand in other places.
+fn is_same(old: &Facts, new: &Facts) -> bool {
+    format!("{old:?}") == format!("{new:?}")
 }
 
 fn part(entry: &Entry, text: &str, start: u32, (file, id): (FileId, PartId)) -> Part {

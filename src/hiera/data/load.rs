@@ -11,7 +11,7 @@ use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::source_offset;
-use crate::yaml::{NodeId, NodeKind, ScalarStyle, Tree};
+use crate::yaml::{NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
 use crate::yaml::{resolve_hocon, resolve_json};
 
 /// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
@@ -52,16 +52,15 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
     load.out
 }
 
-/// The message of Ruby's reader for a syntax error. The place, counted from 1, is where what was being read began, if that is said;
-/// the reader of characters knows no place.
-fn refusal(text: &str, problem: &crate::yaml::SyntaxError, format: Format) -> String {
-    let start = match &problem.context {
-        Some((_, range)) => range.start,
-        None if problem.message.starts_with("control characters") => 0,
-        None => problem.span.start,
-    };
+/// The message of Ruby's reader for a syntax error. The reader of characters knows no place.
+fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
+    let start = if problem.message.starts_with("control characters") { 0 } else { blamed(problem) };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
+    if format == Format::Yaml {
+        let (line, column) = libyaml_place(before);
+        return said(problem, line, column);
+    }
     // Where a key stands that is no path, the library does not know.
     let is_of_a_key = problem.message.starts_with("path has a leading") && !text[start as usize..].starts_with("${");
     if format == Format::Hocon && is_of_a_key {
@@ -71,6 +70,30 @@ fn refusal(text: &str, problem: &crate::yaml::SyntaxError, format: Format) -> St
         return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
     }
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    said(problem, line, column)
+}
+
+/// The line and column that libyaml names for a place behind this text, counted from 1.
+fn libyaml_place(before: &str) -> (usize, usize) {
+    let (mut line, mut column) = (1, 1);
+    let mut chars = before.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_line = match c {
+            '\r' => chars.peek() != Some(&'\n'),
+            c => matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}'),
+        };
+        (line, column) = if ends_line { (line + 1, 1) } else { (line, column + 1) };
+    }
+    (line, column)
+}
+
+/// Where the place is that the message names: where what was being read began, if that is said.
+pub(super) fn blamed(problem: &SyntaxError) -> u32 {
+    problem.context.as_ref().map_or(problem.span.start, |(_, range)| range.start)
+}
+
+/// The message for a syntax error there, counted from 1.
+pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
     let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
     format!("{}{context} at line {line} column {column}", problem.message)
 }

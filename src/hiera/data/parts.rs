@@ -117,6 +117,12 @@ impl Parts {
         (!self.is_empty()).then_some(Place { run: 0, index: 0 })
     }
 
+    /// The place of the last part.
+    pub(super) fn last(&self) -> Option<Place> {
+        let run = self.runs.len().checked_sub(1)?;
+        Some(Place { run: run as u32, index: self.runs[run].parts.len() as u32 - 1 })
+    }
+
     /// The last part that starts before a byte; the first one if none does.
     pub(super) fn last_before(&self, offset: u32) -> Option<Place> {
         self.first()?;
@@ -124,6 +130,16 @@ impl Parts {
         let Run { start, parts } = &self.runs[run];
         let index = parts.partition_point(|part| start + part.start < offset).saturating_sub(1);
         Some(Place { run: run as u32, index: index as u32 })
+    }
+
+    /// The place of the part that starts with a byte.
+    pub(super) fn starting(&self, offset: u32) -> Option<Place> {
+        self.last_before(offset.saturating_add(1)).filter(|place| self.start_at(*place) == offset)
+    }
+
+    /// The place of the part with this number.
+    pub(super) fn place(&self, id: PartId) -> Option<Place> {
+        *self.homes.get(id.0 as usize)?
     }
 
     /// The place of the part behind another.

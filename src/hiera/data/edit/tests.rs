@@ -144,7 +144,7 @@ fn anew(text: &str) -> DataFile {
 #[test]
 fn an_edited_file_says_what_a_new_one_says() {
     let mut random = Random::new(20_261_121);
-    let (mut in_parts, mut count) = (0, 0);
+    let (mut in_parts, mut broken, mut count) = (0, 0, 0);
     for _ in 0..edits::rounds(100) {
         let mut text = Text::new(TEXT);
         let mut data = anew(TEXT);
@@ -157,6 +157,7 @@ fn an_edited_file_says_what_a_new_one_says() {
             let whole = DataFile::whole(&tree, &new, FILE, Format::Yaml);
             let next = data.edited(Edited::new(range, insert.len() as u32), &edited, FILE);
             in_parts += usize::from(next.is_some());
+            broken += usize::from(next.is_some() && !tree.problems.is_empty());
             count += 1;
             data = next.unwrap_or_else(|| anew(&new));
             let (got, expected) = (told(&data), told(&whole));
@@ -167,13 +168,41 @@ fn an_edited_file_says_what_a_new_one_says() {
             );
             text = edited;
             // A broken text is mended now and then, as by an editor's undo.
-            if data.refused().is_some() && random.below(2) == 0 {
+            if data.refused().is_some() && random.below(8) == 0 {
                 text = Text::new(TEXT);
                 data = anew(TEXT);
             }
         }
     }
     assert!(in_parts * 5 > count, "only {in_parts} of {count} edits were read in parts");
+    assert!(broken * 10 > count, "only {broken} of {count} were of broken texts");
+}
+
+#[test]
+fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
+    let lines: String = (0..200).map(|n| format!("key_{n}:\n  - 'x'\n  - {n}\n")).collect();
+    let start = |text: &str, key: &str| text.find(&format!("\n{key}:")).unwrap() as u32 + 1;
+    for half_typed in
+        ["half: \"open\n", "half: 'open\n", "half: [open\n", "half: {\n", "half: 'x'\n  y: 1\n", "half\n", "half: @x\n"]
+    {
+        let at = start(&lines, "key_100");
+        let text = Text::new(&lines).edit(TextRange::empty(at), half_typed);
+        let whole = anew(&lines).edited(Edited::new(TextRange::empty(at), half_typed.len() as u32), &text, FILE);
+        let mut data = whole.unwrap_or_else(|| panic!("{half_typed:?} was read as a whole"));
+        assert!(data.refused().is_some());
+        let mut text = text;
+        for (key, others) in [("key_50", 1), ("key_150", 1), ("key_99", 1), ("key_100", 2)] {
+            // A letter more in a value, as typed.
+            let place = start(&text.to_str(), key) + key.len() as u32 + 6;
+            let longer = text.edit(TextRange::empty(place), "z");
+            let next = data.edited(Edited::new(TextRange::empty(place), 1), &longer, FILE).unwrap();
+            let (gone, come) = data.parts().changes_to(next.parts());
+            assert!(gone.len() <= others && come.len() <= others, "{half_typed:?}: {key} took {} others along", gone.len() - 1);
+            let all = longer.to_str();
+            assert_eq!(told(&next), told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)), "{half_typed:?}");
+            (text, data) = (longer, next);
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod steps;
 mod support;
 #[path = "equivalence/told.rs"]
 mod told;
+#[path = "equivalence/unindexed.rs"]
+mod unindexed;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +54,39 @@ fn the_corpus() {
     };
     let files = read(Path::new(&root));
     run("the_corpus", edits() / 100, told::Width::Open, |_| files.clone());
+}
+
+/// A lookup for an editor looks only into the files that define its key, as the index says.
+#[test]
+fn the_index_knows_what_looking_into_files_tells() {
+    let mut random = Random::new(random::seed("the_index_knows_what_looking_into_files_tells"));
+    let mut repos: Vec<BTreeMap<String, String>> = (0..6).map(|_| generate::repo(&mut random)).collect();
+    repos.push(read(&support::in_package("tests/control-repo")));
+    let owned = |files: &[(&str, &str)]| files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    // Some keys are in a file only as one of two levels reads it, or in one that no pattern stands for.
+    repos.push(owned(&[
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy:\n- {name: Json, path: odd.txt, data_hash: json_data}\n- {name: Yaml, path: odd.txt}\n- {name: Common, path: common.yaml}\n",
+        ),
+        ("data/odd.txt", "odd: 1\nboth: 2\n"),
+        ("data/common.yaml", "both: \"%{lookup('odd')}\"\nasks: \"%{lookup('both')}\"\n"),
+    ]));
+    repos.push(owned(&[
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy: [{name: Far, path: '../%{x}/../odd/./far.yaml'}, {name: Common, path: common.yaml}]\n",
+        ),
+        ("data/common.yaml", "far: 1\nasks: \"%{lookup('far')}\"\n"),
+        ("odd/far.yaml", "far: 2\n"),
+    ]));
+    let mut count = 0;
+    for files in &repos {
+        let (lookups, difference) = unindexed::compare(&Session::new(files).snapshot());
+        assert_eq!(difference, None, "in {files:#?}");
+        count += lookups;
+    }
+    assert!(count > 1_000, "only {count} lookups");
 }
 
 /// The suite can fail: what is told of two texts differs in each of these ways.

@@ -2,18 +2,23 @@
 //!
 //! Equal at any time to what [`check_file`](super::check_file) says.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+mod file;
+mod resting;
 
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Mutex;
+
+use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::{FileCheck, Finding, RulesConfig, in_order};
-use crate::hiera::data::{DataFile, Part};
-use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::{FileId, FilePath, PartId};
+use super::{FileCheck, Finding, RulesConfig};
+use crate::hiera::Wanted;
+use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
-use crate::workspace::index::{KeyChanges, KeyIndex};
+use crate::workspace::index::KeyChanges;
 use crate::workspace::parallel::on_all_cores;
+use file::FileFindings;
+use resting::Resting;
 
 /// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was looked at.
 #[derive(Debug, Default)]
@@ -24,33 +29,11 @@ pub struct Findings {
     files: HashMap<FilePath, FileFindings>,
     /// Files with parts that are to be looked at and were not yet.
     put_off: BTreeSet<FilePath>,
+    /// Those of files that nobody has open.
+    resting: Resting,
 }
 
-/// The findings of a file; none for one that no environment governs.
-#[derive(Debug, Default)]
-struct FileFindings {
-    data: Arc<DataFile>,
-    of_file: Vec<Finding>,
-    circles: Vec<Finding>,
-    may_have_circles: bool,
-    /// Those of each part of the data that has any.
-    of_entries: BTreeMap<PartId, Vec<Finding>>,
-    /// The root keys on whose definitions the findings of a part depend, if they are others than its own; `None` for all.
-    reads: HashMap<PartId, Option<Box<[Arc<str>]>>, foldhash::fast::RandomState>,
-    /// Those parts, by root key.
-    readers: HashMap<Arc<str>, Vec<PartId>, foldhash::fast::RandomState>,
-    /// The parts whose findings depend on all.
-    readers_of_all: HashSet<PartId>,
-    /// The parts that are still to be looked at, for the first time or again. Their findings are told when all of them are.
-    unseen: Vec<PartId>,
-    /// Whether circles are still to be looked for.
-    unseen_circles: bool,
-    /// Parts of which it is not noted yet what they depend on.
-    unnoted: Vec<PartId>,
-}
-
-/// How many parts of other files who edits one may wait for, and how many bytes of one that was opened. To tests, a few are many.
-const SOME: usize = if cfg!(test) { 1 } else { 500 };
+/// From how many bytes on a file that was opened is looked at after those that were edited. To tests, a few are many.
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
@@ -78,22 +61,27 @@ impl Findings {
                 let (begin, stop): (Vec<_>, Vec<_>) =
                     opened.into_iter().partition(|(path, is_open)| *is_open || is_config(snapshot, path));
                 let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
-                updates = self.look_away(paths(stop).collect());
+                updates = self.lay_to_rest(snapshot, paths(stop).collect());
+                self.resting.miss(&changes, &edited);
                 urgent.extend(self.follow(snapshot, rules, &changes, &edited));
                 urgent.extend(self.put_off.iter().filter(|path| edited.contains(*path)).cloned());
-                let begin = paths(begin).filter(|path| !self.files.contains_key(path));
-                let (long, short): (Vec<_>, Vec<_>) = begin.partition(|path| is_long(snapshot, path));
-                urgent.extend(short);
-                self.put_off.extend(long);
+                for path in paths(begin).filter(|path| !self.files.contains_key(path)).collect::<Vec<_>>() {
+                    let known = self.resting.wake(snapshot, rules, &path);
+                    let takes_long = known.as_ref().map_or_else(|| is_long(snapshot, &path), FileFindings::has_much_unseen);
+                    self.files.extend(known.map(|file| (path.clone(), file)));
+                    let _ = if takes_long { self.put_off.insert(path) } else { urgent.insert(path) };
+                }
             }
             (seen, _) => {
                 let watched = watched(snapshot);
                 let edited = seen.as_ref().map(|(before, _)| before.files_changed(snapshot)).unwrap_or_default();
                 urgent.extend(edited.into_iter().filter(|path| watched.contains(path) && !is_long(snapshot, path)));
-                let known = self.files.keys().chain(&self.put_off);
-                updates = self.look_away(known.filter(|path| !watched.contains(path)).cloned().collect());
+                let known: HashSet<&FilePath> = self.files.keys().chain(&self.put_off).collect();
+                let gone = known.into_iter().filter(|path| !watched.contains(*path));
+                updates = gone.map(|path| (path.clone(), Vec::new())).collect();
                 self.files.clear();
-                self.put_off.extend(watched);
+                self.resting = Resting::default();
+                self.put_off = watched.into_iter().collect();
             }
         }
         self.outdated = self.seen.replace((snapshot.clone(), rules.clone()));
@@ -111,6 +99,17 @@ impl Findings {
         self.note_readers(is_idle);
     }
 
+    /// Whether some files that nobody has open are still to be looked at.
+    pub fn has_more_ahead(&self) -> bool {
+        self.seen.as_ref().is_some_and(|(snapshot, _)| snapshot.complete) && self.resting.has_more_to_do()
+    }
+
+    /// Looks at files that nobody has open as long as it is `wanted`, so that there is little to do when somebody opens one.
+    pub fn look_ahead(&mut self, wanted: Wanted) {
+        let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete) else { return };
+        self.resting.look_ahead(&snapshot.clone().while_wanted(wanted), rules, &self.files);
+    }
+
     /// Notes of all entries what their findings depend on, while nothing has changed since they were looked at.
     fn note_readers(&mut self, is_idle: &dyn Fn() -> bool) {
         let Some((snapshot, _)) = &self.seen else { return };
@@ -122,14 +121,14 @@ impl Findings {
     /// Looks at what is unseen in these files; tells their findings, unless that was left off.
     fn look_at(&mut self, snapshot: &Snapshot, rules: &RulesConfig, paths: Vec<FilePath>) -> Vec<(FilePath, Vec<Finding>)> {
         snapshot.keys(); // Once, before all threads wait for it.
-        let files: Vec<_> = paths
-            .into_iter()
-            .map(|path| {
-                let known = self.files.remove(&path);
-                (path, Mutex::new(known))
-            })
-            .collect();
-        let told = on_all_cores(&files, |(path, file)| {
+        let take = |path: FilePath| {
+            let known = self.files.remove(&path);
+            (path, Mutex::new(known))
+        };
+        let is_seen = |known: &Option<FileFindings>| known.as_ref().is_some_and(FileFindings::is_seen);
+        let (quick, slow): (Vec<_>, Vec<_>) =
+            paths.into_iter().map(take).partition(|(_, known)| is_seen(&known.lock().expect("nobody holds it")));
+        let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
             let mut file = file.lock().expect("each is locked once");
             let is_done = match FileCheck::of(snapshot, path, rules, |check| {
                 file.get_or_insert_with(FileFindings::unseen).look_at(check)
@@ -141,9 +140,11 @@ impl Findings {
                 }
             };
             file.as_ref().filter(|_| is_done).map(|file| file.all(snapshot))
-        });
+        };
+        let mut told: Vec<_> = quick.iter().map(look).collect();
+        told.extend(on_all_cores(&slow, look));
         let mut updates = Vec::new();
-        for ((path, file), told) in files.into_iter().zip(told) {
+        for ((path, file), told) in quick.into_iter().chain(slow).zip(told) {
             self.files.extend(file.into_inner().expect("no holder panics").map(|file| (path.clone(), file)));
             match told {
                 Some(all) => {
@@ -166,10 +167,20 @@ impl Findings {
         !self.put_off.is_empty()
     }
 
-    /// Stops looking at files.
-    fn look_away(&mut self, paths: Vec<FilePath>) -> Vec<(FilePath, Vec<Finding>)> {
-        let is_known = |path: &FilePath| self.files.remove(path).is_some() | self.put_off.remove(path);
-        paths.into_iter().filter(is_known).map(|path| (path, Vec::new())).collect()
+    /// Stops telling of files.
+    fn lay_to_rest(&mut self, snapshot: &Snapshot, paths: Vec<FilePath>) -> Vec<(FilePath, Vec<Finding>)> {
+        let mut updates = Vec::new();
+        for path in paths {
+            let known = self.files.remove(&path);
+            if known.is_some() | self.put_off.remove(&path) {
+                updates.push((path.clone(), Vec::new()));
+            }
+            if let Some(mut file) = known {
+                file.note_readers(snapshot.keys(), &|| true);
+                self.resting.rest(path, file);
+            }
+        }
+        updates
     }
 
     /// Notes what is to be looked at again; gives the files of which that is to be told at once.
@@ -200,139 +211,6 @@ impl Findings {
             }
         }
         urgent
-    }
-}
-
-impl FileFindings {
-    /// Of a file of which nothing was seen yet.
-    fn unseen() -> FileFindings {
-        FileFindings { unseen_circles: true, ..FileFindings::default() }
-    }
-
-    fn all(&self, snapshot: &Snapshot) -> Vec<Finding> {
-        in_order(snapshot, self.each().cloned().collect())
-    }
-
-    fn each(&self) -> impl Iterator<Item = &Finding> {
-        self.of_file.iter().chain(&self.circles).chain(self.of_entries.values().flatten())
-    }
-
-    /// Whether a finding may be another after these changes of other files.
-    fn may_depend_on(&self, changes: &KeyChanges) -> bool {
-        changes.questions
-            || changes.keys.contains(LOOKUP_OPTIONS)
-            || self.may_have_circles && !changes.keys.is_empty()
-            || !self.readers_of_all.is_empty()
-            || changes.keys.iter().any(|key| self.readers.contains_key(key) || self.data.get(key).is_some())
-    }
-
-    /// Whether a finding points into one of these files.
-    fn names_any(&self, files: &HashSet<FileId>) -> bool {
-        self.each().any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
-    }
-
-    fn has_much_unseen(&self) -> bool {
-        self.unseen.len() > SOME || self.unseen_circles && self.data.parts().len() > SOME
-    }
-
-    /// Notes what these changes may have touched; whether that is anything.
-    fn follow(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
-        let mut again: HashSet<PartId> = self.readers_of_all.clone();
-        again.extend(changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten());
-        self.take(check);
-        again.extend(changes.keys.iter().flat_map(|key| self.data.parts_with(key)).map(|part| part.id));
-        if changes.keys.contains(LOOKUP_OPTIONS) {
-            again.extend(self.data.parts().iter().map(|part| part.id));
-        }
-        again.iter().for_each(|id| self.look_away(*id));
-        self.unseen.extend(again);
-        // Whether a lookup really goes round, and where, any definition on the way may change.
-        self.unseen_circles |= changes.questions || self.may_have_circles && !changes.keys.is_empty();
-        self.unseen_circles || !self.unseen.is_empty()
-    }
-
-    /// Takes the data of a file that was edited, or is new.
-    fn take(&mut self, check: &FileCheck<'_>) {
-        if Arc::ptr_eq(&self.data, &check.data) {
-            return;
-        }
-        let old = std::mem::replace(&mut self.data, check.data.clone());
-        let (gone, come) = old.parts().changes_to(check.data.parts());
-        gone.iter().for_each(|part| self.look_away(part.id));
-        self.unseen.extend(come.iter().map(|part| part.id));
-        self.of_file = check.file();
-    }
-
-    /// Looks at what is unseen; whether all of it was, before somebody ceased to wait for it.
-    fn look_at(&mut self, check: &FileCheck<'_>) -> bool {
-        let wanted = check.context.snapshot.wanted();
-        self.take(check);
-        let mut unseen = std::mem::take(&mut self.unseen);
-        unseen.sort_unstable();
-        unseen.dedup();
-        let mut unseen = unseen.into_iter();
-        let mut goes_on = wanted.is_so();
-        while goes_on && let Some(id) = unseen.next() {
-            let Some(part) = check.data.parts().get(id) else { continue };
-            self.look_at_part(check, part);
-            goes_on = wanted.is_so();
-            if !goes_on {
-                // What was found may be half of it.
-                self.look_away(id);
-                self.unseen.push(id);
-            }
-        }
-        self.unseen.extend(unseen);
-        if self.unseen_circles && goes_on {
-            self.may_have_circles = check.may_have_circles();
-            self.circles = if self.may_have_circles { check.circles() } else { Vec::new() };
-            self.unseen_circles = !wanted.is_so();
-        }
-        self.unseen.is_empty() && !self.unseen_circles
-    }
-
-    /// Looks at an entry.
-    fn look_at_part(&mut self, check: &FileCheck<'_>, part: &Part) {
-        let found = check.entry(&part.facts);
-        if !found.is_empty() {
-            self.of_entries.insert(part.id, found);
-        }
-        self.unnoted.push(part.id);
-    }
-
-    /// Notes what the findings of entries depend on: on their own keys, on those that their tokens ask for, and on whatever the values of
-    /// these ask for in turn: a rule may look them up.
-    fn note_readers(&mut self, index: &KeyIndex, is_idle: &dyn Fn() -> bool) {
-        self.unnoted.sort_unstable();
-        self.unnoted.dedup();
-        while let Some(id) = self.unnoted.pop_if(|_| is_idle()) {
-            let Some(part) = self.data.parts().get(id) else { continue };
-            let own = part.facts.members.iter().filter_map(|(key, _)| key.as_arc());
-            let asked = part.facts.tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text()));
-            if asked.clone().next().is_none() && !own.clone().any(|key| index.asks(key)) {
-                continue; // as with most
-            }
-            let reads = index.reach_of(own.cloned().chain(asked));
-            match &reads {
-                Some(keys) => keys.iter().for_each(|key| self.readers.entry(key.clone()).or_default().push(part.id)),
-                None => drop(self.readers_of_all.insert(part.id)),
-            }
-            self.reads.insert(part.id, reads);
-        }
-    }
-
-    /// Forgets what was found in an entry.
-    fn look_away(&mut self, id: PartId) {
-        self.of_entries.remove(&id);
-        self.readers_of_all.remove(&id);
-        for key in self.reads.remove(&id).flatten().iter().flatten() {
-            if let Some(readers) = self.readers.get_mut(key) {
-                readers.retain(|reader| *reader != id);
-                if readers.is_empty() {
-                    self.readers.remove(key);
-                }
-            }
-        }
     }
 }
 

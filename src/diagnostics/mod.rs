@@ -70,7 +70,9 @@ fn concerns_config(problem: &Problem) -> bool {
 }
 
 /// The rules that are looked for, with the severities that settings give them.
-fn wanted(severities: &Severities) -> Vec<(&'static Rule, Option<Severity>)> {
+type WantedRules = Vec<(&'static Rule, Option<Severity>)>;
+
+fn wanted(severities: &Severities) -> WantedRules {
     let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
     let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| given.unwrap_or(rule.severity) != Severity::Off;
     catalogue::RULES.iter().map(with_severity).filter(is_on).collect()
@@ -86,8 +88,7 @@ fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
 /// One file, about to be checked: as a whole, and entry by entry.
 struct FileCheck<'a> {
     context: FileContext<'a>,
-    /// The rules that are looked for, with the severities that settings give them.
-    rules: Vec<(&'static Rule, Option<Severity>)>,
+    rules: LazyCell<WantedRules, &'a dyn Fn() -> WantedRules>,
     data: Arc<DataFile>,
     /// The config that the file is, if it is one.
     own_config: Option<&'a HieraConfig>,
@@ -118,10 +119,10 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let rules = wanted(rules.of(&environment.root));
+        let wanted = || wanted(rules.of(&environment.root));
         let resolver = LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
-        Some(look(&FileCheck { context, rules, data, own_config, layer, is_read, strategy: &strategy }))
+        Some(look(&FileCheck { context, rules: LazyCell::new(&wanted), data, own_config, layer, is_read, strategy: &strategy }))
     }
 
     /// What concerns the file as a whole, or several of its entries.
@@ -187,7 +188,7 @@ impl FileCheck<'_> {
 
     fn each_rule(&self, look: impl Fn(Check, &mut Vec<Finding>)) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for (rule, severity) in &self.rules {
+        for (rule, severity) in self.rules.iter() {
             let before = findings.len();
             look(rule.check, &mut findings);
             // A rule may find something less serious than its default; settings decide in the end.

@@ -20,7 +20,7 @@ pub use templates::{METHOD_SYNTAX, Template, template_error};
 use std::fmt;
 use std::sync::Arc;
 
-use super::data::DataFile;
+use super::data::{DataFile, Format};
 use super::lookup::Profile;
 use super::value::Value;
 use crate::text::{FileId, FilePath, Span, Text};
@@ -168,6 +168,17 @@ pub enum Reader {
     Hocon,
     /// `eyaml_lookup_key`: the file is YAML, encrypted values stay as they are.
     Eyaml,
+}
+
+impl Reader {
+    /// What it takes a file for.
+    pub fn format(self) -> Format {
+        match self {
+            Reader::Json => Format::Json,
+            Reader::Hocon => Format::Hocon,
+            Reader::Yaml | Reader::Eyaml => Format::Yaml,
+        }
+    }
 }
 
 impl Backend {

@@ -28,6 +28,17 @@ pub struct LocatedLevel {
     pub locations: Vec<Location>,
 }
 
+/// The levels of a layer in one scope. Copies are cheap.
+#[derive(Clone, Debug, Default)]
+pub struct LocatedLayer {
+    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
+    pub takes_part: bool,
+    /// Its levels.
+    pub hierarchy: Arc<[LocatedLevel]>,
+    /// A module's levels of last resort.
+    pub default_hierarchy: Arc<[LocatedLevel]>,
+}
+
 /// A place that a level reads in a scope.
 #[derive(Clone, Debug)]
 pub struct Location {
@@ -78,13 +89,13 @@ impl Undetermined {
     pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());
-        files.into_iter().filter_map(|path| candidate(pattern, path)).collect()
+        files.iter().filter_map(|path| candidate(pattern, path)).collect()
     }
 
     /// Those among them that define a root key.
     pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
-        sources.files_defining(root).into_iter().filter_map(|path| candidate(pattern, path)).collect()
+        sources.files_defining(root).iter().filter_map(|path| candidate(pattern, path)).collect()
     }
 }
 
@@ -320,11 +331,17 @@ impl Locating<'_> {
             Evaluated::Text(pattern) => {
                 let original: Arc<str> = pattern.as_str().into();
                 let files = self.sources.glob(&pattern);
-                let of_pattern = |name: &str, place| Location { original: original.clone(), ..location(template, name, place) };
+                let of_pattern = |name: Arc<str>, place| Location {
+                    template: Some(template.clone()),
+                    original: original.clone(),
+                    name,
+                    place,
+                };
                 if files.is_empty() {
-                    found.push(of_pattern(&pattern.clone(), Place::NoMatch { pattern }));
+                    found.push(of_pattern(original.clone(), Place::NoMatch { pattern }));
                 }
-                found.extend(files.into_iter().map(|path| of_pattern(path.clone().as_str(), Place::File { path, exists: true })));
+                let file = |path: &FilePath| of_pattern(path.as_arc().clone(), Place::File { path: path.clone(), exists: true });
+                found.extend(files.iter().map(file));
             }
             Evaluated::Partial(pieces) => found.push(self.undetermined(template, pieces)),
         }
@@ -409,13 +426,13 @@ fn joined(folder: &str, path: &str) -> String {
     }
 }
 
-fn candidate(pattern: &Pattern, path: FilePath) -> Option<CandidateFile> {
+fn candidate(pattern: &Pattern, path: &FilePath) -> Option<CandidateFile> {
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),
         None if pattern.can_name(path.as_str()) => Bindings::new(),
         None => return None,
     };
-    Some(CandidateFile { path, when })
+    Some(CandidateFile { path: path.clone(), when })
 }
 
 fn unknown(pieces: &[Piece]) -> Vec<String> {

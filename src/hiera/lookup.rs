@@ -108,13 +108,11 @@ const MAX_TEXT: usize = 16 << 20;
 type Located = Rc<Result<LayerLevels, LookupError>>;
 type Options = Rc<Result<LookupOptions, LookupError>>;
 
-/// The levels of a layer, located.
+/// A [`LocatedLayer`](super::hierarchy::LocatedLayer) as lookups go through it.
 #[derive(Default)]
 struct LayerLevels {
-    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
     takes_part: bool,
     hierarchy: Levels,
-    /// A module's levels of last resort.
     default_hierarchy: Levels,
 }
 
@@ -253,9 +251,9 @@ impl<'a> Resolver<'a> {
             }
             Err(error) => (Choice::default(), Err(error)),
         };
-        let Invocation { steps, unsettled, reads, unapplied_conversions, .. } = inv;
-        let mut steps = steps.unwrap_or_default();
-        self.add_unreached(key, &mut steps);
+        let mut steps = inv.steps.take().unwrap_or_default();
+        self.add_unreached(&inv, key, &mut steps);
+        let Invocation { unsettled, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
@@ -279,7 +277,7 @@ impl<'a> Resolver<'a> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
             let located = self.located(&layer);
-            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.clone()));
+            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.to_vec()));
         }
         Ok(all)
     }

@@ -2,9 +2,15 @@
 
 use std::sync::Arc;
 
-use super::config::{HieraConfig, Reader};
+use super::config::{HieraConfig, Layer, Reader};
 use super::data::DataFile;
+use super::error::LookupError;
+use super::hierarchy::LocatedLayer;
+use super::scope::Scope;
 use crate::text::FilePath;
+
+/// Locates the levels of a layer.
+pub type Locate<'a> = &'a dyn Fn() -> Result<LocatedLayer, LookupError>;
 
 /// The files of one moment, as the resolver sees them.
 pub trait Sources {
@@ -18,13 +24,21 @@ pub trait Sources {
     fn is_folder(&self, path: &FilePath) -> bool;
 
     /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
-    fn glob(&self, pattern: &str) -> Vec<FilePath>;
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]>;
 
     /// The known files that define a root key, in the order of their paths; perhaps some more.
-    fn files_defining(&self, root: &str) -> Vec<FilePath>;
+    fn files_defining(&self, root: &str) -> &[FilePath];
+
+    /// Whether no other file has the key for any level that may ask it. It may have where one file is read in several ways.
+    fn knows_all_definitions(&self) -> bool;
 
     /// The known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
+
+    /// The levels of a layer in a scope, for one who passes over what is wrong with its config: as `locate` says, or as it said before.
+    ///
+    /// Errors: those of `locate`.
+    fn located(&self, scope: &Scope, layer: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError>;
 
     /// The `hiera.yaml` of a module of the environment.
     fn module(&self, name: &str) -> ModuleLayer;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::hiera::config::{HieraConfig, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{LookupKey, Segment};
-use crate::hiera::value::{Data, Key, Value};
+use crate::hiera::value::{Data, Key, Member, Value};
 use crate::text::{FileId, FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
-use crate::workspace::file::TextPart;
+use crate::workspace::file::{File, TextPart};
 use crate::workspace::layers::Environment;
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
@@ -139,6 +139,9 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     if let Some((span, kind)) = token_at(&data, position.offset) {
         return subject(snapshot.place(span), kind);
     }
+    if let Some((root, range)) = root_key_at(file, &data, position.offset) {
+        return subject(range, SubjectKind::Key(KeyPath { root, steps: Vec::new() }));
+    }
     let part = file.part_at(position.offset, snapshot.wanted())?;
     let tree = &part.tree;
     let located = tree.node_at(&part.text, position.offset - part.start)?;
@@ -167,6 +170,19 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
         Reference::Variable(key) => SubjectKind::Variable(key.clone()),
     };
     Some((token.name_span, kind))
+}
+
+/// The root key that is written at `offset` as plainly as most are: no tree is needed to tell what that is.
+fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
+    let part = data.parts().at(offset)?;
+    let start = data.parts().start(part.id)?;
+    let place = |member: &Member| Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shifted(start));
+    let mut keys = part.facts.members.iter().filter_map(|(key, member)| Some((key, place(member)?)));
+    let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
+    let (name, text) = (key.as_arc()?, file.text()?);
+    let is_first = range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
+    let is_plain = is_first && !name.starts_with(':') && text.slice(range) == **name;
+    is_plain.then(|| (name.clone(), range))
 }
 
 /// The keys on the way to a node, and the range to mark within the part: the key, or the element of a list.

@@ -7,13 +7,14 @@
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use foldhash::{HashMap, HashMapExt as _};
 use futures_util::future::join_all;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
@@ -60,6 +61,8 @@ impl Round {
     }
 }
 
+/// How long nothing has changed before what nobody has asked for is done.
+const LULL: Duration = Duration::from_millis(30);
 /// Up to how many messages are not worth a task of their own.
 const FEW: usize = 4;
 
@@ -69,8 +72,29 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut findings = Findings::default();
     let mut told = None;
     let pace = Arc::new(Pace::default());
+    let mut lull = LULL;
     loop {
-        shared.changed.notified().await;
+        let is_lull = match findings.has_more_ahead() {
+            true => timeout(lull, shared.changed.notified()).await.is_err(),
+            false => {
+                shared.changed.notified().await;
+                false
+            }
+        };
+        lull = if is_lull { Duration::ZERO } else { LULL };
+        if is_lull {
+            // What may be asked for next is looked at, for a moment at a time.
+            let moment = while_nothing_happens(shared.clone());
+            let look_ahead = move || {
+                findings.look_ahead(moment);
+                findings
+            };
+            findings = match done(false, look_ahead).await {
+                Some(after) => after,
+                None => failed(&client, &mut published).await,
+            };
+            continue;
+        }
         // What was to be told, and of which rules, is not known yet.
         if !shared.with(|state| state.is_configured) {
             continue;
@@ -89,12 +113,8 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         let timed = pace.clone();
         let check = move || timed.timed(|| (check(&mut before, &round), round.status(), before));
         // As most rounds are while somebody types.
-        let checked = match is_quick {
-            true => catch_unwind(AssertUnwindSafe(check)).ok(),
-            false => tokio::task::spawn_blocking(check).await.ok(),
-        };
-        let Some((mut found, status, after)) = checked else {
-            failed(&client, &mut published).await;
+        let Some((mut found, status, after)) = done(is_quick, check).await else {
+            findings = failed(&client, &mut published).await;
             continue;
         };
         findings = after;
@@ -113,27 +133,29 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             findings.tidy(&|| now.with(|state| state.workspace.revision()) == revision);
             findings
         };
-        let tidied = match is_quick {
-            true => catch_unwind(AssertUnwindSafe(tidy)).ok(),
-            false => tokio::task::spawn_blocking(tidy).await.ok(),
+        findings = match done(is_quick, tidy).await {
+            Some(tidied) => tidied,
+            None => failed(&client, &mut published).await,
         };
-        match tidied {
-            Some(tidied) => findings = tidied,
-            None => {
-                failed(&client, &mut published).await;
-                findings = Findings::default();
-            }
-        }
         if findings.has_more_to_do() {
             shared.changed.notify_one();
         }
     }
 }
 
+/// What `work` comes to, done here or on a thread of its own; `None` after a panic.
+async fn done<T: Send + 'static>(here: bool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    match here {
+        true => catch_unwind(AssertUnwindSafe(work)).ok(),
+        false => tokio::task::spawn_blocking(work).await.ok(),
+    }
+}
+
 /// After a panic all is found anew; of what is not looked at any more nothing is.
-async fn failed(client: &Client, published: &mut Published) {
+async fn failed(client: &Client, published: &mut Published) -> Findings {
     client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
     published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
+    Findings::default()
 }
 
 /// Whether a round is worth going on with: nothing has changed since, or it will be done in a moment.
@@ -141,6 +163,13 @@ fn wanted(shared: Arc<Shared>, revision: u64) -> Wanted {
     const MOMENT: Duration = Duration::from_millis(10);
     let started = Instant::now();
     Wanted::as_long_as(move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision)
+}
+
+/// For a moment, unless something changes in it.
+fn while_nothing_happens(shared: Arc<Shared>) -> Wanted {
+    const MOMENT: Duration = Duration::from_millis(5);
+    let (started, revision) = (Instant::now(), shared.with(|state| state.workspace.revision()));
+    Wanted::as_long_as(move || started.elapsed() < MOMENT && shared.with(|state| state.workspace.revision()) == revision)
 }
 
 /// The findings of each file where they may be others than in the round before, for the client.

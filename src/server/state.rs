@@ -191,7 +191,8 @@ pub(super) struct State {
 }
 
 /// The open documents. Copies are cheap: every round of findings takes one.
-pub(super) type Documents = imbl::HashMap<FilePath, Document>;
+pub(super) type Documents =
+    imbl::GenericHashMap<FilePath, Document, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 /// An open document as the client speaks of it.
 #[derive(Clone, Debug)]

@@ -42,6 +42,11 @@ impl FilePath {
         &self.0
     }
 
+    /// The same, to be shared.
+    pub fn as_arc(&self) -> &Arc<str> {
+        &self.0
+    }
+
     /// The folder that holds it; `None` for a root.
     pub fn parent(&self) -> Option<FilePath> {
         match self.0.rsplit_once('/') {

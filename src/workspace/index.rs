@@ -270,6 +270,13 @@ pub struct KeyChanges {
 }
 
 impl KeyChanges {
+    /// Notes what changed after that.
+    pub fn extend(&mut self, later: &KeyChanges) {
+        self.files.extend(later.files.iter().cloned());
+        self.keys.extend(later.keys.iter().cloned());
+        self.questions |= later.questions;
+    }
+
     /// Whether anything changed.
     pub fn is_any(&self) -> bool {
         self.questions || !self.keys.is_empty() || !self.files.is_empty()
@@ -290,14 +297,14 @@ pub struct LazyIndex {
 #[derive(Clone, Debug)]
 enum Changed {
     /// These files and nothing else.
-    Files(imbl::HashSet<FilePath>),
+    Files(imbl::OrdSet<FilePath>),
     /// Which files there are, or how they are read.
     Layout,
 }
 
 impl Default for Changed {
     fn default() -> Changed {
-        Changed::Files(imbl::HashSet::new())
+        Changed::Files(imbl::OrdSet::new())
     }
 }
 

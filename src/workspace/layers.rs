@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
 
 use super::Snapshot;
 use super::seeing::NodesByValue;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
-use crate::hiera::hierarchy::{datadir_start, pattern_of};
+use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::{LocatedLayer, datadir_start, pattern_of};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::scope::{PinnedFile, Scope};
+use crate::hiera::sources::Locate;
 use crate::text::FilePath;
 
 /// The layers of a workspace.
@@ -39,6 +41,8 @@ pub struct Environment {
     pub reach: Vec<Reach>,
     /// The folders that its levels read from, up to the first token, as path mappings say; none that all of it lies in.
     pub datadirs: Vec<FilePath>,
+    /// Whether the index has all that they find there: it has a file as the first level that can name it reads it.
+    pub is_indexed_whole: bool,
     /// What was found out of it.
     pub known: Known,
 }
@@ -50,9 +54,26 @@ pub struct Known {
     levels_without_files: OnceLock<Vec<String>>,
     /// The number of the only node that sees a file. Layers are read anew whenever the nodes are.
     only_nodes: RwLock<HashMap<FilePath, Option<usize>>>,
-    scopes: RwLock<HashMap<FilePath, Scope>>,
+    scopes: RwLock<HashMap<FilePath, Arc<Scope>>>,
+    /// The levels in the scopes that answers were given for of late, by where these scopes are in memory.
+    located: RwLock<HashMap<usize, Arc<LevelsInScope>>>,
     /// The nodes by the value of a variable that locations name.
     nodes_by_value: RwLock<HashMap<LookupKey, Arc<NodesByValue>>>,
+}
+
+/// How many scopes levels are remembered in: those of the files and nodes that somebody is looking at.
+const MAX_SCOPES: usize = 64;
+
+/// The levels of layers in a scope.
+#[derive(Debug)]
+struct LevelsInScope {
+    /// Kept, so that no other scope can come to lie where it is.
+    _scope: Arc<Scope>,
+    layers: Mutex<Vec<(Layer, LocatedLayer)>>,
+}
+
+fn place_of(scope: &Scope) -> usize {
+    std::ptr::from_ref(scope).addr()
 }
 
 /// What is known of a file, or of something else, or else what `find` says, which is remembered.
@@ -194,8 +215,36 @@ impl Environment {
     }
 
     /// The scope that a file's own path tells of, with all that is derived from it, as `infer` says the first time.
-    pub(super) fn inferred_scope(&self, path: &FilePath, infer: impl FnOnce() -> Scope) -> Scope {
-        remembered(&self.known.scopes, path, infer)
+    pub(super) fn inferred_scope(&self, path: &FilePath, infer: impl FnOnce() -> Scope) -> Arc<Scope> {
+        remembered(&self.known.scopes, path, || Arc::new(infer()))
+    }
+
+    /// Has the levels in this scope remembered once they are located.
+    pub(super) fn remember_levels_of(&self, scope: &Arc<Scope>) {
+        let place = place_of(scope);
+        if self.known.located.read().unwrap_or_else(PoisonError::into_inner).contains_key(&place) {
+            return;
+        }
+        let mut located = self.known.located.write().unwrap_or_else(PoisonError::into_inner);
+        if located.len() >= MAX_SCOPES {
+            located.clear();
+        }
+        located.insert(place, Arc::new(LevelsInScope { _scope: scope.clone(), layers: Mutex::default() }));
+    }
+
+    /// The levels of a layer in a scope, as `locate` says the first time if they are remembered.
+    ///
+    /// Errors: those of `locate`.
+    pub(super) fn located(&self, scope: &Scope, layer: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError> {
+        let in_scope = self.known.located.read().unwrap_or_else(PoisonError::into_inner).get(&place_of(scope)).cloned();
+        let Some(in_scope) = in_scope else { return locate() };
+        let layers = || in_scope.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = layers().iter().find(|(known, _)| known == layer) {
+            return Ok(known.clone());
+        }
+        let found = locate()?;
+        layers().push((layer.clone(), found.clone()));
+        Ok(found)
     }
 
     /// Its own levels whose data is not here at all: no existing file is one of their locations. They may hold any key.
@@ -224,6 +273,7 @@ impl Environment {
         let sources = snapshot.view(&self);
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
+        let mut has_strange = false;
         for (layer, config) in self.configs() {
             for level in config.levels() {
                 let datadir = datadir_start(config, level, &sources);
@@ -231,11 +281,16 @@ impl Environment {
                     datadirs.push(datadir);
                 }
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, level, template, &sources) else { continue };
+                    let Some(pattern) = pattern_of(config, level, template, &sources) else {
+                        has_strange = true;
+                        continue;
+                    };
                     reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
                 }
             }
         }
+        let mut formats = reach.iter().filter_map(|reach| reach.level.backend.reader()).map(Reader::format);
+        self.is_indexed_whole = !has_strange && formats.next().is_none_or(|first| formats.all(|other| other == first));
         self.reach = reach;
         self.datadirs = datadirs;
         self

@@ -15,7 +15,7 @@ pub mod scan;
 mod seeing;
 pub mod snapshot;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use eyaml::{EyamlConfig, Keys};
@@ -102,7 +102,7 @@ impl Default for WorkspaceConfig {
 pub struct Workspace {
     config: Arc<WorkspaceConfig>,
     folders: Arc<Vec<FilePath>>,
-    numbers: HashMap<FilePath, FileId>,
+    numbers: foldhash::HashMap<FilePath, FileId>,
     ids: Arc<Vec<FilePath>>,
     disk: Arc<BTreeMap<FilePath, Arc<File>>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
@@ -160,7 +160,7 @@ impl Workspace {
         Workspace {
             config,
             folders,
-            numbers: HashMap::new(),
+            numbers: foldhash::HashMap::default(),
             ids: Arc::default(),
             disk: Arc::default(),
             overlay: BTreeMap::new(),

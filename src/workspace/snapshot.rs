@@ -12,12 +12,14 @@ use super::layers::{Environment, Layout};
 use super::nodes::Node;
 use super::seeing::Seeing;
 use super::{EnvironmentConfig, WorkspaceConfig};
-use crate::hiera::config::Reader;
+use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::{DataFile, Format};
+use crate::hiera::error::LookupError;
 use crate::hiera::glob::{EntryKind, Listing, glob};
+use crate::hiera::hierarchy::LocatedLayer;
 use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
-use crate::hiera::sources::{ModuleLayer, Sources};
+use crate::hiera::sources::{Locate, ModuleLayer, Sources};
 use crate::hiera::value::{Member, Value};
 use crate::hiera::wanted::Wanted;
 use crate::text::{FileId, FilePath, PartId, Span, TextRange};
@@ -219,21 +221,28 @@ impl Snapshot {
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
     /// or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
+        let scope = self.find_scope_for(environment, path);
+        // It is asked for by who looks something up, most often more than once.
+        environment.remember_levels_of(&scope);
+        scope
+    }
+
+    fn find_scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         if let Some(node) = self.selected_in(environment) {
             return node.scope_in(&environment.name);
         }
         let inferred = self.inferred_scope(environment, path);
         if !environment.reaches(path) {
-            return Arc::new(inferred);
+            return inferred;
         }
         match self.only_node_seeing(environment, path) {
             Some(only) => only.scope_in(&environment.name),
-            None => Arc::new(inferred),
+            None => inferred,
         }
     }
 
     /// The scope that a file's path tells of, with what the rules derive from that.
-    pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Scope {
+    pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let infer = || {
             let mut scope = environment.infer_scope(path);
             scope.derive(self.config_of(environment).nodes.derive.clone());
@@ -276,7 +285,7 @@ impl Snapshot {
     /// `None` when no node can see them all, or when it cannot be told.
     pub fn scope_seeing(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
         let mut scope = Scope::open(files.first()?.as_str());
-        let inferred: Vec<Scope> = files.iter().map(|path| self.inferred_scope(environment, path)).collect();
+        let inferred: Vec<Arc<Scope>> = files.iter().map(|path| self.inferred_scope(environment, path)).collect();
         for one in &inferred {
             for (name, value) in one.variables() {
                 let value = match scope.get(name) {
@@ -320,12 +329,7 @@ pub struct EnvironmentView<'a> {
 
 impl Sources for EnvironmentView<'_> {
     fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
-        let format = match reader {
-            Reader::Json => Format::Json,
-            Reader::Hocon => Format::Hocon,
-            Reader::Yaml | Reader::Eyaml => Format::Yaml,
-        };
-        Some(self.snapshot.file(path)?.data(format))
+        Some(self.snapshot.file(path)?.data(reader.format()))
     }
 
     fn exists(&self, path: &FilePath) -> bool {
@@ -336,12 +340,16 @@ impl Sources for EnvironmentView<'_> {
         matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
     }
 
-    fn glob(&self, pattern: &str) -> Vec<FilePath> {
-        self.snapshot.names.glob(pattern).to_vec()
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.snapshot.names.glob(pattern)
     }
 
-    fn files_defining(&self, root: &str) -> Vec<FilePath> {
-        self.snapshot.keys().definitions(root).to_vec()
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.snapshot.keys().definitions(root)
+    }
+
+    fn knows_all_definitions(&self) -> bool {
+        self.environment.is_some_and(|environment| environment.is_indexed_whole)
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
@@ -353,6 +361,10 @@ impl Sources for EnvironmentView<'_> {
             .take_while(|path| path.as_str().starts_with(prefix))
             .cloned()
             .collect()
+    }
+
+    fn located(&self, scope: &Scope, layer: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError> {
+        self.environment.map_or_else(locate, |environment| environment.located(scope, layer, locate))
     }
 
     fn module(&self, name: &str) -> ModuleLayer {
@@ -375,6 +387,20 @@ impl EnvironmentView<'_> {
     pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
         let reader = self.environment.and_then(|environment| environment.reader(path)).unwrap_or(Reader::Yaml);
         self.data(path, reader)
+    }
+
+    /// What stands under a root key in the files that the environment's levels read, in the order of their paths.
+    pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
+        let is_read = |path: &&FilePath| self.environment.is_some_and(|environment| environment.reaches(path));
+        let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
+        files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
+    }
+
+    /// Whether any of them defines a root key.
+    pub fn is_defined(&self, root: &str) -> bool {
+        // What is in the index is read by some environment: with one there is, most of the time, it is by that.
+        let is_the_only_one = self.snapshot.layout.environments.len() == 1;
+        if is_the_only_one { !self.snapshot.keys().definitions(root).is_empty() } else { self.definitions(root).next().is_some() }
     }
 }
 

@@ -6,7 +6,7 @@ use hiera_ls::settings::{FILE_NAME, Settings};
 use hiera_ls::text::{FilePath, TextRange};
 use hiera_ls::workspace::fs::MemoryFs;
 use hiera_ls::workspace::scan::{self, shapes_layout};
-use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig};
+use hiera_ls::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::told::{Width, told};
@@ -119,6 +119,11 @@ impl Session {
         let config = settings.workspace;
         let (fs, workspace) = anew(&config, files);
         Session { config, fs, workspace, disk: files.clone(), open: BTreeMap::new(), last: None }
+    }
+
+    /// The workspace as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.workspace.snapshot()
     }
 
     /// The texts as they are now: in the editor, or else on disk.

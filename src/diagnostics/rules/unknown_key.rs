@@ -22,14 +22,13 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for token in &context.facts.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
-        let mut defined = definitions(context, &root);
-        match defined.next() {
-            None => findings.push(undefined(context, token, key)),
-            Some(_) if key.subkeys.is_empty() => {}
-            Some(first) => {
-                let values = std::iter::once(first.value.clone()).chain(defined.map(|member| member.value)).collect();
-                findings.extend(dead_end(key, values).map(|dead_end| without_end(token, key, dead_end, &first)));
-            }
+        if !context.file.view.is_defined(&root) {
+            findings.push(undefined(context, token, key));
+        } else if !key.subkeys.is_empty() {
+            let defined: Vec<Member> = context.file.view.definitions(&root).collect();
+            let values = defined.iter().map(|member| member.value.clone()).collect();
+            let dead_end = dead_end(key, values).zip(defined.first());
+            findings.extend(dead_end.map(|(dead_end, first)| without_end(token, key, dead_end, first)));
         }
     }
 }
@@ -77,12 +76,6 @@ fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Mem
     let place = first.key_origin.or(first.value.origin);
     let finding = Finding::new(&RULE, token.name_span, message).with_related(place, format!("'{root}' is set here"));
     Finding { severity, ..finding }
-}
-
-fn definitions<'a>(context: &EntryContext<'a>, root: &'a str) -> impl Iterator<Item = Member> + 'a {
-    let (snapshot, environment, view) = (context.file.snapshot, context.file.environment, context.file.view);
-    let files = snapshot.keys().definitions(root).iter().filter(move |path| environment.reaches(path));
-    files.filter_map(move |path| Some(view.data_of(path)?.get(root)?.clone()))
 }
 
 /// Where a dotted key ends in every definition of its root key.

@@ -77,7 +77,7 @@ fn told(snapshot: &Snapshot, findings: &[Finding]) -> String {
 #[test]
 fn what_is_told_is_what_looking_anew_tells() {
     let mut random = Random::new(20_261_121);
-    let mut put_off = 0;
+    let (mut put_off, mut ahead) = (0, 0);
     for _ in 0..edits::rounds(60) {
         let mut fixture = Fixture::new(WORKSPACE);
         let rules = fixture.settings.rules.clone();
@@ -85,18 +85,24 @@ fn what_is_told_is_what_looking_anew_tells() {
             ["nodes/one", "roles/web", "common", "more"].map(|name| FilePath::new(&format!("/data/{name}.yaml"))).into();
         let original: Vec<String> =
             paths.iter().map(|path| fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned()).collect();
-        for (path, text) in paths.iter().zip(&original) {
+        for (path, text) in paths.iter().zip(&original).filter(|_| !random.one_in(4)) {
             fixture.workspace.apply(Change::Open(path.clone(), text.to_owned()));
         }
         let mut findings = Findings::default();
         let mut known: HashMap<FilePath, Vec<Finding>> = HashMap::new();
         for step in 0..edits::STEPS {
             let n = random.below(paths.len());
-            let (path, text) = (&paths[n], fixture.workspace.open_text(&paths[n]).unwrap().to_str().into_owned());
-            let (range, insert) = edits::edit(&mut random, &text, PIECES);
-            let change = match random.below(9) {
-                0 => Change::Replace(path.clone(), original[n].clone()),
-                1 if step > 5 => Change::Close(path.clone()),
+            let path = &paths[n];
+            let text = fixture.workspace.open_text(path).map(|text| text.to_str().into_owned());
+            let (range, insert) = edits::edit(&mut random, text.as_ref().unwrap_or(&original[n]), PIECES);
+            let edited = |text: &str| format!("{}{insert}{}", &text[..range.start as usize], &text[range.end as usize..]);
+            let change = match (text, random.below(9)) {
+                // Some stay closed for a while.
+                (None, 4..) => continue,
+                (None, 3) => Change::Open(path.clone(), edited(&original[n])),
+                (None, _) => Change::Open(path.clone(), original[n].clone()),
+                (_, 0) => Change::Replace(path.clone(), original[n].clone()),
+                (_, 1) if step > 5 => Change::Close(path.clone()),
                 _ => Change::Edit(path.clone(), vec![(range, insert.to_owned())]),
             };
             let closes = matches!(change, Change::Close(_));
@@ -116,6 +122,13 @@ fn what_is_told_is_what_looking_anew_tells() {
                 }
                 let idle = AtomicUsize::new(random.below(8));
                 findings.tidy(&|| idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok());
+                if random.below(3) == 0 {
+                    let left = AtomicUsize::new(random.below(60));
+                    let is_lull =
+                        move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+                    findings.look_ahead(Wanted::as_long_as(is_lull));
+                    ahead += usize::from(!findings.has_more_ahead());
+                }
                 for path in paths.iter().filter(|_| !findings.has_more_to_do()) {
                     let told_now = known.get(path).map_or(&[][..], Vec::as_slice);
                     let is_open = snapshot.open_files().any(|open| open == path);
@@ -128,10 +141,11 @@ fn what_is_told_is_what_looking_anew_tells() {
                     );
                 }
             }
-            if closes {
+            if closes && random.one_in(2) {
                 fixture.workspace.apply(Change::Open(path.clone(), original[n].clone()));
             }
         }
     }
     assert!(put_off > 10, "only {put_off} rounds were left off");
+    assert!(ahead > 10, "only {ahead} times all files were looked at ahead");
 }

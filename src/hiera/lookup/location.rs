@@ -12,6 +12,15 @@ use crate::hiera::value::{Member, Value};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
+    /// The only files that need be looked into for a root key; `None` for any. Puppet looks into all of them, and fails for a broken one.
+    pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
+        let sources = self.ctx.sources;
+        // Of an empty one a backend may say that it is none.
+        let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none() && sources.knows_all_definitions();
+        are_enough.then(|| sources.files_defining(root))
+    }
+
+    /// What a location has under a root key; files that are not among those `defining` it, if these are known, have nothing.
     pub(super) fn ask(
         &self,
         inv: &mut Invocation,
@@ -19,6 +28,7 @@ impl Resolver<'_> {
         located: &LocatedLevel,
         location: &Location,
         root: &str,
+        defining: Option<&[FilePath]>,
     ) -> Result<Outcome, LookupError> {
         self.go_on()?;
         let level = &located.level;
@@ -60,6 +70,9 @@ impl Resolver<'_> {
         if root.is_empty() && reader == Reader::Eyaml {
             let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
+        }
+        if defining.is_some_and(|defining| !is_among(defining, path)) {
+            return Ok(Outcome::NoSuchKey(path.clone()));
         }
         let Some(data) = self.ctx.sources.data(path, reader) else {
             return match self.ctx.sources.is_folder(path) && !self.ctx.tolerant {
@@ -181,6 +194,12 @@ impl Resolver<'_> {
         }
         Ok(data.get(root))
     }
+}
+
+/// Whether a file is one of these, which are in order.
+pub(super) fn is_among(files: &[FilePath], path: &FilePath) -> bool {
+    const FEW: usize = 16;
+    if files.len() <= FEW { files.contains(path) } else { files.binary_search(path).is_ok() }
 }
 
 /// Whether a root key counts in a layer's data hashes: in a module's only those of its own namespace do. Source: semantics 2.3.

@@ -19,7 +19,7 @@ use crate::hiera::value::Value;
 #[derive(Default)]
 pub(super) struct Levels {
     /// The levels.
-    pub(super) located: Vec<LocatedLevel>,
+    pub(super) located: Arc<[LocatedLevel]>,
     ready: OnceCell<Vec<Vec<Ready>>>,
 }
 
@@ -34,7 +34,7 @@ enum Ready {
 }
 
 impl Levels {
-    pub(super) fn new(located: Vec<LocatedLevel>) -> Levels {
+    pub(super) fn new(located: Arc<[LocatedLevel]>) -> Levels {
         Levels { located, ready: OnceCell::new() }
     }
 }
@@ -76,7 +76,7 @@ impl Resolver<'_> {
         number: usize,
         root: &str,
     ) -> Result<Option<Value>, LookupError> {
-        Ok(match self.ask(inv, layer, located, &located.locations[number], root)? {
+        Ok(match self.ask(inv, layer, located, &located.locations[number], root, None)? {
             Outcome::Found { value, .. } => Some(value),
             _ => None,
         })

@@ -4,20 +4,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::explained::location_kind;
+use super::location::is_among;
 use super::options;
 use super::ready::Levels;
 use super::{Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter, layers_of};
 use crate::hiera::config::{HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};
+use crate::hiera::hierarchy::{LocatedLayer, LocatedLevel, Location, Place, locate};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
 use crate::hiera::value::{Data, Value};
-use crate::text::Span;
+use crate::text::{FilePath, Span};
 
 impl Resolver<'_> {
     /// The value of a key through all layers and, where they have none, the module's default hierarchy.
@@ -115,7 +116,8 @@ impl Resolver<'_> {
         root: &str,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        if inv.tells_nothing() {
+        let defining = self.files_defining(inv, root);
+        if inv.tells_nothing() && defining.is_none() {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
@@ -125,14 +127,14 @@ impl Resolver<'_> {
             let (real, empty): (Vec<&Location>, Vec<&Location>) =
                 located.locations.iter().partition(|location| !matches!(location.place, Place::NoMatch { .. }));
             for location in empty {
-                let outcome = self.ask(inv, layer, located, location, root)?;
+                let outcome = self.ask(inv, layer, located, location, root, defining)?;
                 inv.step(layer, located, location, outcome);
             }
             inv.within(
                 || Kind::Level(located.level.name.clone()),
                 |inv| {
                     inv.fold(merge, real.len(), self.ctx.wanted, &mut |inv, n| {
-                        self.search_location(inv, layer, located, real[n], root)
+                        self.search_location(inv, layer, located, real[n], root, defining)
                     })
                 },
             )
@@ -146,9 +148,16 @@ impl Resolver<'_> {
         located: &LocatedLevel,
         location: &Location,
         root: &str,
+        defining: Option<&[FilePath]>,
     ) -> Result<Option<Value>, LookupError> {
+        if let (Some(defining), Place::File { path, exists: true }) = (defining, &location.place)
+            && inv.tells_nothing()
+            && !is_among(defining, path)
+        {
+            return Ok(None); // as with most
+        }
         let ask = |inv: &mut Invocation| {
-            let outcome = self.ask(inv, layer, located, location, root)?;
+            let outcome = self.ask(inv, layer, located, location, root, defining)?;
             inv.explain_outcome(&outcome, root);
             Ok(outcome)
         };
@@ -247,13 +256,23 @@ impl Resolver<'_> {
         if let Some(known) = self.located.borrow().get(layer) {
             return known.clone();
         }
-        let located = Rc::new(self.locate(layer));
+        let locate = || self.locate(layer);
+        let located = match self.ctx.tolerant {
+            true => self.ctx.sources.located(self.ctx.scope, layer, &locate),
+            false => locate(),
+        };
+        let levels = |located: LocatedLayer| LayerLevels {
+            takes_part: located.takes_part,
+            hierarchy: Levels::new(located.hierarchy),
+            default_hierarchy: Levels::new(located.default_hierarchy),
+        };
+        let located = Rc::new(located.map(levels));
         self.located.borrow_mut().insert(layer.clone(), located.clone());
         located
     }
 
     /// Puppet locates all levels of a config when the first is needed, so an error in one hits the others.
-    fn locate(&self, layer: &Layer) -> Result<LayerLevels, LookupError> {
+    fn locate(&self, layer: &Layer) -> Result<LocatedLayer, LookupError> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
             Layer::Environment => self.ctx.environment.clone(),
@@ -263,7 +282,7 @@ impl Resolver<'_> {
             },
         };
         let Some(config) = config else {
-            return Ok(LayerLevels { takes_part: *layer == Layer::Global, ..LayerLevels::default() });
+            return Ok(LocatedLayer { takes_part: *layer == Layer::Global, ..LocatedLayer::default() });
         };
         if let Some(message) = &config.refused
             && !self.ctx.tolerant
@@ -275,16 +294,16 @@ impl Resolver<'_> {
             && !self.ctx.tolerant
         {
             if config.may_be_passed_over() && self.ctx.profile.strict != Strict::Error {
-                return Ok(LayerLevels::default());
+                return Ok(LocatedLayer::default());
             }
             return Err(config.refusal(problem));
         }
         let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
         let located = |levels: &[Arc<Level>]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
-        Ok(LayerLevels {
+        Ok(LocatedLayer {
             takes_part: true,
-            hierarchy: Levels::new(located(&config.hierarchy)?),
-            default_hierarchy: Levels::new(located(&config.default_hierarchy)?),
+            hierarchy: located(&config.hierarchy)?.into(),
+            default_hierarchy: located(&config.default_hierarchy)?.into(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! What the story of a lookup needs beyond the lookup itself: the locations below the one that answered, and what could change the answer.
 
-use super::{Invocation, Resolver};
+use super::location::is_among;
+use super::{Invocation, Resolver, layers_of};
 use crate::hiera::config::Layer;
 use crate::hiera::hierarchy::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
@@ -17,29 +18,31 @@ impl Invocation {
 
 impl Resolver<'_> {
     /// Adds what the story leaves out: the locations below the one that answered.
-    pub(super) fn add_unreached(&self, key: &LookupKey, steps: &mut Vec<Step>) {
-        let Ok(layers) = self.levels(key) else { return };
+    pub(super) fn add_unreached(&self, inv: &Invocation, key: &LookupKey, steps: &mut Vec<Step>) {
+        let located: Vec<_> = layers_of(key).into_iter().map(|layer| (self.located(&layer), layer)).collect();
         let root = key.root_text();
-        let all = layers.iter().flat_map(|(layer, levels)| {
-            levels.iter().flat_map(move |located| located.locations.iter().map(move |location| (layer, located, location)))
+        let mut all = Vec::new();
+        for (levels, layer) in &located {
+            let Ok(levels) = &**levels else { return };
+            let levels = levels.hierarchy.located.iter();
+            all.extend(levels.flat_map(|level| level.locations.iter().map(move |location| (layer, level, location))));
+        }
+        let defining = self.files_defining(inv, &root);
+        let unreached = all.into_iter().skip(steps.len()).map(|(layer, located, location)| {
+            let path = match &location.place {
+                Place::File { path, exists: true } => Some(path.clone()),
+                _ => None,
+            };
+            let data = path
+                .as_ref()
+                .filter(|path| defining.is_none_or(|defining| is_among(defining, path)))
+                .zip(located.level.backend.reader())
+                .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
+            let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
+            let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
+            let outcome = Outcome::NotReached { path, shadowed };
+            Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome }
         });
-        let unreached: Vec<Step> = all
-            .skip(steps.len())
-            .map(|(layer, located, location)| {
-                let path = match &location.place {
-                    Place::File { path, exists: true } => Some(path.clone()),
-                    _ => None,
-                };
-                let data = path
-                    .as_ref()
-                    .zip(located.level.backend.reader())
-                    .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
-                let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
-                let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
-                let outcome = Outcome::NotReached { path, shadowed };
-                Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome }
-            })
-            .collect();
         steps.extend(unreached);
     }
 }

@@ -1,0 +1,105 @@
+//! The findings of files that nobody has open: looked for when there is nothing else to do, so that who opens one is told at once.
+
+use std::collections::HashSet;
+
+use foldhash::HashMap;
+
+use super::file::FileFindings;
+use crate::diagnostics::{FileCheck, RulesConfig};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::index::KeyChanges;
+
+/// Files as they were when they were looked at, what has changed since, and what is still to be done.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    files: HashMap<FilePath, FileFindings>,
+    /// What they have not followed yet.
+    missed: KeyChanges,
+    /// Those to be looked at; `None` until there was time to find out which.
+    next: Option<Vec<FilePath>>,
+}
+
+/// How many bytes of files are looked at ahead. A large workspace has its first ones ready, and takes no more memory for it.
+const MOST: u64 = 8 << 20;
+
+impl Resting {
+    /// Takes the findings of a file that is not open any more. What its entries depend on must have been noted.
+    pub(super) fn rest(&mut self, path: FilePath, file: FileFindings) {
+        self.files.insert(path, file);
+    }
+
+    /// The findings of a file that was opened, with what is to be looked at again of it.
+    pub(super) fn wake(&mut self, snapshot: &Snapshot, rules: &RulesConfig, path: &FilePath) -> Option<FileFindings> {
+        let mut file = self.files.remove(path)?;
+        if !self.missed.is_any() {
+            return Some(file);
+        }
+        FileCheck::of(snapshot, path, rules, |check| file.follow(check, &self.missed)).map(|_| file)
+    }
+
+    /// Notes changes, of which it is found out later what they touched.
+    pub(super) fn miss(&mut self, changes: &KeyChanges, edited: &HashSet<FilePath>) {
+        if !self.files.is_empty() {
+            self.missed.extend(changes);
+            self.missed.files.extend(edited.iter().cloned());
+        }
+    }
+
+    /// Whether there is something to do when there is nothing else to do.
+    pub(super) fn has_more_to_do(&self) -> bool {
+        self.missed.is_any() || self.next.as_ref().is_none_or(|next| !next.is_empty())
+    }
+
+    /// Looks at files that are not `looked_at` as it is, as long as the snapshot is wanted.
+    pub(super) fn look_ahead(&mut self, snapshot: &Snapshot, rules: &RulesConfig, looked_at: &HashMap<FilePath, FileFindings>) {
+        let wanted = snapshot.wanted();
+        let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot));
+        if self.missed.is_any() {
+            for (path, file) in &mut self.files {
+                if !wanted.is_so() {
+                    break;
+                }
+                if self.missed.files.contains(path) || file.may_depend_on(&self.missed) {
+                    FileCheck::of(snapshot, path, rules, |check| file.follow(check, &self.missed));
+                    next.push(path.clone());
+                }
+            }
+            if wanted.is_so() {
+                self.missed = KeyChanges::default();
+            }
+        }
+        while wanted.is_so()
+            && let Some(path) = next.pop()
+        {
+            if looked_at.contains_key(&path) {
+                continue;
+            }
+            let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::unseen);
+            let look = |check: &FileCheck<'_>| {
+                file.look_at(check);
+                file.note_readers(snapshot.keys(), &|| true);
+            };
+            if FileCheck::of(snapshot, &path, rules, look).is_some() {
+                if !file.is_seen() {
+                    next.push(path.clone());
+                }
+                self.files.insert(path, file);
+            }
+        }
+        self.next = Some(next);
+    }
+}
+
+/// The files of a snapshot in the order of their paths, up to as many as are looked at ahead; the first is the last one.
+fn first_files(snapshot: &Snapshot) -> Vec<FilePath> {
+    let mut bytes = 0;
+    let is_within = |len: u32| {
+        bytes += u64::from(len);
+        bytes <= MOST
+    };
+    let texts = snapshot.files().filter_map(|file| Some((&file.path, file.text()?.len())));
+    let mut first: Vec<FilePath> = texts.scan(is_within, |is_within, (path, len)| is_within(len).then(|| path.clone())).collect();
+    first.reverse();
+    first
+}

@@ -1,0 +1,85 @@
+//! Files as lookups see them that do not trust the index: they look into every file, and locate levels anew.
+
+use std::sync::Arc;
+
+use hiera_ls::hiera::config::{Layer, Reader};
+use hiera_ls::hiera::data::DataFile;
+use hiera_ls::hiera::error::LookupError;
+use hiera_ls::hiera::hierarchy::LocatedLayer;
+use hiera_ls::hiera::key::LookupKey;
+use hiera_ls::hiera::lookup::{Context, Resolver};
+use hiera_ls::hiera::scope::Scope;
+use hiera_ls::hiera::sources::{Locate, ModuleLayer, Sources};
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::{EnvironmentView, Snapshot};
+
+struct Unindexed<'a>(EnvironmentView<'a>);
+
+impl Sources for Unindexed<'_> {
+    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
+        self.0.data(path, reader)
+    }
+
+    fn exists(&self, path: &FilePath) -> bool {
+        self.0.exists(path)
+    }
+
+    fn is_folder(&self, path: &FilePath) -> bool {
+        self.0.is_folder(path)
+    }
+
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.0.glob(pattern)
+    }
+
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.0.files_defining(root)
+    }
+
+    fn knows_all_definitions(&self) -> bool {
+        false
+    }
+
+    fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
+        self.0.files_starting_with(prefix)
+    }
+
+    fn located(&self, _: &Scope, _: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError> {
+        locate()
+    }
+
+    fn module(&self, name: &str) -> ModuleLayer {
+        self.0.module(name)
+    }
+
+    fn map_datadir(&self, datadir: &str) -> String {
+        self.0.map_datadir(datadir)
+    }
+}
+
+/// Looks up every key in the scope of every file, in both ways; gives the number of lookups, and the first that differs.
+pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
+    let mut keys: Vec<&str> = snapshot.keys().keys().map(|key| &**key).collect();
+    keys.push("nowhere::defined");
+    let mut count = 0;
+    for environment in &snapshot.layout().environments {
+        let view = snapshot.view(environment);
+        let unindexed = Unindexed(view);
+        for file in snapshot.files() {
+            let scope = snapshot.scope_for(environment, &file.path);
+            let context = || snapshot.context(environment, &view, &scope);
+            let [trusting, looking] = [Resolver::new(context()), Resolver::new(Context { sources: &unindexed, ..context() })];
+            for key in &keys {
+                count += 1;
+                let told = |resolver: &Resolver<'_>| {
+                    format!("{:#?}\n{:#?}", resolver.lookup(&LookupKey::of_root(key), None), resolver.value(key, None))
+                };
+                let (short, long) = (told(&trusting), told(&looking));
+                if short != long {
+                    return (count, Some(format!("{key} for {}: {short}\n\nlooking into every file: {long}", file.path)));
+                }
+            }
+        }
+    }
+    (count, None)
+}

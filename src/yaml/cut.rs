@@ -194,6 +194,13 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
         Err(error) => {
+            // The scanner stumbles over how the next entry begins before it tells that this one ended.
+            let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
+            let next = line_start(text, place.start as usize);
+            let whole = || accepted(&text[..next]).and_then(|tree| good(&text[..next], tree));
+            if let Some(entry) = Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole()) {
+                return Ok(entry);
+            }
             let (verdict, is_of_root) = ((*error).clone(), run.is_of_root(&error));
             match recover::entry(text, run, *error) {
                 Err(end) => (end, None),
@@ -361,6 +368,14 @@ mod tests {
         let refused: Vec<bool> = cut.iter().map(|entry| entry.refused.is_some()).collect();
         assert_eq!(refused, [true, true, true, false, true]);
         assert_eq!(cut[0].refused.as_ref().unwrap().verdict, crate::yaml::verdict(text).unwrap());
+    }
+
+    #[test]
+    fn an_entry_is_whole_whatever_the_next_one_begins_with() {
+        for next in ["half\n", "@x\n", "\"open\n", "[a, @\n", "*x y\n", "k: 1\n", "k: @\n"] {
+            let text = format!("h:\n  b: {{\nc: 1}}\n{next}z: 1\n");
+            assert_eq!(pieces(&text).unwrap()[0], "h:\n  b: {\nc: 1}\n", "{next:?}");
+        }
     }
 
     #[test]

@@ -191,6 +191,8 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
         return Err(Stop::Short);
     }
     let (end, refused) = match result {
+        // The last one ends with the text, be there a break or not.
+        Ok(Some(next)) if next == text.len() => (next, None),
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
         Err(error) => {
@@ -330,9 +332,18 @@ mod tests {
 
     #[test]
     fn what_stands_at_column_0_within_an_entry_is_its_own() {
-        let text = "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3";
-        let expected =
-            ["a: 1\n# of a\n", "b: {\n}\n", "c: 'x\ny'\n", "d:\n- 1\n- |\n z\n\n", "? e\n: 2\n", "g:\n|\n h\n", "\"f\": 3"];
+        let text =
+            "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3\ni: {\nk: 1}";
+        let expected = [
+            "a: 1\n# of a\n",
+            "b: {\n}\n",
+            "c: 'x\ny'\n",
+            "d:\n- 1\n- |\n z\n\n",
+            "? e\n: 2\n",
+            "g:\n|\n h\n",
+            "\"f\": 3\n",
+            "i: {\nk: 1}",
+        ];
         assert_eq!(pieces(text).unwrap(), expected);
     }
 

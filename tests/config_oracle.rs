@@ -160,7 +160,7 @@ fn puppets_verdict(message: &Value) -> Verdict {
 /// Our problems, as Puppet would tell them: all of structure together, of the others the first.
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
-    let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId(0), Format::Yaml);
+    let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId::new(0), Format::Yaml);
     if let Some(refused) = data.refused() {
         let words = refused.split(" at line ").next().unwrap_or(refused);
         return Verdict { messages: vec![words.to_owned()], line: None };
@@ -168,7 +168,7 @@ fn our_verdict(case: &Case) -> Verdict {
     let profile = Profile { version: 7, strict: Strict::Error };
     let text = Text::new(&case.text);
     let config =
-        HieraConfig::read(ConfigSource { file: FileId(0), path: &path, text: &text, layer: &case.layer, profile }, &data);
+        HieraConfig::read(ConfigSource { file: FileId::new(0), path: &path, text: &text, layer: &case.layer, profile }, &data);
     let structure = config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
     let mut messages: Vec<String> = structure.map(|problem| problem.message.clone()).collect();
     messages.sort();

@@ -62,7 +62,7 @@ impl Findings {
                     opened.into_iter().partition(|(path, is_open)| *is_open || is_config(snapshot, path));
                 let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
                 updates = self.lay_to_rest(snapshot, paths(stop).collect());
-                self.resting.miss(&changes, &edited);
+                self.resting.miss(&changes);
                 urgent.extend(self.follow(snapshot, rules, &changes, &edited));
                 urgent.extend(self.put_off.iter().filter(|path| edited.contains(*path)).cloned());
                 for path in paths(begin).filter(|path| !self.files.contains_key(path)).collect::<Vec<_>>() {

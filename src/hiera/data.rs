@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_key_being_typed_above_a_comment_hides_nothing_in_an_editor() {
         let text = "pro\n# users\nprofile::users: [a]\n";
-        let data = DataFile::whole(&parse_for_editing(text), text, FileId(0), Format::Yaml);
+        let data = DataFile::whole(&parse_for_editing(text), text, FileId::new(0), Format::Yaml);
         assert!(data.get("profile::users").is_some());
         assert!(data.is_no_hash(), "to Puppet the file is the string 'pro'");
     }

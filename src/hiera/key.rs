@@ -38,7 +38,8 @@ impl LookupKey {
     /// Source: Puppet's `SubLookup#split_key`, agreed with it on 60,000 random keys (semantics 3.1).
     pub fn parse(text: &str) -> Result<LookupKey, KeySyntaxError> {
         if !text.contains(['\'', '"', '.']) {
-            return Ok(LookupKey { text: text.into(), root: Segment::Name(text.into()), subkeys: Vec::new() });
+            let text: Arc<str> = text.into();
+            return Ok(LookupKey { root: Segment::Name(text.clone()), text, subkeys: Vec::new() });
         }
         let mut segments = split(text)?.into_iter();
         let root = segments.next().ok_or(KeySyntaxError)?;

@@ -23,6 +23,7 @@ pub mod resolution;
 pub mod rich;
 pub mod ruby_regex;
 pub mod scope;
+mod shared;
 pub mod sources;
 pub mod types;
 pub mod value;

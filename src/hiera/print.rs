@@ -305,7 +305,7 @@ mod tests {
     use crate::yaml::parse;
 
     fn read(text: &str) -> Value {
-        DataFile::whole(&parse(text), text, FileId(0), Format::Yaml).root().expect("a document")
+        DataFile::whole(&parse(text), text, FileId::new(0), Format::Yaml).root().expect("a document")
     }
 
     #[test]

@@ -73,9 +73,9 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut findings = Findings::default();
     let mut told = None;
     let pace = Arc::new(Pace::default());
-    let mut lull = LULL;
+    let (mut lull, mut may_look_ahead) = (LULL, true);
     loop {
-        let is_lull = match findings.has_more_ahead() {
+        let is_lull = match may_look_ahead && findings.has_more_ahead() {
             true => timeout(lull, shared.changed.notified()).await.is_err(),
             false => {
                 shared.changed.notified().await;
@@ -92,7 +92,12 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             };
             findings = match done(false, look_ahead).await {
                 Some(after) => after,
-                None => failed(&client, &mut published).await,
+                None => {
+                    // For the sake of what nobody has asked for, nothing else is to be found anew with each change.
+                    may_look_ahead = false;
+                    shared.changed.notify_one();
+                    failed(&client, &mut published).await
+                }
             };
             continue;
         }

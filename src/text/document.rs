@@ -1,55 +1,82 @@
-//! A text as a rope. Cloning is O(1), an edit makes a new value; the only user of ropey.
+//! A text as editors change it. Cloning is O(1), an edit makes a new value; the only user of ropey.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use ropey::Rope;
+use ropey::{Rope, str_utils};
 
 use super::range::TextRange;
 
 /// An immutable text. Lines end with `\n`, `\r\n` or `\r` and nothing else, as the Language Server Protocol counts them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Text {
-    rope: Rope,
+    form: Form,
 }
+
+/// How a text is kept.
+#[derive(Clone, Debug)]
+enum Form {
+    /// In one piece, as most files are short: nothing is smaller, or sooner made.
+    Piece(Arc<str>),
+    Rope(Rope),
+}
+
+/// Up to how many bytes a text is kept in one piece: going through so many takes about a microsecond.
+const SHORT: usize = 16 << 10;
 
 impl Text {
     /// The text of a string.
     pub fn new(text: &str) -> Text {
-        Text { rope: Rope::from_str(text) }
+        Text { form: if text.len() <= SHORT { Form::Piece(text.into()) } else { Form::Rope(Rope::from_str(text)) } }
     }
 
     /// How many bytes it holds.
     pub fn len(&self) -> u32 {
-        u32::try_from(self.rope.len_bytes()).unwrap_or(u32::MAX)
+        u32::try_from(self.bytes()).unwrap_or(u32::MAX)
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.rope.len_bytes() == 0
+        self.bytes() == 0
+    }
+
+    fn bytes(&self) -> usize {
+        match &self.form {
+            Form::Piece(text) => text.len(),
+            Form::Rope(rope) => rope.len_bytes(),
+        }
     }
 
     /// How many lines it has; at least one, and one more than it has line ends.
     pub fn line_count(&self) -> u32 {
-        u32::try_from(self.rope.len_lines()).unwrap_or(u32::MAX)
+        self.line_of(u32::MAX) + 1
     }
 
     /// This text with the bytes of `range` replaced by `insert`.
     ///
     /// A range beyond the end, or within a character, is moved to the nearest place before it that is possible.
     pub fn edit(&self, range: TextRange, insert: &str) -> Text {
-        let start = self.char_at(range.start);
-        let end = self.char_at(range.end).max(start);
-        let mut rope = self.rope.clone();
-        rope.remove(start..end);
-        rope.insert(start, insert);
-        Text { rope }
+        let range = self.clamped(range).as_usize();
+        match &self.form {
+            Form::Piece(text) => Text::new(&[&text[..range.start], insert, &text[range.end..]].concat()),
+            Form::Rope(rope) => {
+                let start = rope.byte_to_char(range.start);
+                let mut rope = rope.clone();
+                rope.remove(start..rope.byte_to_char(range.end));
+                rope.insert(start, insert);
+                Text { form: Form::Rope(rope) }
+            }
+        }
     }
 
     /// Where a string differs from this text: the bytes of this one that are not in it, and those of it that stand there instead. Both
     /// begin at the same byte, and cut no character. `None` for equal texts.
     pub fn difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
-        let length = self.rope.len_bytes();
-        let mut start = common_start(self.rope.chunks(), other.as_bytes());
+        let length = self.bytes();
+        let mut start = match &self.form {
+            Form::Piece(text) => common_start([&**text].into_iter(), other.as_bytes()),
+            Form::Rope(rope) => common_start(rope.chunks(), other.as_bytes()),
+        };
         if start == length && start == other.len() {
             return None;
         }
@@ -57,8 +84,11 @@ impl Text {
             start -= 1;
         }
         let behind = &other.as_bytes()[start..];
-        let backwards = self.rope.chunks_at_byte(length).0.reversed();
-        let mut tail = common_end(backwards, behind).min(length - start);
+        let tail = match &self.form {
+            Form::Piece(text) => common_end([&**text].into_iter(), behind),
+            Form::Rope(rope) => common_end(rope.chunks_at_byte(length).0.reversed(), behind),
+        };
+        let mut tail = tail.min(length - start);
         while !self.is_boundary(length - tail) || !other.is_char_boundary(other.len() - tail) {
             tail -= 1;
         }
@@ -66,30 +96,48 @@ impl Text {
     }
 
     fn is_boundary(&self, at: usize) -> bool {
-        at == self.rope.len_bytes() || self.rope.byte(at) & 0xc0 != 0x80
+        match &self.form {
+            Form::Piece(text) => text.is_char_boundary(at),
+            Form::Rope(rope) => at == rope.len_bytes() || rope.byte(at) & 0xc0 != 0x80,
+        }
     }
 
     /// The nearest range that lies in the text and cuts no character.
     pub fn clamped(&self, range: TextRange) -> TextRange {
-        let clamp = |offset| self.rope.char_to_byte(self.char_at(offset));
+        let clamp = |offset: u32| {
+            let mut at = (offset as usize).min(self.bytes());
+            while !self.is_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
         TextRange::from_usize(clamp(range.start)..clamp(range.end))
     }
 
     /// The bytes of `range`, clamped to the text and to whole characters.
     pub fn slice(&self, range: TextRange) -> Cow<'_, str> {
-        let start = self.char_at(range.start);
-        let end = self.char_at(range.end).max(start);
-        Cow::from(self.rope.slice(start..end))
+        let range = self.clamped(range).as_usize();
+        match &self.form {
+            Form::Piece(text) => Cow::from(&text[range]),
+            Form::Rope(rope) => Cow::from(rope.byte_slice(range)),
+        }
     }
 
-    /// The whole text in one piece: borrowed when it is small enough to lie in one.
+    /// The whole text in one piece: borrowed when it lies in one.
     pub fn to_str(&self) -> Cow<'_, str> {
-        Cow::from(&self.rope)
+        match &self.form {
+            Form::Piece(text) => Cow::from(&**text),
+            Form::Rope(rope) => Cow::from(rope),
+        }
     }
 
     /// The line (0-based) that holds the byte at `offset`; the last line for an offset beyond the end.
     pub fn line_of(&self, offset: u32) -> u32 {
-        let line = self.rope.byte_to_line((offset as usize).min(self.rope.len_bytes()));
+        let offset = (offset as usize).min(self.bytes());
+        let line = match &self.form {
+            Form::Piece(text) => str_utils::byte_to_line_idx(text, offset),
+            Form::Rope(rope) => rope.byte_to_line(offset),
+        };
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
@@ -98,27 +146,38 @@ impl Text {
         if line >= self.line_count() {
             return None;
         }
-        let start = self.rope.line_to_byte(line as usize);
-        let mut end = self.rope.line_to_byte(line as usize + 1);
-        while end > start && matches!(self.rope.byte(end - 1), b'\n' | b'\r') {
-            end -= 1;
+        let (start, end) = (self.start_of_line(line as usize), self.start_of_line(line as usize + 1));
+        let text = self.slice(TextRange::from_usize(start..end));
+        Some(TextRange::from_usize(start..start + text.trim_end_matches(['\n', '\r']).len()))
+    }
+
+    /// The first byte of a line; the end of the text for the one behind the last.
+    fn start_of_line(&self, line: usize) -> usize {
+        match &self.form {
+            Form::Piece(text) => str_utils::line_to_byte_idx(text, line),
+            Form::Rope(rope) => rope.line_to_byte(line),
         }
-        Some(TextRange::from_usize(start..end))
     }
 
     /// The text of a line without its line end; `None` when there is no such line.
     pub fn line(&self, line: u32) -> Option<Cow<'_, str>> {
         self.line_range(line).map(|range| self.slice(range))
     }
+}
 
-    fn char_at(&self, offset: u32) -> usize {
-        self.rope.byte_to_char((offset as usize).min(self.rope.len_bytes()))
+impl Default for Text {
+    fn default() -> Text {
+        Text::new("")
     }
 }
 
 impl PartialEq for Text {
     fn eq(&self, other: &Text) -> bool {
-        self.rope == other.rope
+        match (&self.form, &other.form) {
+            (Form::Piece(one), Form::Piece(other)) => one == other,
+            (Form::Rope(one), Form::Rope(other)) => one == other,
+            (Form::Piece(piece), Form::Rope(rope)) | (Form::Rope(rope), Form::Piece(piece)) => *rope == **piece,
+        }
     }
 }
 
@@ -205,6 +264,25 @@ mod tests {
         let old = Text::new("key: värde\n");
         let new = old.edit(TextRange::new(5, 11), "x");
         assert_eq!((old.to_str().as_ref(), new.to_str().as_ref()), ("key: värde\n", "key: x\n"));
+    }
+
+    #[test]
+    fn a_short_text_and_a_long_one_say_the_same() {
+        let text = "a: ä\r\nb\u{2028}c: '𝄞'\rd\n\n e";
+        let (piece, rope) = (Text::new(text), Text { form: Form::Rope(Rope::from_str(text)) });
+        assert_eq!(piece, rope);
+        assert_eq!(rope, piece);
+        assert_eq!(piece.line_count(), rope.line_count());
+        for at in 0..text.len() as u32 + 2 {
+            assert_eq!((piece.line_of(at), piece.line(at)), (rope.line_of(at), rope.line(at)));
+            for end in at..text.len() as u32 + 2 {
+                let range = TextRange::new(at, end);
+                assert_eq!((piece.clamped(range), piece.slice(range)), (rope.clamped(range), rope.slice(range)));
+                assert!(piece.edit(range, "ö\n") == rope.edit(range, "ö\n"));
+            }
+        }
+        let grown = piece.edit(TextRange::empty(0), &"x\n".repeat(SHORT));
+        assert!(matches!(grown.form, Form::Rope(_)) && grown.line_count() == piece.line_count() + SHORT as u32);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Everything inside the library counts bytes. Lines and columns exist only in [`position`](super::position).
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// A half-open range of bytes, `start..end`, in one text.
@@ -73,7 +74,19 @@ fn clamp(offset: usize) -> u32 {
 
 /// A file's number within one workspace. Numbers are never reused, so an old snapshot's stay true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileId(pub u32);
+pub struct FileId(NonZeroU32); // A place that may be missing then takes no more room than one that is there.
+
+impl FileId {
+    /// The file with this number, counted from 0.
+    pub const fn new(number: u32) -> FileId {
+        FileId(NonZeroU32::MIN.saturating_add(number))
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u32 {
+        self.0.get() - 1
+    }
+}
 
 /// A part of a file that is read by itself: a top-level entry of a data file, or the whole file.
 ///

@@ -271,7 +271,7 @@ impl Workspace {
         if let Some(id) = self.numbers.get(path) {
             return *id;
         }
-        let id = FileId(u32::try_from(self.ids.len()).expect("fewer than four thousand million files"));
+        let id = FileId::new(u32::try_from(self.ids.len()).expect("fewer than four thousand million files"));
         self.numbers.insert(path.clone(), id);
         Arc::make_mut(&mut self.ids).push(path.clone());
         id

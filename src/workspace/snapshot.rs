@@ -75,7 +75,7 @@ impl Snapshot {
 
     /// The path of the file with this number, whether it still exists or not.
     pub fn path(&self, id: FileId) -> Option<&FilePath> {
-        self.ids.get(id.0 as usize)
+        self.ids.get(id.number() as usize)
     }
 
     /// All files that the workspace reads, by path.

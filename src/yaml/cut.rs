@@ -191,9 +191,18 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
         return Err(Stop::Short);
     }
     let (end, refused) = match result {
+        // The last one ends with the text, be there a break or not.
+        Ok(Some(next)) if next == text.len() => (next, None),
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
         Err(error) => {
+            // The scanner stumbles over how the next entry begins before it tells that this one ended.
+            let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
+            let next = line_start(text, place.start as usize);
+            let whole = || accepted(&text[..next]).and_then(|tree| good(&text[..next], tree));
+            if let Some(entry) = Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole()) {
+                return Ok(entry);
+            }
             let (verdict, is_of_root) = ((*error).clone(), run.is_of_root(&error));
             match recover::entry(text, run, *error) {
                 Err(end) => (end, None),
@@ -323,9 +332,18 @@ mod tests {
 
     #[test]
     fn what_stands_at_column_0_within_an_entry_is_its_own() {
-        let text = "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3";
-        let expected =
-            ["a: 1\n# of a\n", "b: {\n}\n", "c: 'x\ny'\n", "d:\n- 1\n- |\n z\n\n", "? e\n: 2\n", "g:\n|\n h\n", "\"f\": 3"];
+        let text =
+            "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3\ni: {\nk: 1}";
+        let expected = [
+            "a: 1\n# of a\n",
+            "b: {\n}\n",
+            "c: 'x\ny'\n",
+            "d:\n- 1\n- |\n z\n\n",
+            "? e\n: 2\n",
+            "g:\n|\n h\n",
+            "\"f\": 3\n",
+            "i: {\nk: 1}",
+        ];
         assert_eq!(pieces(text).unwrap(), expected);
     }
 
@@ -361,6 +379,14 @@ mod tests {
         let refused: Vec<bool> = cut.iter().map(|entry| entry.refused.is_some()).collect();
         assert_eq!(refused, [true, true, true, false, true]);
         assert_eq!(cut[0].refused.as_ref().unwrap().verdict, crate::yaml::verdict(text).unwrap());
+    }
+
+    #[test]
+    fn an_entry_is_whole_whatever_the_next_one_begins_with() {
+        for next in ["half\n", "@x\n", "\"open\n", "[a, @\n", "*x y\n", "k: 1\n", "k: @\n"] {
+            let text = format!("h:\n  b: {{\nc: 1}}\n{next}z: 1\n");
+            assert_eq!(pieces(&text).unwrap()[0], "h:\n  b: {\nc: 1}\n", "{next:?}");
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn is_known(text: &str, theirs: &Value) -> bool {
 
 /// Our answer, in the form of the script's.
 fn meaning(text: &str) -> Value {
-    let data = DataFile::whole(&yaml::parse(text), text, FileId(0), Format::Yaml);
+    let data = DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
     match data.refused() {
         // What is said of the text itself is compared with the events.
         Some(_) if yaml::verdict(text).is_some() => json!({"error": "syntax"}),

@@ -1,8 +1,7 @@
 //! The findings of files that nobody has open: looked for when there is nothing else to do, so that who opens one is told at once.
 
-use std::collections::HashSet;
-
 use foldhash::HashMap;
+use indexmap::IndexSet;
 
 use super::file::FileFindings;
 use crate::diagnostics::{FileCheck, RulesConfig};
@@ -17,8 +16,11 @@ pub(super) struct Resting {
     /// What they have not followed yet.
     missed: KeyChanges,
     /// Those to be looked at; `None` until there was time to find out which.
-    next: Option<Vec<FilePath>>,
+    next: Option<Files>,
 }
+
+/// Files, each once; the last one is the next.
+type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
 
 /// How many bytes of files are looked at ahead. A large workspace has its first ones ready, and takes no more memory for it.
 const MOST: u64 = 8 << 20;
@@ -39,10 +41,9 @@ impl Resting {
     }
 
     /// Notes changes, of which it is found out later what they touched.
-    pub(super) fn miss(&mut self, changes: &KeyChanges, edited: &HashSet<FilePath>) {
+    pub(super) fn miss(&mut self, changes: &KeyChanges) {
         if !self.files.is_empty() {
             self.missed.extend(changes);
-            self.missed.files.extend(edited.iter().cloned());
         }
     }
 
@@ -62,7 +63,7 @@ impl Resting {
                 }
                 if self.missed.files.contains(path) || file.may_depend_on(&self.missed) {
                     FileCheck::of(snapshot, path, rules, |check| file.follow(check, &self.missed));
-                    next.push(path.clone());
+                    next.insert(path.clone());
                 }
             }
             if wanted.is_so() {
@@ -82,7 +83,7 @@ impl Resting {
             };
             if FileCheck::of(snapshot, &path, rules, look).is_some() {
                 if !file.is_seen() {
-                    next.push(path.clone());
+                    next.insert(path.clone());
                 }
                 self.files.insert(path, file);
             }
@@ -91,15 +92,15 @@ impl Resting {
     }
 }
 
-/// The files of a snapshot in the order of their paths, up to as many as are looked at ahead; the first is the last one.
-fn first_files(snapshot: &Snapshot) -> Vec<FilePath> {
+/// The files of a snapshot in the order of their paths, up to as many as are looked at ahead; the first one is the next.
+fn first_files(snapshot: &Snapshot) -> Files {
     let mut bytes = 0;
     let is_within = |len: u32| {
         bytes += u64::from(len);
         bytes <= MOST
     };
     let texts = snapshot.files().filter_map(|file| Some((&file.path, file.text()?.len())));
-    let mut first: Vec<FilePath> = texts.scan(is_within, |is_within, (path, len)| is_within(len).then(|| path.clone())).collect();
+    let mut first: Files = texts.scan(is_within, |is_within, (path, len)| is_within(len).then(|| path.clone())).collect();
     first.reverse();
     first
 }

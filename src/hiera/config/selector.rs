@@ -43,7 +43,7 @@ pub fn select(
         }
         other => {
             let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
-            let file = written.and_then(|config| config.file).unwrap_or(FileId(0));
+            let file = written.and_then(|config| config.file).unwrap_or(FileId::new(0));
             let span = Span::in_file(file, TextRange::empty(0));
             let problem = ConfigProblem { kind: ConfigProblemKind::Provider, message, span, related: None, sought: None };
             Some(HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) })

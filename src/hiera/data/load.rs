@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::{Facts, Format, Problem, ProblemKind, Reference, TokenUse};
 use crate::hiera::base64;
 use crate::hiera::interpolation::{Method, TokenKind, tokens, unclosed};
-use crate::hiera::key::LookupKey;
+use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::shared::shared;
 use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
@@ -47,6 +48,10 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
         load.out.refused = Some(refusal(text, error, format));
     }
     load.file();
+    // They stay for long, and most are few.
+    load.out.members.shrink_to_fit();
+    load.out.tokens.shrink_to_fit();
+    load.out.problems.shrink_to_fit();
     load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
     load.out.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
     load.out
@@ -306,7 +311,7 @@ impl Loading<'_> {
                 if text.contains("%{") {
                     self.tokens_of(id, text);
                 }
-                Data::String(text.into())
+                Data::String(shared(text))
             }
             Resolved::Date => {
                 self.refuse("Tried to load unspecified class: Date".into(), self.tree.node(id).span);
@@ -337,7 +342,10 @@ impl Loading<'_> {
             let is_text_tag =
                 key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
             if is_root {
-                self.root_key = Key(key_value.data.clone()).to_text().as_ref().into();
+                self.root_key = match &key_value.data {
+                    Data::String(name) => name.clone(),
+                    other => Key(other.clone()).to_text().as_ref().into(),
+                };
             }
             let value = self.value(*value_id, false);
             if self.format == Format::Yaml
@@ -429,7 +437,7 @@ impl Loading<'_> {
                     problems.push((ProblemKind::MalformedToken, range));
                     continue;
                 }
-                TokenKind::Variable { key, range } => (source(range), Reference::Variable(key)),
+                TokenKind::Variable { key, range } => (source(range), Reference::Variable(kept(key))),
                 TokenKind::Call { method, method_range, argument, argument_range } => {
                     let Some(function) = Method::from_name(&method) else {
                         problems.push((ProblemKind::UnknownFunction(method), source(method_range)));
@@ -440,7 +448,7 @@ impl Loading<'_> {
                     }
                     let key = match (function, LookupKey::parse(&argument)) {
                         (Method::Literal, _) => continue,
-                        (_, Ok(key)) => key,
+                        (_, Ok(key)) => kept(key),
                         (_, Err(_)) => {
                             problems.push((ProblemKind::BadArgument { function: method, argument }, source(argument_range)));
                             continue;
@@ -463,6 +471,15 @@ impl Loading<'_> {
             self.problem(kind, range, None);
         }
     }
+}
+
+/// A key whose names others may have, too.
+fn kept(key: LookupKey) -> LookupKey {
+    let segment = |segment: Segment| match segment {
+        Segment::Name(name) => Segment::Name(shared(&name)),
+        index => index,
+    };
+    LookupKey { text: shared(&key.text), root: segment(key.root), subkeys: key.subkeys.into_iter().map(segment).collect() }
 }
 
 /// What a `!!binary` scalar is: text when its bytes are UTF-8.

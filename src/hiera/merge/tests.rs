@@ -355,7 +355,7 @@ fn options_of_the_unconstrained_strategies() {
 }
 
 fn at(file: u32, start: u32) -> Option<Span> {
-    Some(Span::in_file(FileId(file), TextRange::empty(start)))
+    Some(Span::in_file(FileId::new(file), TextRange::empty(start)))
 }
 
 /// The value with the number of a file and of the part as the origin of each part; the parts are counted from outside in.
@@ -379,7 +379,7 @@ fn placed(text: &str, file: u32) -> Value {
 }
 
 fn origins(value: &Value) -> String {
-    let span = |span: Option<Span>| span.map_or("?".into(), |span| format!("{}:{}", span.file.0, span.range.start));
+    let span = |span: Option<Span>| span.map_or("?".into(), |span| format!("{}:{}", span.file.number(), span.range.start));
     let own = span(value.origin);
     match &value.data {
         Data::Array(items) => format!("{own}[{}]", items.iter().map(origins).collect::<Vec<_>>().join(" ")),

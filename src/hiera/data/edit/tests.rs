@@ -9,7 +9,7 @@ use crate::tests::edits::{self, Random};
 use crate::text::Span;
 use crate::yaml::parse_for_editing;
 
-const FILE: FileId = FileId(7);
+const FILE: FileId = FileId::new(7);
 
 const TEXT: &str = "\
 # A head.

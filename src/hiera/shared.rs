@@ -1,0 +1,59 @@
+//! Strings that are the same in many files, keys above all: kept once, as long as somebody has them.
+
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Longer strings are seldom the same as others.
+const SHORT: usize = 48;
+/// How many sets there are: threads that read files do not wait for each other.
+const SETS: usize = 64;
+/// From how many strings on a set is looked through for those that nobody has any more.
+const MANY: usize = 256;
+
+/// Some of the strings.
+#[derive(Default)]
+struct Set {
+    strings: HashSet<Arc<str>, foldhash::fast::RandomState>,
+    /// With how many of them it is looked through next.
+    full: usize,
+}
+
+static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> = LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
+
+/// A string of its own, or the one that others have already.
+pub fn shared(text: &str) -> Arc<str> {
+    if text.len() > SHORT {
+        return text.into();
+    }
+    let (first, last) =
+        (text.as_bytes().first().copied().unwrap_or_default(), text.as_bytes().last().copied().unwrap_or_default());
+    let number = text.len() + usize::from(first) * 7 + usize::from(last) * 31;
+    let mut set = SETS_OF_STRINGS[number % SETS].lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = set.strings.get(text) {
+        return known.clone();
+    }
+    if set.strings.len() >= set.full.max(MANY) {
+        set.strings.retain(|string| Arc::strong_count(string) > 1);
+        set.full = 2 * set.strings.len();
+    }
+    let new: Arc<str> = text.into();
+    set.strings.insert(new.clone());
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_kept_once_and_no_longer_than_it_is_needed() {
+        let (one, other) = (shared("a::key"), shared("a::key"));
+        assert!(Arc::ptr_eq(&one, &other));
+        assert!(!Arc::ptr_eq(&shared(&"x".repeat(SHORT + 1)), &shared(&"x".repeat(SHORT + 1))));
+        let passing: Vec<std::sync::Weak<str>> =
+            (0..SETS * MANY * 4).map(|n| Arc::downgrade(&shared(&format!("passing {n}")))).collect();
+        let left = passing.iter().filter(|string| string.strong_count() > 0).count();
+        assert!(left < passing.len() / 2, "{left} of {} are left", passing.len());
+        assert!(Arc::ptr_eq(&one, &shared("a::key")));
+    }
+}

@@ -104,10 +104,11 @@ impl Findings {
         self.seen.as_ref().is_some_and(|(snapshot, _)| snapshot.complete) && self.resting.has_more_to_do()
     }
 
-    /// Looks at files that nobody has open as long as it is `wanted`, so that there is little to do when somebody opens one.
-    pub fn look_ahead(&mut self, wanted: Wanted) {
+    /// Looks at files that nobody has open, so that there is little to do when somebody opens one: at one of them, and at more as long as it
+    /// `has_time`. Leaves off at once when it is not `wanted` any more; then what was begun is begun anew.
+    pub fn look_ahead(&mut self, wanted: Wanted, has_time: &dyn Fn() -> bool) {
         let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete) else { return };
-        self.resting.look_ahead(&snapshot.clone().while_wanted(wanted), rules, &self.files);
+        self.resting.look_ahead(&snapshot.clone().while_wanted(wanted), rules, &self.files, has_time);
     }
 
     /// Notes of all entries what their findings depend on, while nothing has changed since they were looked at.

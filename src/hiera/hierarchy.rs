@@ -50,6 +50,8 @@ pub struct Location {
     pub name: Arc<str>,
     /// The place.
     pub place: Place,
+    /// Whether it is a file of which the index knows all keys, see [`Sources::is_indexed`].
+    pub is_indexed: bool,
 }
 
 /// Where a location is.
@@ -236,7 +238,8 @@ impl Locating<'_> {
             }
             Locations::Mapped { variable, local, path } => self.mapped(&variable.text, local, path, &mut found)?,
             Locations::None => {
-                found.push(Location { template: None, original: "".into(), name: "".into(), place: Place::Nowhere });
+                let (original, name, place) = ("".into(), "".into(), Place::Nowhere);
+                found.push(Location { template: None, original, name, place, is_indexed: false });
             }
         }
         if let Some(options) = &self.level.options {
@@ -312,7 +315,8 @@ impl Locating<'_> {
             Evaluated::Text(text) => {
                 let path = FilePath::new(&text);
                 let exists = self.sources.exists(&path) && self.can_be_walked(&text);
-                location(template, &text, Place::File { path, exists })
+                let is_indexed = exists && self.sources.is_indexed(&path);
+                Location { is_indexed, ..location(template, &text, Place::File { path, exists }) }
             }
             Evaluated::Partial(pieces) => self.undetermined(template, pieces),
         })
@@ -335,6 +339,7 @@ impl Locating<'_> {
                     template: Some(template.clone()),
                     original: original.clone(),
                     name,
+                    is_indexed: matches!(&place, Place::File { path, .. } if self.sources.is_indexed(path)),
                     place,
                 };
                 if files.is_empty() {
@@ -404,7 +409,7 @@ impl Locating<'_> {
 }
 
 fn location(template: &Template, name: &str, place: Place) -> Location {
-    Location { template: Some(template.clone()), original: template.text.clone(), name: name.into(), place }
+    Location { template: Some(template.clone()), original: template.text.clone(), name: name.into(), place, is_indexed: false }
 }
 
 /// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start are folded, as Ruby's `Pathname#+` does:

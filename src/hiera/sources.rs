@@ -29,8 +29,9 @@ pub trait Sources {
     /// The known files that define a root key, in the order of their paths; perhaps some more.
     fn files_defining(&self, root: &str) -> &[FilePath];
 
-    /// Whether no other file has the key for any level that may ask it. It may have where one file is read in several ways.
-    fn knows_all_definitions(&self) -> bool;
+    /// Whether the file is among the [`files_defining`](Sources::files_defining) each key that it has, whatever level asks: some level's
+    /// pattern names it, and all levels read it in the same way.
+    fn is_indexed(&self, path: &FilePath) -> bool;
 
     /// The known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;

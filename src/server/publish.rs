@@ -6,6 +6,8 @@
 //!
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
+//!
+//! When nothing has happened for a while, files that nobody has open are looked at, a little at a time, see [`Findings::look_ahead`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -62,8 +64,12 @@ impl Round {
     }
 }
 
-/// How long nothing has changed before what nobody has asked for is done.
+/// How long nothing has changed before what nobody has asked for is done, and how long where a document is being edited: between two keys
+/// nothing should be begun that the next one throws away.
 const LULL: Duration = Duration::from_millis(30);
+const LULL_OF_A_TYPIST: Duration = Duration::from_millis(500);
+/// How long that may take before it is seen whether there is something else to do.
+const MOMENT: Duration = Duration::from_millis(5);
 /// Up to how many messages are not worth a task of their own.
 const FEW: usize = 4;
 
@@ -82,12 +88,12 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
                 false
             }
         };
-        lull = if is_lull { Duration::ZERO } else { LULL };
         if is_lull {
+            lull = Duration::ZERO;
             // What may be asked for next is looked at, for a moment at a time.
-            let moment = while_nothing_happens(shared.clone());
+            let (wanted, begun) = (while_nothing_changes(shared.clone()), Instant::now());
             let look_ahead = move || {
-                findings.look_ahead(moment);
+                findings.look_ahead(wanted, &|| begun.elapsed() < MOMENT);
                 findings
             };
             findings = match done(false, look_ahead).await {
@@ -116,6 +122,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
+        lull = if documents.values().all(|document| document.is_saved) { LULL } else { LULL_OF_A_TYPIST };
         let (run, revision) = (round.run, round.snapshot.revision);
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
         let mut before = std::mem::take(&mut findings);
@@ -174,11 +181,10 @@ fn wanted(shared: Arc<Shared>, revision: u64) -> Wanted {
     Wanted::as_long_as(move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision)
 }
 
-/// For a moment, unless something changes in it.
-fn while_nothing_happens(shared: Arc<Shared>) -> Wanted {
-    const MOMENT: Duration = Duration::from_millis(5);
-    let (started, revision) = (Instant::now(), shared.with(|state| state.workspace.revision()));
-    Wanted::as_long_as(move || started.elapsed() < MOMENT && shared.with(|state| state.workspace.revision()) == revision)
+/// As long as the workspace is as it is now.
+fn while_nothing_changes(shared: Arc<Shared>) -> Wanted {
+    let revision = shared.with(|state| state.workspace.revision());
+    Wanted::as_long_as(move || shared.with(|state| state.workspace.revision()) == revision)
 }
 
 /// The findings of each file where they may be others than in the round before, for the client.

@@ -9,6 +9,7 @@ use foldhash::HashMap;
 use super::Snapshot;
 use super::seeing::NodesByValue;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
+use crate::hiera::data::Format;
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::{LocatedLayer, datadir_start, pattern_of};
 use crate::hiera::key::LookupKey;
@@ -41,8 +42,8 @@ pub struct Environment {
     pub reach: Vec<Reach>,
     /// The folders that its levels read from, up to the first token, as path mappings say; none that all of it lies in.
     pub datadirs: Vec<FilePath>,
-    /// Whether the index has all that they find there: it has a file as the first level that can name it reads it.
-    pub is_indexed_whole: bool,
+    /// Whether all of them read one format, as the index does: it has a file as the first level that can name it reads it.
+    pub are_formats_one: bool,
     /// What was found out of it.
     pub known: Known,
 }
@@ -69,7 +70,7 @@ const MAX_SCOPES: usize = 64;
 struct LevelsInScope {
     /// Kept, so that no other scope can come to lie where it is.
     _scope: Arc<Scope>,
-    layers: Mutex<Vec<(Layer, LocatedLayer)>>,
+    layers: Mutex<HashMap<Layer, LocatedLayer>>,
 }
 
 fn place_of(scope: &Scope) -> usize {
@@ -222,6 +223,10 @@ impl Environment {
     /// Has the levels in this scope remembered once they are located.
     pub(super) fn remember_levels_of(&self, scope: &Arc<Scope>) {
         let place = place_of(scope);
+        // One that nobody keeps is not asked for again.
+        if Arc::strong_count(scope) < 2 {
+            return;
+        }
         if self.known.located.read().unwrap_or_else(PoisonError::into_inner).contains_key(&place) {
             return;
         }
@@ -239,11 +244,12 @@ impl Environment {
         let in_scope = self.known.located.read().unwrap_or_else(PoisonError::into_inner).get(&place_of(scope)).cloned();
         let Some(in_scope) = in_scope else { return locate() };
         let layers = || in_scope.layers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = layers().iter().find(|(known, _)| known == layer) {
-            return Ok(known.clone());
+        let known = layers().get(layer).cloned();
+        if let Some(known) = known {
+            return Ok(known);
         }
         let found = locate()?;
-        layers().push((layer.clone(), found.clone()));
+        layers().insert(layer.clone(), found.clone());
         Ok(found)
     }
 
@@ -273,7 +279,6 @@ impl Environment {
         let sources = snapshot.view(&self);
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
-        let mut has_strange = false;
         for (layer, config) in self.configs() {
             for level in config.levels() {
                 let datadir = datadir_start(config, level, &sources);
@@ -281,16 +286,14 @@ impl Environment {
                     datadirs.push(datadir);
                 }
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, level, template, &sources) else {
-                        has_strange = true;
-                        continue;
-                    };
+                    let Some(pattern) = pattern_of(config, level, template, &sources) else { continue };
                     reach.push(Reach { layer: layer.clone(), level: level.clone(), template: template.clone(), pattern });
                 }
             }
         }
-        let mut formats = reach.iter().filter_map(|reach| reach.level.backend.reader()).map(Reader::format);
-        self.is_indexed_whole = !has_strange && formats.next().is_none_or(|first| formats.all(|other| other == first));
+        // What only an opaque backend reads is in the index as YAML.
+        let mut formats = reach.iter().map(|reach| reach.level.backend.reader().map_or(Format::Yaml, Reader::format));
+        self.are_formats_one = formats.next().is_none_or(|first| formats.all(|other| other == first));
         self.reach = reach;
         self.datadirs = datadirs;
         self

@@ -63,7 +63,7 @@ pub fn layout(snapshot: &Snapshot) -> Layout {
             modules,
             reach: Vec::new(),
             datadirs: Vec::new(),
-            is_indexed_whole: false,
+            are_formats_one: false,
             known: Known::default(),
         };
         environments.push(Arc::new(environment.with_reach(snapshot)));

@@ -348,8 +348,8 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.keys().definitions(root)
     }
 
-    fn knows_all_definitions(&self) -> bool {
-        self.environment.is_some_and(|environment| environment.is_indexed_whole)
+    fn is_indexed(&self, path: &FilePath) -> bool {
+        self.environment.is_some_and(|environment| environment.are_formats_one && environment.reaches(path))
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {

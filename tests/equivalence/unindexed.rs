@@ -36,7 +36,7 @@ impl Sources for Unindexed<'_> {
         self.0.files_defining(root)
     }
 
-    fn knows_all_definitions(&self) -> bool {
+    fn is_indexed(&self, _: &FilePath) -> bool {
         false
     }
 

@@ -14,6 +14,8 @@ use crate::workspace::index::{KeyChanges, KeyIndex};
 
 /// How many parts of other files who edits one may wait for. To tests, a few are many.
 const SOME: usize = if cfg!(test) { 1 } else { 500 };
+/// How many keys are looked for in a file one by one; among more the file's own are looked for.
+const FEW: usize = if cfg!(test) { 1 } else { 64 };
 
 /// The findings of a file; none for one that no environment governs.
 #[derive(Debug, Default)]
@@ -58,12 +60,26 @@ impl FileFindings {
             || changes.keys.contains(LOOKUP_OPTIONS)
             || self.may_have_circles && !changes.keys.is_empty()
             || !self.readers_of_all.is_empty()
-            || changes.keys.iter().any(|key| self.readers.contains_key(key) || self.data.get(key).is_some())
+            || self.has_any_of(&changes.keys)
+    }
+
+    /// Whether some of these root keys are its own, or read by it.
+    fn has_any_of(&self, keys: &HashSet<Arc<str>>) -> bool {
+        if keys.len() <= FEW {
+            return keys.iter().any(|key| self.readers.contains_key(key) || self.data.get(key).is_some());
+        }
+        let mut own = self.data.keys().filter_map(|key| key.as_str());
+        self.readers.keys().any(|key| keys.contains(key)) || own.any(|key| keys.contains(key))
     }
 
     /// Whether a finding points into one of these files.
     pub(super) fn names_any(&self, files: &HashSet<FileId>) -> bool {
         self.each().any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
+    }
+
+    /// Whether it is noted of all that was looked at what it depends on.
+    pub(super) fn is_noted(&self) -> bool {
+        self.unnoted.is_empty()
     }
 
     /// Whether it takes no time to look at what is unseen.
@@ -87,6 +103,9 @@ impl FileFindings {
         }
         again.iter().for_each(|id| self.look_away(*id));
         self.unseen.extend(again);
+        // It may follow again before it is looked at.
+        self.unseen.sort_unstable();
+        self.unseen.dedup();
         // Whether a lookup really goes round, and where, any definition on the way may change.
         self.unseen_circles |= changes.questions || self.may_have_circles && !changes.keys.is_empty();
         self.unseen_circles || !self.unseen.is_empty()

@@ -52,8 +52,15 @@ impl Resting {
         self.missed.is_any() || self.next.as_ref().is_none_or(|next| !next.is_empty())
     }
 
-    /// Looks at files that are not `looked_at` as it is, as long as the snapshot is wanted.
-    pub(super) fn look_ahead(&mut self, snapshot: &Snapshot, rules: &RulesConfig, looked_at: &HashMap<FilePath, FileFindings>) {
+    /// Looks at files that are not `looked_at` as it is: at one, and at more as long as `has_time`. What was begun is thrown away only when
+    /// the snapshot is not wanted any more.
+    pub(super) fn look_ahead(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        looked_at: &HashMap<FilePath, FileFindings>,
+        has_time: &dyn Fn() -> bool,
+    ) {
         let wanted = snapshot.wanted();
         let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot));
         if self.missed.is_any() {
@@ -79,13 +86,19 @@ impl Resting {
             let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::unseen);
             let look = |check: &FileCheck<'_>| {
                 file.look_at(check);
-                file.note_readers(snapshot.keys(), &|| true);
+                file.note_readers(snapshot.keys(), &|| wanted.is_so());
             };
             if FileCheck::of(snapshot, &path, rules, look).is_some() {
-                if !file.is_seen() {
+                if !file.is_seen() || !file.is_noted() {
                     next.insert(path.clone());
                 }
-                self.files.insert(path, file);
+                // Of what is not noted it could not be told later what it missed.
+                if file.is_noted() {
+                    self.files.insert(path, file);
+                }
+            }
+            if !has_time() {
+                break;
             }
         }
         self.next = Some(next);

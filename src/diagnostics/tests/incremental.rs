@@ -126,7 +126,10 @@ fn what_is_told_is_what_looking_anew_tells() {
                     let left = AtomicUsize::new(random.below(60));
                     let is_lull =
                         move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-                    findings.look_ahead(Wanted::as_long_as(is_lull));
+                    let pieces = AtomicUsize::new(random.below(4));
+                    let has_time =
+                        || pieces.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+                    findings.look_ahead(Wanted::as_long_as(is_lull), &has_time);
                     ahead += usize::from(!findings.has_more_ahead());
                 }
                 for path in paths.iter().filter(|_| !findings.has_more_to_do()) {
@@ -148,4 +151,30 @@ fn what_is_told_is_what_looking_anew_tells() {
     }
     assert!(put_off > 10, "only {put_off} rounds were left off");
     assert!(ahead > 10, "only {ahead} times all files were looked at ahead");
+}
+
+#[test]
+fn looking_ahead_comes_to_an_end() {
+    let text = |keys: usize| (0..keys).map(|n| format!("k{n}: \"%{{lookup('other')}}\"\n")).collect::<String>();
+    let files: String = (0..40).map(|n| format!("#- /data/f{n}.yaml\n{}", text(5))).collect();
+    let mut fixture = Fixture::new(&format!("#- /hiera.yaml\nversion: 5\nhierarchy: [{{name: All, glob: '*.yaml'}}]\n{files}"));
+    let (rules, path) = (fixture.settings.rules.clone(), FilePath::new("/data/f0.yaml"));
+    fixture.workspace.apply(Change::Open(path.clone(), text(5)));
+    let mut findings = Findings::default();
+    let mut look_ahead = |snapshot: &Snapshot| {
+        findings.update(snapshot, &rules);
+        findings.tidy(&|| true);
+        let mut times = 0;
+        // There is never time for more than one file.
+        while findings.has_more_ahead() && times < 1_000 {
+            findings.look_ahead(Wanted::default(), &|| false);
+            times += 1;
+        }
+        times
+    };
+    assert_eq!(look_ahead(&fixture.workspace.snapshot()), 40, "each file once, and the open one is passed over");
+    fixture.workspace.apply(Change::Replace(path, format!("lookup_options: {{'^k': {{merge: unique}}}}\n{}", text(9))));
+    let again = look_ahead(&fixture.workspace.snapshot());
+    assert!((1..=40).contains(&again), "{again} times");
+    assert_eq!(look_ahead(&fixture.workspace.snapshot()), 0);
 }

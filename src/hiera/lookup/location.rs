@@ -12,15 +12,16 @@ use crate::hiera::value::{Member, Value};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
-    /// The only files that need be looked into for a root key; `None` for any. Puppet looks into all of them, and fails for a broken one.
+    /// Of indexed files the only ones that need be looked into for a root key; `None` for any. Puppet looks into all of them, and fails for a
+    /// broken one.
     pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
         let sources = self.ctx.sources;
         // Of an empty one a backend may say that it is none.
-        let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none() && sources.knows_all_definitions();
+        let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none();
         are_enough.then(|| sources.files_defining(root))
     }
 
-    /// What a location has under a root key; files that are not among those `defining` it, if these are known, have nothing.
+    /// What a location has under a root key; indexed files that are not among those `defining` it, if these are known, have nothing.
     pub(super) fn ask(
         &self,
         inv: &mut Invocation,
@@ -71,7 +72,7 @@ impl Resolver<'_> {
             let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
         }
-        if defining.is_some_and(|defining| !is_among(defining, path)) {
+        if location.is_indexed && defining.is_some_and(|defining| !is_among(defining, path)) {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
         let Some(data) = self.ctx.sources.data(path, reader) else {

@@ -151,6 +151,7 @@ impl Resolver<'_> {
         defining: Option<&[FilePath]>,
     ) -> Result<Option<Value>, LookupError> {
         if let (Some(defining), Place::File { path, exists: true }) = (defining, &location.place)
+            && location.is_indexed
             && inv.tells_nothing()
             && !is_among(defining, path)
         {

@@ -35,7 +35,7 @@ impl Resolver<'_> {
             };
             let data = path
                 .as_ref()
-                .filter(|path| defining.is_none_or(|defining| is_among(defining, path)))
+                .filter(|path| !location.is_indexed || defining.is_none_or(|defining| is_among(defining, path)))
                 .zip(located.level.backend.reader())
                 .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
             let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());

@@ -138,15 +138,18 @@ impl File {
         let data = self.data(self.format());
         let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
+        let refused = data.refused_entry(id, text);
         let text = text.slice(range);
-        let goes_on = || wanted.is_so();
         let tree = match (id, self.read.tree.get()) {
             (PartId::WHOLE, Some(tree)) => tree.clone(),
             (PartId::WHOLE, None) => {
                 let tree = Arc::new(parse_while(&text, self.format(), wanted)?);
                 self.read.tree.get_or_init(|| tree).clone()
             }
-            _ => Arc::new(yaml::parse_entry_while(&text, &goes_on)?),
+            _ => Arc::new(match refused {
+                Some(entry) => entry.tree,
+                None => yaml::parse_while(&text, &|| wanted.is_so())?,
+            }),
         };
         Some(TextPart { id, start: range.start, tree, text })
     }

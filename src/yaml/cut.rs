@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use super::parse::{Builder, Run, accepted, bad_char, parse_while};
+use super::parse::{Builder, Run, accepted, bad_char};
 use super::recover;
 use super::tree::{NodeId, NodeKind, SyntaxError, Tree};
 use crate::text::{Text, TextRange};
@@ -59,16 +59,6 @@ pub fn cut(text: &str) -> Option<Vec<Entry>> {
         entries.push(entry);
     }
     entries.iter().any(Entry::has_keys).then_some(entries)
-}
-
-/// Reads an entry of a text by itself, be it one that is refused where it stands, as long as `goes_on` says so.
-pub fn parse_entry_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
-    let tree = parse_while(text, goes_on)?;
-    if tree.problems.is_empty() && tree.root.is_some_and(|root| !tree.entries(root).is_empty()) {
-        return Some(tree);
-    }
-    let refused = entry(text, false, true).ok().filter(|entry| entry.range.len() as usize == text.len());
-    Some(refused.map_or(tree, |entry| entry.tree))
 }
 
 /// Whether a text is cut of whose refused entries so much is read altogether.

@@ -14,10 +14,10 @@ pub mod scalar;
 mod scan;
 pub mod tree;
 
-pub use cut::{Cutter, Entry, Refused, cut, is_worth_it, parse_entry_while};
+pub use cut::{Cutter, Entry, Refused, cut, is_worth_it};
 pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
-pub use parse::{parse, parse_for_editing, parse_for_editing_while, verdict};
+pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, Tree};

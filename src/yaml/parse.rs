@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Tree {
 }
 
 /// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
-pub(super) fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
+pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
     Some(match attempt(text, goes_on)? {
         Ok(tree) => tree,
         Err(refused) => {

@@ -63,7 +63,7 @@ pub(super) struct RefusedEntry {
 
 /// The entry that a text begins with, which `run` refuses with `error`; the end of it, where the error is of what is behind it.
 pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<RefusedEntry, usize> {
-    let mut recovery = Recovery::new(text, Vec::new());
+    let mut recovery = Recovery::of_entry(text);
     let done = recovery.complete(&run, &error);
     if !done.pairs.is_empty() && begins_entry(&text[done.end..]) {
         return Err(done.end);
@@ -109,13 +109,18 @@ impl<'t> Recovery<'t> {
         let body = body_start(text);
         let (end, second_document) = document_end(text, body);
         let base = lines(text, body, end).find(|line| is_content(line.1)).map_or(0, |line| indent(line.1));
+        Recovery { tags, body, end, second_document, base, ..Recovery::of_entry(text) }
+    }
+
+    /// For an entry of a text that is cut: it has no marks of documents, so none are looked for in all that follows each entry.
+    fn of_entry(text: &'t str) -> Recovery<'t> {
         Recovery {
             text,
-            tags,
-            body,
-            end,
-            second_document,
-            base,
+            tags: Vec::new(),
+            body: 0,
+            end: text.len(),
+            second_document: None,
+            base: 0,
             effort: EFFORT * text.len(),
             builder: Builder::default(),
             entries: Vec::new(),

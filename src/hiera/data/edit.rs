@@ -98,6 +98,15 @@ impl DataFile {
         Some(data)
     }
 
+    /// The entry that is a part of this file, whose text is `text`, if libyaml refuses it. It is read where it stands, as it was for its facts: by
+    /// itself it may be accepted.
+    pub fn refused_entry(&self, id: PartId, text: &Text) -> Option<Entry> {
+        self.broken.iter().find(|(part, _)| *part == id)?;
+        let range = self.parts.range(id, text.len())?;
+        let is_first = self.parts.place(id) == self.parts.first();
+        Cutter::new(text, range).entry(range.start, is_first)
+    }
+
     /// The parts from which on entries must be read again, in order: those above the edit that were refused for something in its place, and
     /// the first one that it touches.
     fn unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {

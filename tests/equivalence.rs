@@ -80,6 +80,18 @@ fn the_index_knows_what_looking_into_files_tells() {
         ("data/common.yaml", "far: 1\nasks: \"%{lookup('far')}\"\n"),
         ("odd/far.yaml", "far: 2\n"),
     ]));
+    repos.push(owned(&[
+        ("hiera.yaml", "version: 5\nhierarchy: [{name: Empty, path: 'n/%{x}/common.yaml'}, {name: Base, path: base.yaml}]\n"),
+        ("data/n/common.yaml", "k: 1\n"),
+        ("data/base.yaml", "k: 2\nasks: \"%{lookup('k')}\"\n"),
+    ]));
+    repos.push(owned(&[
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy:\n- {name: Opaque, path: base.conf, lookup_key: 'mine::fancy'}\n- {name: Hocon, path: base.conf, data_hash: hocon_data}\n",
+        ),
+        ("data/base.conf", "k = 1\nasks = \"%{lookup('k')}\"\n"),
+    ]));
     let mut count = 0;
     for files in &repos {
         let (lookups, difference) = unindexed::compare(&Session::new(files).snapshot());

@@ -181,7 +181,10 @@ fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, T
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
     let (name, text) = (key.as_arc()?, file.text()?);
     let is_first = range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
-    let is_plain = is_first && !name.starts_with(':') && text.slice(range) == **name;
+    // A key that was merged in is written within another entry.
+    let may_be_merged =
+        || text.slice(data.parts().range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len()))).contains("<<");
+    let is_plain = is_first && !name.starts_with(':') && text.slice(range) == **name && !may_be_merged();
     is_plain.then(|| (name.clone(), range))
 }
 

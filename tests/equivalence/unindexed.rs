@@ -65,8 +65,12 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
     for environment in &snapshot.layout().environments {
         let view = snapshot.view(environment);
         let unindexed = Unindexed(view);
-        for file in snapshot.files() {
-            let scope = snapshot.scope_for(environment, &file.path);
+        let mut scopes: Vec<Arc<Scope>> = snapshot.files().map(|file| snapshot.scope_for(environment, &file.path)).collect();
+        // A node that lacks all variables, which stand for nothing in a path, and one that leads elsewhere.
+        for value in [None, Some(".."), Some("/repo/data")] {
+            scopes.push(Arc::new(Scope::closed("bare", value.map(|value| (Arc::from("x"), value.into())))));
+        }
+        for scope in scopes {
             let context = || snapshot.context(environment, &view, &scope);
             let [trusting, looking] = [Resolver::new(context()), Resolver::new(Context { sources: &unindexed, ..context() })];
             for key in &keys {
@@ -76,7 +80,7 @@ pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
                 };
                 let (short, long) = (told(&trusting), told(&looking));
                 if short != long {
-                    return (count, Some(format!("{key} for {}: {short}\n\nlooking into every file: {long}", file.path)));
+                    return (count, Some(format!("{key} for {}: {short}\n\nlooking into every file: {long}", scope.name)));
                 }
             }
         }

@@ -410,3 +410,25 @@ names { main = oslo }
         "#]],
     );
 }
+
+#[test]
+fn a_key_that_is_merged_in_is_the_one_that_it_is_written_in() {
+    check(
+        "
+x: &x {
+mer$0ged: 1}
+<<: *x
+",
+        expect![[r#"
+            <merged>
+            x.merged
+            for any node
+
+              1
+
+            first value found
+
+            - Common data/common.yaml:2: 1
+        "#]],
+    );
+}

@@ -72,6 +72,7 @@ fn concerns_config(problem: &Problem) -> bool {
 /// The rules that are looked for, with the severities that settings give them.
 type WantedRules = Vec<(&'static Rule, Option<Severity>)>;
 
+/// Those that these severities leave on.
 fn wanted(severities: &Severities) -> WantedRules {
     let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
     let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| given.unwrap_or(rule.severity) != Severity::Off;

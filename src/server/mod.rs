@@ -146,8 +146,8 @@ impl Backend {
 }
 
 /// Keeps the allocator of glibc from giving each thread a heap of its own: what one thread frees no other could use, and the server would
-/// take up to twice the memory. With one for each core, those that work side by side need not wait
-/// for each other, see [`on_all_cores`](crate::workspace::parallel::on_all_cores).
+/// take up to twice the memory. With one for each core, those that work side by side need not wait for each other, see
+/// [`on_all_cores`](crate::workspace::parallel::on_all_cores).
 fn few_heaps() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[expect(unsafe_code, reason = "there is no safe way to set it within the process")]

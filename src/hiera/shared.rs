@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 const SHORT: usize = 48;
 /// How many sets there are: threads that read files do not wait for each other.
 const SETS: usize = 64;
-/// From how many strings on a set is looked through for those that nobody has any more.
-const MANY: usize = 256;
+/// How many strings more than were left a set takes in at least, before it is looked through for those that nobody has any more.
+const MORE: usize = 16;
 
 /// Some of the strings.
 #[derive(Default)]
@@ -32,9 +32,15 @@ pub fn shared(text: &str) -> Arc<str> {
     if let Some(known) = set.strings.get(text) {
         return known.clone();
     }
-    if set.strings.len() >= set.full.max(MANY) {
+    if set.strings.len() >= set.full.max(MORE) {
+        let before = set.strings.len();
         set.strings.retain(|string| Arc::strong_count(string) > 1);
-        set.full = 2 * set.strings.len();
+        let left = set.strings.len();
+        // Where few go, as while a repository is read for the first time, it would be looked through for nothing; where many go, as while
+        // somebody types, they are not kept for long.
+        set.full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
+        let full = set.full;
+        set.strings.shrink_to(full);
     }
     let new: Arc<str> = text.into();
     set.strings.insert(new.clone());
@@ -51,9 +57,9 @@ mod tests {
         assert!(Arc::ptr_eq(&one, &other));
         assert!(!Arc::ptr_eq(&shared(&"x".repeat(SHORT + 1)), &shared(&"x".repeat(SHORT + 1))));
         let passing: Vec<std::sync::Weak<str>> =
-            (0..SETS * MANY * 4).map(|n| Arc::downgrade(&shared(&format!("passing {n}")))).collect();
+            (0..SETS * 1_000).map(|n| Arc::downgrade(&shared(&format!("passing {n}")))).collect();
         let left = passing.iter().filter(|string| string.strong_count() > 0).count();
-        assert!(left < passing.len() / 2, "{left} of {} are left", passing.len());
+        assert!(left < passing.len() / 20, "{left} of {} are left", passing.len());
         assert!(Arc::ptr_eq(&one, &shared("a::key")));
     }
 }

@@ -43,7 +43,6 @@ const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
-    few_heaps();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // Besides the answers', threads that write, scan, check and tidy.
     let runtime =
@@ -142,18 +141,6 @@ impl Backend {
     fn change(&self, change: Change) {
         self.shared.with(|state| state.workspace.apply(change));
         self.shared.changed.notify_one();
-    }
-}
-
-/// Keeps the allocator of glibc from giving each thread a heap of its own: what one thread frees no other could use, and the server would
-/// take up to twice the memory. With one for each core, those that work side by side need not wait for each other, see
-/// [`on_all_cores`](crate::workspace::parallel::on_all_cores).
-fn few_heaps() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    #[expect(unsafe_code, reason = "there is no safe way to set it within the process")]
-    // SAFETY: this only stores a number in the allocator's parameters.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, Slots::number().min(64) as libc::c_int);
     }
 }
 

@@ -15,11 +15,13 @@ mod allocator {
     #[global_allocator]
     static ALLOCATOR: Jemalloc = Jemalloc;
 
-    /// Two heaps for all threads, a small cache of each before them, and what nobody used for a fifth of a second goes back to the system.
+    /// Two heaps for all threads, a small cache of each before them. What nobody used for a fifth of a second goes back to the system, on a
+    /// thread of its own: no answer waits for that.
     #[expect(unsafe_code, reason = "the allocator looks for its settings under this name before the program begins")]
     // SAFETY: the name is the allocator's own, for just this: a pointer to text that ends with a zero.
     #[unsafe(export_name = "_rjem_malloc_conf")]
-    static SETTINGS: &[u8; 89] = b"narenas:2,dirty_decay_ms:200,muzzy_decay_ms:0,lg_tcache_max:8,tcache_nslots_small_max:50\0";
+    static SETTINGS: &[u8; 112] =
+        b"background_thread:true,narenas:2,dirty_decay_ms:200,muzzy_decay_ms:0,lg_tcache_max:8,tcache_nslots_small_max:50\0";
 }
 
 /// Lookups may nest, and values too: the main thread's stack is the system's choice, this one is ours.

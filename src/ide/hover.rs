@@ -418,6 +418,10 @@ fn longest_run(text: &str) -> usize {
 /// Text that Markdown shows as it is. Hostile names of keys must not become links or markup; what is none stays as it is, for not every client
 /// takes the backslashes away.
 fn escaped(text: &str) -> String {
+    // As most names are.
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -./:,%{}()".contains(&byte)) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut in_word = false;

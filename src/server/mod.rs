@@ -19,7 +19,7 @@ mod views;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
@@ -103,7 +103,10 @@ impl Backend {
         about: Option<FilePath>,
         compute: impl Fn(&Snapshot, &Features) -> T + Send + 'static,
     ) -> Result<T> {
-        let asked_of = self.shared.with(|state| state.version(about.as_ref()));
+        let asked_of = self.shared.with(|state| {
+            state.last_request = Some(Instant::now());
+            state.version(about.as_ref())
+        });
         self.shared.settled().await;
         let (version, snapshot, features) =
             self.shared.with(|state| (state.version(about.as_ref()), state.workspace.snapshot(), state.features.clone()));
@@ -184,13 +187,17 @@ impl LanguageServer for Backend {
     async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
         let document = params.text_document;
         let Some(path) = from_lsp::path(&document.uri) else { return };
-        self.shared.with(|state| {
+        let is_new_folder = self.shared.with(|state| {
             state.opened(&path, &document.uri, document.version);
-            state.adopt(&path);
+            let is_new_folder = state.adopt(&path);
             state.workspace.apply(Change::Open(path, document.text));
+            is_new_folder
         });
         self.shared.changed.notify_one();
-        self.shared.refresh_if_old();
+        match is_new_folder {
+            true => self.shared.disk.ask(),
+            false => self.shared.refresh_if_old(),
+        }
     }
 
     async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {

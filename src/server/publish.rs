@@ -7,7 +7,7 @@
 //! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
 //! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
 //!
-//! When nothing has happened for a while, files that nobody has open are looked at, a little at a time, see [`Findings::look_ahead`].
+//! When nothing has happened and nobody has asked for a while, files that nobody has open are looked at, a little at a time, see [`Findings::look_ahead`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -89,7 +89,12 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             }
         };
         if is_lull {
-            lull = Duration::ZERO;
+            // Nor while somebody asks.
+            let since_request = shared.with(|state| state.last_request).map_or(LULL, |at| at.elapsed());
+            lull = LULL.saturating_sub(since_request);
+            if !lull.is_zero() {
+                continue;
+            }
             // What may be asked for next is looked at, for a moment at a time.
             let (wanted, begun) = (while_nothing_changes(shared.clone()), Instant::now());
             let look_ahead = move || {

@@ -162,6 +162,8 @@ impl Moment {
 #[derive(Default)]
 pub(super) struct Readings {
     asked: AtomicU64,
+    /// Up to which of them there was a reason.
+    needed: AtomicU64,
     wake: Notify,
     done: watch::Sender<u64>,
 }
@@ -190,6 +192,8 @@ pub(super) struct State {
     pub(super) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
     pub(super) is_configured: bool,
+    /// When a request came last.
+    pub(super) last_request: Option<Instant>,
     last_scan: Option<Instant>,
 }
 
@@ -247,6 +251,7 @@ impl Default for State {
             documents: Documents::new(),
             settings_problems: Vec::new(),
             is_configured: false,
+            last_request: None,
             last_scan: None,
         }
     }
@@ -258,10 +263,18 @@ const OLD: Duration = Duration::from_secs(3);
 const FIRST_READING: Duration = Duration::from_secs(10);
 /// A later reading takes a moment in most workspaces. In the others the answer is of what is known.
 const LATER_READING: Duration = Duration::from_millis(100);
+/// One that is due and for which nothing else speaks is worth less of a wait.
+const DUE_READING: Duration = Duration::from_millis(10);
 
 impl Readings {
-    /// Asks for a reading.
+    /// Asks for a reading, because something has changed.
     pub(super) fn ask(&self) {
+        self.due();
+        self.needed.store(self.asked(), Ordering::SeqCst);
+    }
+
+    /// Asks for a reading, because the last one is old.
+    fn due(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.wake.notify_one();
     }
@@ -283,11 +296,15 @@ impl Readings {
         self.done.send_replace(number);
     }
 
-    /// Waits until everything that was asked for by now is done, and at least one reading is.
-    async fn up_to_date(&self) {
-        let asked = self.asked().max(1);
+    /// Waits until the readings up to this number are done, and at least one is; but not for longer than this.
+    async fn wait(&self, number: u64, patience: Duration) {
+        let number = number.max(1);
+        if *self.done.borrow() >= number {
+            return;
+        }
+        let mut done = self.done.subscribe();
         // The sender is a neighbour of this borrow, so it is there.
-        let _ = self.done.subscribe().wait_for(|done| *done >= asked).await;
+        let _ = tokio::time::timeout(patience, done.wait_for(|done| *done >= number)).await;
     }
 }
 
@@ -313,17 +330,18 @@ impl Shared {
             old
         };
         if self.with(is_old) {
-            self.disk.ask();
+            self.disk.due();
         }
     }
 
     /// Waits for what a request should be answered from: the first reading of the folders, and for a moment one that was asked for
-    /// (by a save, or because the last one is old). Returns at once where nothing is awaited.
+    /// (by a save, or, for a shorter one, because the last one is old). Returns at once where nothing is awaited.
     pub(super) async fn settled(&self) {
         self.refresh_if_old();
         let complete = self.with(|state| state.workspace.snapshot().complete);
         let patience = if complete { LATER_READING } else { FIRST_READING };
-        let _ = tokio::time::timeout(patience, self.disk.up_to_date()).await;
+        self.disk.wait(self.disk.needed.load(Ordering::SeqCst), patience).await;
+        self.disk.wait(self.disk.asked(), DUE_READING).await;
     }
 }
 
@@ -374,14 +392,15 @@ impl State {
     }
 
     /// Takes the environment of a file that lies in no folder of the workspace into it.
-    pub(super) fn adopt(&mut self, path: &FilePath) {
+    /// Says whether there was one.
+    pub(super) fn adopt(&mut self, path: &FilePath) -> bool {
         if self.workspace.snapshot().folders().iter().any(|folder| path.is_within(folder)) {
-            return;
+            return false;
         }
-        let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return };
+        let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return false };
         self.adopted.push(root);
         self.use_folders();
-        self.last_scan = Some(Instant::now().checked_sub(OLD * 2).unwrap_or_else(Instant::now));
+        true
     }
 
     /// Takes settings that the client pushed: its section, or the bare settings. What is neither changes nothing: clients push the

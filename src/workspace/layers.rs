@@ -63,7 +63,7 @@ pub struct Known {
 }
 
 /// How many scopes levels are remembered in: those of the files and nodes that somebody is looking at.
-const MAX_SCOPES: usize = 64;
+const MAX_SCOPES: usize = 256;
 
 /// The levels of layers in a scope.
 #[derive(Debug)]

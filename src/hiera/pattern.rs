@@ -183,6 +183,15 @@ impl Pattern {
         self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loose).is_some())
     }
 
+    /// Whether some values give the path, or one that the system takes for it: where a folder's name is empty, two slashes are one.
+    pub fn can_lead_to(&self, path: &str) -> bool {
+        let is_consistent = |values: Vec<&str>| {
+            let mut known = BTreeMap::new();
+            self.variables.iter().zip(values).all(|(name, value)| *known.entry(name).or_insert(value) == value)
+        };
+        self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loosest).is_some_and(is_consistent))
+    }
+
     /// What each variable is when `parts` match the whole of `path`.
     fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
         // Most paths differ in what is literal already, at one end or the other.
@@ -235,6 +244,8 @@ enum Manner {
     Lazy,
     /// Anything, or nothing.
     Loose,
+    /// The same, and what is nothing between two slashes takes one of them away.
+    Loosest,
 }
 
 struct Matching<'p> {
@@ -272,10 +283,19 @@ impl<'p> Matching<'p> {
             }
             found
         });
+        let found = found || (matches!(part, Part::Variable(_) | Part::Any) && self.without_slash(rest, at));
         if !found {
             self.dead.insert((parts.len(), at));
         }
         found
+    }
+
+    /// What follows a variable that is empty, after a slash: one slash less.
+    fn without_slash(&mut self, parts: &[Part], at: usize) -> bool {
+        let may_be = self.manner == Manner::Loosest && self.path[..at].ends_with('/');
+        let Some((Part::Literal(literal), rest)) = parts.split_first().filter(|_| may_be) else { return false };
+        let second = literal.strip_prefix('/').filter(|second| self.path[at..].starts_with(second));
+        second.is_some_and(|second| self.from(rest, at + second.len()))
     }
 
     /// The lengths that a part may take of `text`, in the order in which they are tried.
@@ -284,7 +304,9 @@ impl<'p> Matching<'p> {
         let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
         let mut ends: Vec<usize> = match part {
             Part::Folders => std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect(),
-            Part::Variable(_) if self.manner != Manner::Loose => boundaries(slash).filter(|end| *end > 0).collect(),
+            Part::Variable(_) if matches!(self.manner, Manner::Greedy | Manner::Lazy) => {
+                boundaries(slash).filter(|end| *end > 0).collect()
+            }
             Part::Star => boundaries(slash).collect(),
             _ => boundaries(text.len()).collect(),
         };
@@ -522,6 +544,19 @@ mod tests {
         let pattern = Pattern::new(pieces("{%{a},%{b}}.yaml", true)).unwrap();
         assert_eq!(pattern.bind("v.yaml"), Some(PatternMatch::Ambiguous(bound(&[]))), "either may be it");
         assert!(Pattern::new(pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"), "what is not balanced is itself");
+    }
+
+    #[test]
+    fn an_empty_folder_takes_its_slash_along() {
+        let one = pattern("n/%{x}/common.yaml");
+        assert!(!one.can_name("n/common.yaml") && one.can_lead_to("n/common.yaml"));
+        assert!(one.can_lead_to("n/a/b/common.yaml") && !one.can_lead_to("n/other.yaml") && !one.can_lead_to("common.yaml"));
+        let two = pattern("n/%{x}/%{y}/common.yaml");
+        assert!(two.can_lead_to("n/common.yaml") && two.can_lead_to("n/a/common.yaml"));
+        assert!(!pattern("n%{x}/common.yaml").can_lead_to("ncommon.yaml"), "there is one slash, and it stays");
+        assert!(!pattern("%{x}/%{y}/%{x}.yaml").can_lead_to("a/b.yaml"), "it is empty here and 'b' there");
+        let globbing = Pattern::new(pieces("sites/*/*.yaml", true)).unwrap();
+        assert!(!globbing.can_lead_to("sites/b.yaml"), "a wildcard stands for a name");
     }
 
     #[test]

@@ -170,10 +170,14 @@ impl Environment {
         })
     }
 
-    /// The first location that names the file whatever the variables are, or else the first that can.
+    /// The first location that names the file as variables mostly are, or else the first that can, or that leads to it by a detour.
     fn reach_of(&self, path: &FilePath) -> Option<usize> {
         let named: Vec<usize> = (0..self.reach.len()).filter(|n| self.reach[*n].pattern.can_name(path.as_str())).collect();
-        named.iter().find(|n| self.reach[**n].pattern.bind(path.as_str()).is_some()).or(named.first()).copied()
+        let settled = named.iter().find(|n| self.reach[**n].pattern.bind(path.as_str()).is_some());
+        settled
+            .or(named.first())
+            .copied()
+            .or_else(|| self.reach.iter().position(|reach| reach.pattern.can_lead_to(path.as_str())))
     }
 
     /// All its configs with their layers, in order of priority.

@@ -31,12 +31,17 @@ struct Way<'a> {
 impl<'a> Seeing<'a> {
     /// The ways to name the file at `path`.
     pub(super) fn of(environment: &'a Environment, path: &'a FilePath) -> Seeing<'a> {
-        let can_name = environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str()));
         let way = |reach: &'a Reach| {
             let (_, config) = environment.configs().find(|(layer, _)| *layer == reach.layer)?;
             Some(Way { config, reach, needs: needs(config, reach, path) })
         };
-        Seeing { environment, path, ways: can_name.filter_map(way).collect() }
+        let ways = |fits: &dyn Fn(&Reach) -> bool| environment.reach.iter().filter(|reach| fits(reach)).filter_map(way).collect();
+        let mut found: Vec<Way<'_>> = ways(&|reach| reach.pattern.can_name(path.as_str()));
+        // Detours lead to most files, and hardly a node takes them: they count where there is no other way.
+        if found.is_empty() {
+            found = ways(&|reach| reach.pattern.can_lead_to(path.as_str()));
+        }
+        Seeing { environment, path, ways: found }
     }
 
     /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are told apart by the value of one variable.
@@ -163,7 +168,10 @@ hierarchy:
 - {name: Star, globs: ['s/%{a}*.yaml', 'e/*%{a}.yaml', 'd/d/%{a}/**/*.yaml', 'c/{%{a},z}.yaml', 'q/?%{a}.yaml', 'w/[%{a}].yaml']}
 - {name: Both, path: 't/%{a}%{b}.yaml'}
 - {name: Mapped, mapped_paths: [b, each, 'm/%{each}/%{a}.yaml']}
+- {name: Detour, path: 'r/%{a}/%{b}/only.json'}
 - {name: Common, path: common.yaml}
+#- /data/r/only.json
+#- /data/r/x/only.json
 #- /data/common.yaml
 #- /data/n/x.yaml
 #- /data/n/1.yaml

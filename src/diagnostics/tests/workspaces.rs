@@ -178,6 +178,10 @@ version: 5
 hierarchy:
   - {name: Node, path: "nodes/%{trusted.certname}.yaml"}
   - {name: Sites, glob: "sites/*/*.yaml"}
+  - {name: Roles, path: "roles/%{role}/all.yaml"}
+#- /data/roles/all.yaml
+# read by nodes whose role is empty
+a: 1
 #- /data/nodes/web01.yaml
 a: 1
 #- /data/nodes/web02.yml

@@ -8,7 +8,7 @@ use hiera_ls::cli::{self, Arguments, Command, Status};
 
 /// Where the program's memory comes from. What a keystroke needs is allocated and given back within a millisecond, by whichever thread is
 /// free: an allocator that keeps sizes apart does not scatter what stays between what goes.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "jemalloc"))]
 mod allocator {
     use tikv_jemallocator::Jemalloc;
 

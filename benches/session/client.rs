@@ -130,6 +130,7 @@ impl Client {
         let capabilities = json!({
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
             "window": {"workDoneProgress": true},
+            "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}},
             "textDocument": {
                 "hover": {"contentFormat": ["markdown"]},
                 "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},

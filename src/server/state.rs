@@ -192,7 +192,7 @@ pub(super) struct State {
     pub(super) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
     pub(super) is_configured: bool,
-    /// When a request came last.
+    /// When a request came last that is answered from a snapshot.
     pub(super) last_request: Option<Instant>,
     last_scan: Option<Instant>,
 }
@@ -263,14 +263,15 @@ const OLD: Duration = Duration::from_secs(3);
 const FIRST_READING: Duration = Duration::from_secs(10);
 /// A later reading takes a moment in most workspaces. In the others the answer is of what is known.
 const LATER_READING: Duration = Duration::from_millis(100);
-/// One that is due and for which nothing else speaks is worth less of a wait.
+/// One that is merely due is a precaution where the client watches the files.
 const DUE_READING: Duration = Duration::from_millis(10);
 
 impl Readings {
     /// Asks for a reading, because something has changed.
     pub(super) fn ask(&self) {
-        self.due();
-        self.needed.store(self.asked(), Ordering::SeqCst);
+        let number = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.needed.fetch_max(number, Ordering::SeqCst);
+        self.wake.notify_one();
     }
 
     /// Asks for a reading, because the last one is old.
@@ -296,15 +297,15 @@ impl Readings {
         self.done.send_replace(number);
     }
 
-    /// Waits until the readings up to this number are done, and at least one is; but not for longer than this.
-    async fn wait(&self, number: u64, patience: Duration) {
+    /// Waits until the readings up to this number are done, and at least one is; but not for longer than this. Says whether they are.
+    async fn wait(&self, number: u64, patience: Duration) -> bool {
         let number = number.max(1);
         if *self.done.borrow() >= number {
-            return;
+            return true;
         }
         let mut done = self.done.subscribe();
         // The sender is a neighbour of this borrow, so it is there.
-        let _ = tokio::time::timeout(patience, done.wait_for(|done| *done >= number)).await;
+        tokio::time::timeout(patience, done.wait_for(|done| *done >= number)).await.is_ok()
     }
 }
 
@@ -338,10 +339,11 @@ impl Shared {
     /// (by a save, or, for a shorter one, because the last one is old). Returns at once where nothing is awaited.
     pub(super) async fn settled(&self) {
         self.refresh_if_old();
-        let complete = self.with(|state| state.workspace.snapshot().complete);
-        let patience = if complete { LATER_READING } else { FIRST_READING };
-        self.disk.wait(self.disk.needed.load(Ordering::SeqCst), patience).await;
-        self.disk.wait(self.disk.asked(), DUE_READING).await;
+        let (is_complete, watches_files) = self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
+        let patience = if is_complete { LATER_READING } else { FIRST_READING };
+        if self.disk.wait(self.disk.needed.load(Ordering::SeqCst), patience).await {
+            self.disk.wait(self.disk.asked(), if watches_files { DUE_READING } else { LATER_READING }).await;
+        }
     }
 }
 
@@ -400,6 +402,7 @@ impl State {
         let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return false };
         self.adopted.push(root);
         self.use_folders();
+        self.scanned(); // In a moment.
         true
     }
 

@@ -32,8 +32,8 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync
         }
     };
     thread::scope(|scope| {
-        // This thread only waits: new threads get the heaps that the fewest have, and so seldom wait for each other; one that has long had a
-        // heap may have the same as one of them.
+        // This thread only waits: an allocator gives new threads the heaps that the fewest have; one that has long had a heap may have the
+        // same as one of them, and then both wait for each other.
         let begun = (0..cores).map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take));
         // Threads that cannot be had are done without.
         if begun.filter(Result::is_ok).count() < cores {

@@ -36,11 +36,11 @@ pub fn shared(text: &str) -> Arc<str> {
         let before = set.strings.len();
         set.strings.retain(|string| Arc::strong_count(string) > 1);
         let left = set.strings.len();
-        // Where few go, as while a repository is read for the first time, it would be looked through for nothing; where many go, as while
+        // Where few go, as while a repository is read for the first time, to look more often would be for nothing; where many go, as while
         // somebody types, they are not kept for long.
-        set.full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
-        let full = set.full;
+        let full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
         set.strings.shrink_to(full);
+        set.full = full;
     }
     let new: Arc<str> = text.into();
     set.strings.insert(new.clone());

@@ -68,7 +68,7 @@ impl Drop for Waiting {
 
 impl Slots {
     /// How many there are.
-    pub(super) fn number() -> usize {
+    fn number() -> usize {
         cores().max(2)
     }
 
@@ -336,7 +336,8 @@ impl Shared {
     }
 
     /// Waits for what a request should be answered from: the first reading of the folders, and for a moment one that was asked for
-    /// (by a save, or, for a shorter one, because the last one is old). Returns at once where nothing is awaited.
+    /// (by a save, or because the last one is old; then for a shorter one, where the client would have told). Returns at once where
+    /// nothing is awaited.
     pub(super) async fn settled(&self) {
         self.refresh_if_old();
         let (is_complete, watches_files) = self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
@@ -465,6 +466,29 @@ mod tests {
         }
         assert_eq!(slots.run(|| 1).await, Some(1));
         assert_eq!((slots.free.available_permits(), slots.leaving.available_permits()), (number, number));
+    }
+
+    #[tokio::test]
+    async fn a_look_at_the_disk_that_is_due_is_waited_for_where_nobody_else_looks() {
+        use futures_util::future::{Either, join, select};
+        let shared = Shared::default();
+        shared.disk.ask();
+        shared.disk.finished(1);
+        shared.disk.due();
+        let looking = async {
+            tokio::time::sleep(LATER_READING / 3).await;
+            shared.disk.finished(2);
+        };
+        let settled = async {
+            shared.settled().await;
+            *shared.disk.done.borrow()
+        };
+        // Both are polled in this order, so that a machine that is slow changes nothing.
+        assert_eq!(join(looking, settled).await.1, 2, "the client watches nothing");
+        shared.with(|state| state.features.watches_files = true);
+        shared.disk.due();
+        let (settled, for_long) = (std::pin::pin!(shared.settled()), std::pin::pin!(tokio::time::sleep(LATER_READING / 2)));
+        assert!(matches!(select(settled, for_long).await, Either::Left(_)), "it would have told of a change");
     }
 
     #[test]

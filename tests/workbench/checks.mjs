@@ -70,6 +70,30 @@ function packaged(name) {
   return `${folder}.vsix`;
 }
 
+/** The configuration of a repository that begins with Hiera. */
+const HIERA = "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n";
+
+/** A window on a control repo without a hiera.yaml, and where that would be. The data beside it has two keys. */
+async function beginning(host, name, config) {
+  const folder = path.join(OUT, "folders", name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  const data = path.join(path.dirname(config), "data");
+  fs.mkdirSync(path.join(folder, data), { recursive: true });
+  fs.writeFileSync(path.join(folder, "Puppetfile"), "mod 'puppetlabs-stdlib'\n");
+  fs.writeFileSync(path.join(folder, data, "common.yaml"), "---\ngreeting: \"%{lookup('nobody')}\"\nname: x\n");
+  const window = await host.open(folder);
+  await window.go(path.join(data, "common.yaml"), 1, 1);
+  await until("the extension", () => host.logs(EXTENSION).includes("no hiera.yaml in this workspace"));
+  check(servers(host).length === 0, "without a hiera.yaml no server is started", servers(host));
+  check((await window.status(EXTENSION)).length === 0, "and nothing is in the status bar", await window.status(EXTENSION));
+  return [window, path.join(folder, config)];
+}
+
+/** Waits until the two keys of such a repository are known. */
+function served(window) {
+  return until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+}
+
 const scenarios = {
   /** The main chain: hover, definition, findings, nodes, in one window. */
   async "a control repository"() {
@@ -349,19 +373,31 @@ const scenarios = {
   async "a control repo that begins with Hiera"() {
     const host = await Host.start({ extensions: [BUNDLED] });
     await within(host, async () => {
-      const folder = path.join(OUT, "folders", "beginning");
-      fs.rmSync(folder, { recursive: true, force: true });
-      fs.mkdirSync(path.join(folder, "data"), { recursive: true });
-      fs.writeFileSync(path.join(folder, "Puppetfile"), "mod 'puppetlabs-stdlib'\n");
-      fs.writeFileSync(path.join(folder, "data/common.yaml"), "---\ngreeting: \"%{lookup('nobody')}\"\nname: x\n");
-      const window = await host.open(folder);
-      await window.go("data/common.yaml", 1, 1);
-      await until("the extension", () => host.logs(EXTENSION).includes("no hiera.yaml in this workspace"));
-      check(servers(host).length === 0, "without a hiera.yaml no server is started", servers(host));
-      check((await window.status(EXTENSION)).length === 0, "and nothing is in the status bar", await window.status(EXTENSION));
-      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
-      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      const [window, config] = await beginning(host, "beginning", "hiera.yaml");
+      fs.writeFileSync(config, HIERA);
+      await served(window);
       check(servers(host).length === 1, "when one is made it starts by itself", servers(host));
+    });
+  },
+
+  /** VS Code does not always tell what happens to files: here it must not watch. */
+  async "a hiera.yaml that nobody watches"() {
+    const host = await Host.start({ extensions: [BUNDLED], settings: { "files.watcherExclude": { "**": true } } });
+    await within(host, async () => {
+      // The workspace's own folder is always watched.
+      const [window, config] = await beginning(host, "unwatched", "production/hiera.yaml");
+      fs.writeFileSync(config, HIERA);
+      await served(window);
+      check(true, "one that is made while the window starts is seen");
+      fs.rmSync(config);
+      await until("the end of the server", () => host.logs(EXTENSION).split("no hiera.yaml in this workspace").length === 3);
+      check(servers(host).length === 0, "and that it has gone", servers(host));
+      fs.writeFileSync(config, HIERA);
+      await window.page.waitForTimeout(2000);
+      check(servers(host).length === 0, "one that is made later is not", servers(host));
+      await window.go("production/hiera.yaml", 1, 1);
+      await served(window);
+      check(true, "but when it is opened");
     });
   },
 
@@ -385,19 +421,19 @@ const scenarios = {
       check((await window.status(EXTENSION)).length === 0, "nothing is in the status bar", await window.status(EXTENSION));
 
       // Then somebody begins with Hiera.
-      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), HIERA);
       fs.mkdirSync(path.join(folder, "data"));
       fs.writeFileSync(path.join(folder, "data/common.yaml"), "---\ngreeting: \"%{lookup('name')}\"\nname: x\n");
       await window.command("Hiera: Restart Server");
-      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      await served(window);
       // The command itself is what activates the extension, which then starts the server once, and once more because it was asked to.
       await until("the server alone", () => servers(host).length === 1);
       check(true, "a hiera.yaml that is made later is served after a restart");
       fs.rmSync(path.join(folder, "hiera.yaml"));
       await until("the end of the server", async () => servers(host).length === 0 && (await window.status(EXTENSION)).length === 0);
       check(true, "without its hiera.yaml the server ends");
-      fs.writeFileSync(path.join(folder, "hiera.yaml"), "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n");
-      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), HIERA);
+      await served(window);
       check(true, "and starts when it comes back");
     });
   },

@@ -3,7 +3,8 @@
  */
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { Uri, workspace } from "vscode";
+import { RelativePattern, Uri, workspace } from "vscode";
+import type { WorkspaceFolder } from "vscode";
 import type { DocumentSelector } from "vscode-languageclient/node";
 
 export const CONFIG = "hiera.yaml";
@@ -11,18 +12,23 @@ export const CONFIG = "hiera.yaml";
 /** What is surely no environment, and may be large. */
 const PASSED_OVER = "**/{.git,node_modules,.bundle,vendor,.vagrant}/**";
 
-/** More folders than this are no fleet's, but somebody's archive: the workspace folders as a whole will do. */
+/** More folders than this are no fleet's, but somebody's archive: the workspace folder as a whole will do. */
 const MANY = 500;
 
 /** The outermost folders with a `hiera.yaml`: in the workspace, or above it when a folder within an environment was opened. */
 export async function environments(): Promise<string[]> {
-  const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file").map((folder) => folder.uri.fsPath);
-  const above = folders.map(outermost).filter((root) => root !== undefined);
-  const found = await workspace.findFiles(`**/${CONFIG}`, PASSED_OVER, MANY);
-  const below = found.filter((uri) => uri.scheme === "file").map((uri) => path.dirname(uri.fsPath));
-  const roots = found.length < MANY ? [...above, ...below] : folders;
+  const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+  const roots = (await Promise.all(folders.map(rootsOf))).flat();
   // Modules have a hiera.yaml of their own.
   return [...new Set(roots)].filter((root) => !roots.some((other) => other !== root && isWithin(root, other))).sort();
+}
+
+async function rootsOf(folder: WorkspaceFolder): Promise<string[]> {
+  // What is below an environment belongs to it, and need not be searched.
+  const above = outermost(folder.uri.fsPath);
+  if (above !== undefined) return [above];
+  const found = await workspace.findFiles(new RelativePattern(folder, `**/${CONFIG}`), PASSED_OVER, MANY);
+  return found.length < MANY ? found.map((uri) => path.dirname(uri.fsPath)) : [folder.uri.fsPath];
 }
 
 /** The documents that the server is asked about: what data or configuration of these environments may be. It is silent about all others. */

@@ -1,12 +1,13 @@
 /**
  * The client's life: started where there is a `hiera.yaml`, made anew when the program, the environments or the trust in the workspace change.
  */
-import { commands, EventEmitter, window, workspace } from "vscode";
-import type { Disposable, ExtensionContext, LogOutputChannel } from "vscode";
+import * as path from "node:path";
+import { commands, Disposable, EventEmitter, window, workspace } from "vscode";
+import type { ExtensionContext, LogOutputChannel } from "vscode";
 import { LanguageClient, State } from "vscode-languageclient/node";
 import type { ClientCapabilities, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
 import { Doubles } from "./doubles";
-import { environments, isWithin, selector } from "./environments";
+import { CONFIG, environments, isWithin, selector } from "./environments";
 import { findProgram, NoProgram } from "./program";
 import type { Program } from "./program";
 import { statusNotification } from "./protocol";
@@ -62,24 +63,31 @@ export class Server implements Disposable {
   /** Starts the server if there is anything for it to do, or starts it anew. One after the other, however often it is asked for. */
   restart(): Promise<void> {
     this.leaving = this.current;
-    const restarted = async () => {
-      await this.end();
-      await this.begin();
-    };
-    // Whatever became of the one before.
-    this.queue = this.queue.then(restarted, restarted);
-    return this.queue;
+    return this.enqueue(() => this.anew());
   }
 
   /** Starts it anew if it serves other environments than there are now. */
-  async lookAgain(): Promise<void> {
-    const roots = await environments();
-    if (roots.join("\0") !== this.roots.join("\0")) await this.restart();
+  lookAgain(): Promise<void> {
+    return this.enqueue(async () => {
+      const roots = await environments();
+      if (roots.join("\0") !== this.roots.join("\0")) await this.anew();
+    });
   }
 
   stop(): Promise<void> {
-    this.queue = this.queue.then(() => this.end());
+    return this.enqueue(() => this.end());
+  }
+
+  /** Does one step after the other, whatever became of the one before. */
+  private enqueue(step: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(step, step);
     return this.queue;
+  }
+
+  private async anew(): Promise<void> {
+    this.leaving = this.current;
+    await this.end();
+    await this.begin();
   }
 
   dispose(): void {
@@ -199,10 +207,20 @@ class AnnouncesStatus implements StaticFeature {
   }
 }
 
-/** Calls `then` when a `hiera.yaml` comes or goes. */
+/** When it is looked again after the start whatever was heard of, in milliseconds: while a window starts VS Code may lose what happens to files. */
+const SECOND_LOOKS = [3_000, 15_000];
+
+/** Calls `then` when a `hiera.yaml` comes or goes, and when one may have come or gone unseen: not every file is watched (`files.watcherExclude`). */
 export function watchConfigs(then: () => void): Disposable {
-  const watcher = workspace.createFileSystemWatcher("**/hiera.yaml", false, true, false);
+  const watcher = workspace.createFileSystemWatcher(`**/${CONFIG}`, false, true, false);
   watcher.onDidCreate(then);
   watcher.onDidDelete(then);
-  return watcher;
+  const shown = workspace.onDidOpenTextDocument(({ fileName }) => {
+    if (path.basename(fileName) === CONFIG) then();
+  });
+  const looks = SECOND_LOOKS.map((delay) => setTimeout(then, delay));
+  const forgotten = new Disposable(() => {
+    for (const look of looks) clearTimeout(look);
+  });
+  return Disposable.from(watcher, shown, forgotten);
 }

@@ -19,7 +19,7 @@ use generate::{Part, Repo, Shape};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::Change;
 use library::{findings, workspace};
-use serde_json::{Value, json};
+use serde_json::json;
 use support::random::{self, Random};
 
 fn server(repo: &Repo) -> Client {
@@ -61,13 +61,6 @@ fn more_cancelled_requests_than_are_looked_at_at_a_time_leave_the_server_free() 
     }
     client.quiet(Duration::from_millis(100));
     client.stop();
-}
-
-/// What the client was told last, as `findings` tells it.
-fn told(client: &Client, document: &str) -> Vec<(u64, String)> {
-    let told = client.latest(document).map(|it| it.diagnostics.clone()).unwrap_or_default();
-    let line = |it: &Value| it["range"]["start"]["line"].as_u64().expect("a finding has a place");
-    told.iter().map(|it| (line(it), it["message"].as_str().unwrap_or_default().to_owned())).collect()
 }
 
 #[test]
@@ -124,7 +117,6 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
             std::thread::sleep(Duration::from_millis(random.below(40) as u64));
         }
     }
-    client.quiet(Duration::from_secs(1));
     let mut fresh = workspace(&repo.root);
     let common_text = match options % 2 {
         0 => common.1.clone(),
@@ -137,8 +129,10 @@ fn findings_after_rounds_that_were_left_off_are_those_of_a_fresh_workspace() {
     for (file, text) in &open {
         fresh.apply(Change::Open(path(file), text.to_owned()));
     }
-    for (file, _) in &open {
-        assert_eq!(told(&client, &uri(file)), findings(&fresh.snapshot(), file), "{}", file.display());
+    let expected: Vec<_> = open.iter().map(|(file, _)| (uri(file), findings(&fresh.snapshot(), file))).collect();
+    client.settle(Duration::from_secs(1), &expected);
+    for (document, findings) in expected {
+        assert_eq!(client.told(&document), findings, "{document}");
     }
     client.stop();
 }

@@ -294,6 +294,23 @@ impl Client {
         while self.hear(pause) {}
     }
 
+    /// What was said last of a document: lines (from 0) and messages, as the library's `findings` tells them.
+    pub fn told(&self, uri: &str) -> Vec<(u64, String)> {
+        let line = |it: &Value| it["range"]["start"]["line"].as_u64().expect("a finding has a place");
+        let message = |it: &Value| it["message"].as_str().unwrap_or_default().to_owned();
+        self.latest(uri).map_or_else(Vec::new, |last| last.diagnostics.iter().map(|it| (line(it), message(it))).collect())
+    }
+
+    /// Listens until these findings of these documents were told, in vain at most for the patience; and on until nothing has come for a while,
+    /// as what was right may be taken back. Other work on the machine makes pauses of any length, so that a pause alone tells nothing.
+    pub fn settle(&mut self, pause: Duration, expected: &[(String, Vec<(u64, String)>)]) {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && expected.iter().any(|(uri, findings)| self.told(uri) != *findings) {
+            self.hear(pause);
+        }
+        self.quiet(pause);
+    }
+
     fn listen(&mut self, awaited: &str) {
         assert!(self.hear(PATIENCE), "{awaited} has not come within {PATIENCE:?}");
     }

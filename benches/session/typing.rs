@@ -162,21 +162,19 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
         }
         outcome.memory.extend(client.memory().map(|(now, _)| now));
     }
-    client.quiet(Duration::from_millis(500));
-    outcome.stale = client.stale;
     let mut fresh = workspace(&repo.root);
     for document in &documents {
         let path = FilePath::new(document.path.to_str().expect("paths here are UTF-8"));
         fresh.apply(Change::Open(path, Document::text(&document.lines)));
     }
-    for document in &documents {
-        let said = client.latest(&document.uri).map(|it| it.diagnostics.clone()).unwrap_or_default();
-        let line = |it: &Value| it["range"]["start"]["line"].as_u64().unwrap_or(u64::MAX);
-        let said: Vec<(u64, String)> =
-            said.iter().map(|it| (line(it), it["message"].as_str().unwrap_or_default().to_owned())).collect();
-        let expected = findings(&fresh.snapshot(), &document.path);
+    let expected = |document: &Document| (document.uri.clone(), findings(&fresh.snapshot(), &document.path));
+    let expected: Vec<_> = documents.iter().map(expected).collect();
+    client.settle(Duration::from_millis(500), &expected);
+    outcome.stale = client.stale;
+    for (uri, expected) in expected {
+        let said = client.told(&uri);
         if said != expected {
-            outcome.wrong.push(format!("{}: the server says {said:#?}, the library {expected:#?}", document.uri));
+            outcome.wrong.push(format!("{uri}: the server says {said:#?}, the library {expected:#?}"));
         }
     }
     client.stop();

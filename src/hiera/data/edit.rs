@@ -228,7 +228,7 @@ impl DataFile {
 
     /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers do not grow without end.
     fn unused(&self) -> impl Iterator<Item = PartId> {
-        let are_many = self.parts.numbers() > 2 * self.parts.len() + 64;
+        let are_many = self.parts.numbers() > 2 * self.parts.len() + 8;
         are_many.then(|| self.parts.unused()).into_iter().flatten()
     }
 }

@@ -206,6 +206,29 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
 }
 
 #[test]
+fn numbers_of_entries_that_went_are_given_to_others() {
+    let all: String = (0..300).map(|n| format!("key_{n}: value\n")).collect();
+    let [inner, end] = ["key_5:", "key_20:"].map(|key| all.find(key).unwrap() as u32);
+    let mut text = Text::new(&all);
+    let mut data = anew(&all);
+    let mut edit = |range: TextRange, insert: &str| {
+        text = text.edit(range, insert);
+        data = data.edited(Edited::new(range, insert.len() as u32), &text, FILE).expect("it can be read in parts");
+        let all = text.to_str();
+        assert_eq!(told(&data), told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)));
+        assert!(data.parts().iter().all(|part| part.id != PartId::WHOLE));
+        data.parts().numbers()
+    };
+    let most = edit(TextRange::new(end, all.len() as u32), "");
+    let typed = "one: 1\ntwo: \"%{lookup('nowhere')}\"\n";
+    for _ in 0..100 {
+        edit(TextRange::empty(inner), typed);
+        let now = edit(TextRange::new(inner, inner + typed.len() as u32), "");
+        assert_eq!(now, most, "no number is new");
+    }
+}
+
+#[test]
 fn edits_in_a_row_are_one_edit() {
     let mut random = Random::new(5);
     for _ in 0..2_000 {

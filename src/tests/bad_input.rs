@@ -48,6 +48,26 @@ fn control_repo() -> Workspace {
 }
 
 #[test]
+fn many_places_in_one_line() {
+    on_a_server_thread(|| {
+        const MANY: usize = 8_000;
+        let tokens: String = (0..MANY).map(|n| format!("%{{lookup('nowhere_{n}')}} ")).collect();
+        let members: Vec<String> = (0..MANY).map(|n| format!("\"key_{n}\": \"%{{lookup('nobody_{n}')}}\"")).collect();
+        let config = "version: 5\nhierarchy: [{name: All, paths: [common.yaml, block.yaml, flow.yaml, export.json]}]\n";
+        let members = members.join(", ");
+        let files = format!(
+            "#- /hiera.yaml\n{config}#- /data/common.yaml\nlong: \"{tokens}\"\n#- /data/block.yaml\nfolded: >\n  {tokens}\n\
+             #- /data/flow.yaml\n{{{members}}}\n#- /data/export.json\n{{{members}}}\n"
+        );
+        let snapshot = Fixture::new(&files).snapshot;
+        assert_eq!(check_all(&snapshot, &RulesConfig::default()).len(), 4 * MANY);
+        let path = FilePath::new("/data/common.yaml");
+        let end = snapshot.file(&path).and_then(|file| file.text()).map_or(0, |text| text.len());
+        ask(&snapshot, &path, [0, 20, end / 2, end - 10]);
+    });
+}
+
+#[test]
 fn every_prefix_of_every_file() {
     on_a_server_thread(|| {
         let mut workspace = control_repo();

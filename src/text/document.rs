@@ -123,6 +123,27 @@ impl Text {
         }
     }
 
+    /// How many characters `range` holds, clamped as for a slice. O(log n).
+    pub fn chars(&self, range: TextRange) -> u32 {
+        let range = self.clamped(range).as_usize();
+        match &self.form {
+            Form::Piece(text) => text[range].chars().count() as u32,
+            Form::Rope(rope) => (rope.byte_to_char(range.end) - rope.byte_to_char(range.start)) as u32,
+        }
+    }
+
+    /// How many UTF-16 code units they are. O(log n).
+    pub fn utf16_units(&self, range: TextRange) -> u32 {
+        let range = self.clamped(range).as_usize();
+        match &self.form {
+            Form::Piece(text) => text[range].chars().map(|c| c.len_utf16() as u32).sum(),
+            Form::Rope(rope) => {
+                let units = |at: usize| rope.char_to_utf16_cu(rope.byte_to_char(at));
+                (units(range.end) - units(range.start)) as u32
+            }
+        }
+    }
+
     /// The whole text in one piece: borrowed when it lies in one.
     pub fn to_str(&self) -> Cow<'_, str> {
         match &self.form {
@@ -147,8 +168,10 @@ impl Text {
             return None;
         }
         let (start, end) = (self.start_of_line(line as usize), self.start_of_line(line as usize + 1));
-        let text = self.slice(TextRange::from_usize(start..end));
-        Some(TextRange::from_usize(start..start + text.trim_end_matches(['\n', '\r']).len()))
+        // A line may be long, its end is not.
+        let tail = self.slice(TextRange::from_usize(end.saturating_sub(2).max(start)..end));
+        let line_end = tail.len() - tail.trim_end_matches(['\n', '\r']).len();
+        Some(TextRange::from_usize(start..end - line_end))
     }
 
     /// The first byte of a line; the end of the text for the one behind the last.

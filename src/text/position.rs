@@ -1,6 +1,7 @@
 //! Lines and columns to byte offsets and back; the only code that counts columns.
 
 use super::document::Text;
+use super::range::TextRange;
 
 /// What a column counts. Negotiated with the client; UTF-16 when it offers nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,9 +40,12 @@ impl Text {
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let line = self.line_of(offset);
         let Some(range) = self.line_range(line) else { return LineCol::default() };
-        let before = offset.min(range.end).saturating_sub(range.start) as usize;
-        let text = self.slice(range);
-        let column = text.char_indices().take_while(|(at, c)| at + c.len_utf8() <= before).map(|(_, c)| encoding.width(c)).sum();
+        let before = TextRange::new(range.start, offset.clamp(range.start, range.end));
+        let column = match encoding {
+            Encoding::Utf8 => self.clamped(before).len(),
+            Encoding::Utf16 => self.utf16_units(before),
+            Encoding::Utf32 => self.chars(before),
+        };
         LineCol { line, column }
     }
 

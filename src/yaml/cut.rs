@@ -231,8 +231,15 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
     if tree.node(root).anchor.is_some() || tree.node(root).tag.is_some() {
         return false;
     }
+    // A line may hold many keys: it is not gone through for each.
+    let (mut line, mut seen) = (0, 0);
     let is_own = |(key, _): &(NodeId, NodeId)| {
-        let start = line_start(piece, tree.whole_span(*key).start as usize);
+        let at = tree.whole_span(*key).start as usize;
+        let start = match piece.get(seen..at) {
+            Some(since) => since.rfind(['\n', '\r']).map_or(line, |end| seen + end + 1),
+            None => line_start(piece, at),
+        };
+        (line, seen) = (start, at);
         // A merge key takes its entries from elsewhere, and puts them among the others.
         !piece[start..].starts_with([' ', '\t', '\u{feff}']) && tree.scalar(*key) != Some("<<")
     };

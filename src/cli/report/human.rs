@@ -22,7 +22,7 @@ pub(super) fn write_findings(findings: &[Finding], places: &Places<'_>, out: &mu
             place.path,
             place.line,
             place.column,
-            printable(&finding.message),
+            printable(finding.message.chars()),
             finding.rule.code
         )?;
         if !place.text.trim().is_empty() {
@@ -35,23 +35,22 @@ pub(super) fn write_findings(findings: &[Finding], places: &Places<'_>, out: &mu
         }
         for related in &finding.related {
             let place = places.of(related.span);
-            writeln!(out, "    {}:{}:{}: {}", place.path, place.line, place.column, printable(&related.message))?;
+            writeln!(out, "    {}:{}:{}: {}", place.path, place.line, place.column, printable(related.message.chars()))?;
         }
     }
     Ok(())
 }
 
 /// A message on one line: what a repository wrote into a key must not start another, or steer a terminal.
-fn printable(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+fn printable(message: impl Iterator<Item = char>) -> String {
+    message.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The part of a long line around the column, tabs as blanks, and where the column is in it.
 fn shortened(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 120;
-    let chars: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let start = if column > WIDTH * 3 / 4 { column - WIDTH / 2 } else { 0 };
-    (chars.iter().skip(start).take(WIDTH).collect(), column - start)
+    (printable(line.chars().skip(start).take(WIDTH)), column - start)
 }
 
 fn summary(findings: &[Finding], places: &Places<'_>) -> String {

@@ -1,5 +1,6 @@
 //! The one walk over a tree: from what is written to values, tokens and problems.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::hiera::shared::shared;
 use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
-use crate::yaml::scalar::source_offset;
+use crate::yaml::scalar::Written;
 use crate::yaml::{NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
 use crate::yaml::{resolve_hocon, resolve_json};
 
@@ -422,10 +423,12 @@ impl Loading<'_> {
     fn tokens_of(&mut self, id: NodeId, text: &str) {
         let node = self.tree.node(id);
         let string_span = self.span(node.span);
+        let written = OnceCell::new();
         let source = |range: TextRange| {
-            let start = source_offset(self.text, node, range.start as usize);
+            let written = written.get_or_init(|| Written::of(self.text, node));
+            let start = written.offset(range.start as usize);
             // The end is that of the last byte: behind it a line may be folded.
-            let end = source_offset(self.text, node, (range.end as usize).saturating_sub(1)) + 1;
+            let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
             TextRange::new(start, end.max(start))
         };
         let mut problems: Vec<(ProblemKind, TextRange)> = Vec::new();

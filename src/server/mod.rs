@@ -13,6 +13,7 @@ mod scanner;
 mod shutdown;
 mod state;
 mod status;
+mod surrogates;
 mod to_lsp;
 mod views;
 
@@ -33,6 +34,7 @@ use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
 use input::Input;
 use state::{Features, Moment, Shared, Slots};
+use surrogates::Paired;
 
 /// How many messages are looked at at a time: with fewer, requests that wait for a thread would hold back changes and cancellations, their
 /// own included.
@@ -54,7 +56,7 @@ pub fn run() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let input = match Input::of(std::io::stdin()) {
+    let input = match Input::of(Paired::new(std::io::stdin())) {
         Ok(input) => input,
         Err(error) => {
             eprintln!("hiera-ls: standard input cannot be read: {error}");

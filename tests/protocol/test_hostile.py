@@ -70,6 +70,25 @@ async def test_numbers_that_are_none(repo: pathlib.Path, number) -> None:
     assert await server.end() == 0
 
 
+async def test_half_a_character(repo: pathlib.Path) -> None:
+    """An editor may hold half of one, and JSON may carry it."""
+    server = await RawServer.start()
+    await server.initialize(repo)
+    document = {"uri": (repo / COMMON).as_uri(), "version": 1}
+    server.send("textDocument/didOpen", {"textDocument": document | {"languageId": "yaml", "text": "half: 'a \ud83d b'\nnext: 1\n"}})
+    server.send("textDocument/hover", {"textDocument": document, "position": {"line": 0, "character": 1}}, id=1)
+    assert "a \ufffd b" in (await server.answer(1))["result"]["contents"]["value"]
+    place = {"start": {"line": 0, "character": 9}, "end": {"line": 0, "character": 10}}
+    changes = [{"range": place, "text": "\ud83d\ude00"}]
+    server.send("textDocument/didChange", {"textDocument": document | {"version": 2}, "contentChanges": changes})
+    server.send("textDocument/hover", {"textDocument": document, "position": {"line": 0, "character": 1}}, id=2)
+    assert "a \U0001f600 b" in (await server.answer(2))["result"]["contents"]["value"]
+    server.send("shutdown", id=3)
+    await server.answer(3)
+    server.send("exit")
+    assert await server.end() == 0
+
+
 @pytest.mark.parametrize("file", FILES)
 async def test_hover_and_definition_at_every_place(start, repo: pathlib.Path, file: str) -> None:
     """Every fifth column of every line, and beyond the end of each: an answer or none, but no error."""

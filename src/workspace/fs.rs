@@ -57,10 +57,13 @@ pub enum Entry {
 }
 
 /// What tells one version of a file on disk from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// When it was last changed, if the disk says so.
     pub modified: Option<SystemTime>,
+    /// When anything about it was last changed, in seconds and nanoseconds, on systems that know: another file in its place may have its
+    /// time and length, and who may read it is no part of its content.
+    pub touched: Option<(i64, i64)>,
     /// Its length in bytes.
     pub size: u64,
 }
@@ -117,8 +120,19 @@ fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
     if metadata.is_dir() {
         Entry::Folder { linked }
     } else {
-        Entry::File(Stamp { modified: metadata.modified().ok(), size: metadata.len() })
+        Entry::File(Stamp { modified: metadata.modified().ok(), touched: touched(metadata), size: metadata.len() })
     }
+}
+
+#[cfg(unix)]
+fn touched(metadata: &std::fs::Metadata) -> Option<(i64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn touched(_: &std::fs::Metadata) -> Option<(i64, i64)> {
+    None
 }
 
 struct Walking<'a> {
@@ -247,7 +261,7 @@ fn memory_stamp(content: &[u8]) -> Stamp {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     let modified = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_millis(hasher.finish() >> 20));
-    Stamp { modified, size: content.len() as u64 }
+    Stamp { modified, touched: None, size: content.len() as u64 }
 }
 
 #[cfg(test)]
@@ -273,6 +287,29 @@ mod tests {
         assert_eq!(all[1], ["", "1", "a"]);
         assert_eq!(all[2], ["", "1", "a", "a/2", "a/b"]);
         assert_eq!(all[3], ["", "1", "a", "a/2", "a/b", "a/b/3"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_in_anothers_place_is_another_version() {
+        let root = std::env::temp_dir().join(format!("hiera-ls-stamp-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let [one, other] = ["one.yaml", "other.yaml"].map(|name| root.join(name));
+        std::fs::write(&one, "a: 1").unwrap();
+        std::fs::write(&other, "d: 1").unwrap();
+        let time = std::fs::metadata(&one).unwrap().modified().unwrap();
+        let other_file = std::fs::File::options().write(true).open(&other).unwrap();
+        other_file.set_modified(time).unwrap();
+        let entry = || OsFs.entry(&FilePath::new(one.to_str().unwrap()));
+        let before = entry();
+        let still = entry();
+        // The clock of a disk is coarse.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::fs::rename(&other, &one).unwrap();
+        let after = entry();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert!(before == still && matches!(before, Some(Entry::File(_))));
+        assert_ne!(before, after, "it has the time and the length of the one before");
     }
 
     #[cfg(unix)]

@@ -205,12 +205,23 @@ impl Reading<'_> {
         let Some(Entry::File(stamp)) = entry else { return None };
         let max_size = self.request.config.max_file_size;
         let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
-        // The limit may have been raised since.
-        let known =
-            known.filter(|file| !matches!(file.content, Content::Unreadable(ReadError::TooLarge(size)) if size <= max_size));
-        let found = match known {
+        // The limit may be another since; and what could not be read may be readable without having been changed.
+        let is_read = |file: &&Arc<File>| match &file.content {
+            Content::Unreadable(ReadError::TooLarge(size)) => *size > max_size,
+            Content::Unreadable(_) => false,
+            Content::Text(_) | Content::NotUtf8(_) => stamp.size <= max_size,
+        };
+        if let Some(file) = known.filter(is_read) {
+            return Some((Found::Same(file.clone()), stamp));
+        }
+        let content = Content::new(self.fs.read(path, max_size));
+        let is_as_before = |file: &&Arc<File>| match (&file.content, &content) {
+            (Content::Unreadable(before), Content::Unreadable(now)) => before == now,
+            _ => false,
+        };
+        let found = match known.filter(is_as_before) {
             Some(file) => Found::Same(file.clone()),
-            None => Found::New(Content::new(self.fs.read(path, max_size)), stamp),
+            None => Found::New(content, stamp),
         };
         Some((found, stamp))
     }

@@ -44,6 +44,9 @@ impl PartialEq for File {
 /// From how many bytes on a file on disk is read in parts, in case that an editor opens it with other content.
 const LONG: u32 = 8 << 10;
 
+/// How many bytes are read in about a millisecond.
+const SOON: u32 = 64 << 10;
+
 /// How a file's data is read.
 #[derive(Debug)]
 enum Reading {
@@ -114,6 +117,17 @@ impl File {
         Arc::ptr_eq(&self.read, &other.read)
     }
 
+    /// Whether its data as YAML is there, or will be after a moment, so that others can wait for it: its text is short, or was edited in little
+    /// of what can be read by itself. An edit may still turn out to touch more.
+    pub fn is_soon_read(&self) -> bool {
+        let Some(text) = self.text().filter(|_| self.read.yaml.get().is_none()) else { return true };
+        let to_read = match &self.reading {
+            Reading::Edited(before, edit) => before.to_read(*edit).unwrap_or(text.len()),
+            Reading::Whole | Reading::InParts => text.len(),
+        };
+        to_read.min(text.len()) <= SOON
+    }
+
     /// Its text, if it is one.
     pub fn text(&self) -> Option<&Text> {
         match &self.content {
@@ -131,12 +145,17 @@ impl File {
         }
     }
 
-    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself. `None`,
-    /// too, when it is not wanted any more.
+    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself. `None`
+    /// before the first one, and when it is not wanted any more.
     pub fn part_at(&self, offset: u32, wanted: &Wanted) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
-        let id = data.parts().at(offset).map_or(PartId::WHOLE, |part| part.id);
+        let id = match data.parts().at(offset) {
+            Some(part) => part.id,
+            None if data.parts().is_empty() => PartId::WHOLE,
+            // Before the first entry there is no data.
+            None => return None,
+        };
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
         let refused = data.refused_entry(id, text);
         let text = text.slice(range);

@@ -316,9 +316,10 @@ impl Changed {
         }
     }
 
-    /// Whether bringing an index up to it is a matter of some files.
-    fn is_little(&self) -> bool {
-        matches!(self, Changed::Files(files) if files.len() < LITTLE)
+    /// Whether bringing an index up to it is a matter of some files that take little to read.
+    fn is_little(&self, snapshot: &Snapshot) -> bool {
+        let is_soon_read = |path| snapshot.file(path).is_none_or(|file| file.is_soon_read());
+        matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(is_soon_read))
     }
 }
 
@@ -354,9 +355,9 @@ impl LazyIndex {
         under_way.or_else(|| self.before.clone())
     }
 
-    /// Whether no more than some changed files have to be read for it.
-    pub(super) fn is_near(&self) -> bool {
-        self.done.get().is_some() || self.nearest().is_some_and(|(_, changed)| changed.is_little())
+    /// Whether no more than a little has to be read for it.
+    pub(super) fn is_near(&self, snapshot: &Snapshot) -> bool {
+        self.done.get().is_some() || self.nearest().is_some_and(|(_, changed)| changed.is_little(snapshot))
     }
 
     /// The index of the snapshot that this belongs to.

@@ -204,7 +204,8 @@ impl Workspace {
         }
     }
 
-    /// Applies a change and makes a new revision. Nothing is parsed but a `hiera.yaml` that changed.
+    /// Applies a change and makes a new revision. Nothing is parsed, unless files came or went or one that shapes the layout changed: then all
+    /// that shape it are.
     pub fn apply(&mut self, change: Change) {
         let touched = match change {
             Change::Open(path, text) | Change::Replace(path, text) => Some(vec![self.put(path, &text)]),
@@ -337,9 +338,10 @@ impl Workspace {
             let overlay = self.overlay.iter().map(|(path, file)| (path.clone(), file.clone()));
             snapshot.files = self.disk.iter().map(|(path, file)| (path.clone(), file.clone())).chain(overlay).collect();
             snapshot.open = self.overlay.keys().cloned().collect();
+            self.renew_names();
             return self.renew_layout();
         };
-        let mut is_same_layout = true;
+        let (mut has_same_names, mut is_same_layout) = (true, true);
         let mut read = Vec::new();
         for path in touched {
             let now = self.overlay.get(path).or_else(|| self.disk.get(path));
@@ -351,33 +353,40 @@ impl Workspace {
                 true => drop(snapshot.open.insert(path.clone())),
                 false => drop(snapshot.open.remove(path)),
             }
-            is_same_layout &= before.is_some() == now.is_some() && !scan::shapes_layout(&self.config, path);
+            has_same_names &= before.is_some() == now.is_some();
+            is_same_layout &= !scan::shapes_layout(&self.config, path);
             // An editor opens most files as they are on disk.
             if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
                 read.push(path.clone());
             }
         }
-        if !is_same_layout {
+        if !has_same_names {
+            self.renew_names();
+        }
+        if !(has_same_names && is_same_layout) {
             self.renew_layout();
         } else if !read.is_empty() {
-            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, read));
+            self.snapshot.key_index = Arc::new(LazyIndex::after(&self.snapshot.key_index, read));
         }
     }
 
-    fn renew_layout(&mut self) {
-        let snapshot = &mut self.snapshot;
+    fn renew_names(&mut self) {
         let mut entries = (*self.disk_entries).clone();
         // A file that only an editor has counts as if it were saved, and with it the folders that it would be in.
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
-            entries.insert(path.clone(), Entry::File(Stamp { modified: None, size: 0 }));
+            entries.insert(path.clone(), Entry::File(Stamp::default()));
             for folder in path.ancestors().take_while(|folder| self.folders.iter().any(|root| folder.is_within(root))) {
                 entries.entry(folder).or_insert(Entry::Folder { linked: false });
             }
         }
+        self.snapshot.names = Arc::new(snapshot::Names::new(entries));
+    }
+
+    fn renew_layout(&mut self) {
+        let snapshot = &mut self.snapshot;
         snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));
         // Other keys may be named now; those that are not any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);
-        snapshot.names = Arc::new(snapshot::Names::new(entries));
         snapshot.layout = Arc::new(Layout::default());
         snapshot.layout = Arc::new(layout::layout(snapshot));
     }

@@ -271,9 +271,9 @@ impl Snapshot {
         self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
 
-    /// Whether [`keys`](Snapshot::keys) need not read all files first, as they must where files or layers are others than before.
+    /// Whether [`keys`](Snapshot::keys) need not read much first, as they must where files or layers are others than before, or a long file is.
     pub fn is_indexed(&self) -> bool {
-        self.key_index.is_near()
+        self.key_index.is_near(self)
     }
 
     /// Which files define which keys.

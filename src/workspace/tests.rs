@@ -6,7 +6,7 @@ use crate::fixture::Fixture;
 use crate::hiera::Wanted;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
-use crate::text::FilePath;
+use crate::text::{FilePath, TextRange};
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
@@ -221,7 +221,7 @@ fn a_config_among_tests_and_templates_makes_no_environment() {
 }
 
 #[test]
-fn a_raised_limit_has_large_files_read() {
+fn another_limit_has_other_files_read() {
     let mut fixture =
         Fixture::new(&format!("#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n", "x".repeat(200)));
     let is_text = |fixture: &Fixture| {
@@ -230,9 +230,12 @@ fn a_raised_limit_has_large_files_read() {
     assert!(!is_text(&fixture));
     let config = WorkspaceConfig { max_file_size: 1000, ..fixture.workspace.snapshot().config().clone() };
     fixture.workspace.apply(Change::Configure(config.into()));
-    let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
-    fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+    look(&mut fixture.workspace, &fixture.fs);
     assert!(is_text(&fixture));
+    let config = WorkspaceConfig { max_file_size: 100, ..fixture.workspace.snapshot().config().clone() };
+    fixture.workspace.apply(Change::Configure(config.into()));
+    look(&mut fixture.workspace, &fixture.fs);
+    assert!(!is_text(&fixture), "and a lowered one has them not read");
 }
 
 #[test]
@@ -533,6 +536,59 @@ fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
     assert!(workspace.snapshot().is_indexed());
     workspace.apply(Change::Open(FilePath::new("/site/hiera.yaml"), "version: 5\n# new\n".into()));
     assert!(!workspace.snapshot().is_indexed());
+}
+
+#[test]
+fn what_takes_long_to_read_makes_nobody_else_wait() {
+    let (_, mut workspace) = site();
+    let path = FilePath::new("/site/data/common.yaml");
+    let text: String = (0..5_000).map(|n| format!("key_{n}: a value\n")).collect();
+    let mut is_indexed_after = |change: Change| {
+        workspace.apply(change);
+        let snapshot = workspace.snapshot();
+        let is_indexed = snapshot.is_indexed();
+        snapshot.keys();
+        (is_indexed, snapshot.is_indexed())
+    };
+    let edit = |at: usize| Change::Edit(path.clone(), vec![(TextRange::empty(at as u32), "x".to_owned())]);
+    assert_eq!(is_indexed_after(Change::Open(path.clone(), text.clone())), (false, true));
+    assert_eq!(is_indexed_after(edit(text.find("value").unwrap())), (true, true), "an entry is soon read");
+    let everywhere = text.replace("value", "word");
+    assert_eq!(is_indexed_after(Change::Replace(path.clone(), everywhere)), (false, true), "all of the file is not");
+    let anchored = format!("a: &a 1\nb: *a\n{text}");
+    assert_eq!(is_indexed_after(Change::Replace(path.clone(), anchored)), (false, true));
+    assert_eq!(is_indexed_after(edit(4_000)), (false, true), "nor what cannot be cut");
+}
+
+#[test]
+fn where_files_stay_the_same_their_names_do() {
+    let (fs, mut workspace) = site();
+    let before = workspace.snapshot();
+    let config = FilePath::new("/site/hiera.yaml");
+    workspace.apply(Change::Open(config.clone(), "version: 5\n".into()));
+    let edited = workspace.snapshot();
+    assert!(std::sync::Arc::ptr_eq(&edited.names, &before.names) && !edited.has_same_layout(&before));
+    workspace.apply(Change::Open(FilePath::new("/site/data/new.yaml"), "c: 1\n".into()));
+    let with_another = workspace.snapshot();
+    assert!(!std::sync::Arc::ptr_eq(&with_another.names, &before.names));
+    assert_eq!(keys(&with_another), ["a"], "Puppet's own hierarchy has one level, common.yaml");
+    workspace.apply(Change::Close(config));
+    assert_eq!(keys(&workspace.snapshot()), ["a", "b", "c"]);
+    fs.remove("/site/data/other.yaml");
+    look(&mut workspace, &fs);
+    assert_eq!(keys(&workspace.snapshot()), ["a", "c"]);
+}
+
+#[test]
+fn before_the_first_entry_there_is_none() {
+    let fixture = Fixture::new("#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\na: 1\n");
+    let mut workspace = fixture.workspace;
+    let path = FilePath::new("/data/common.yaml");
+    workspace.apply(Change::Open(path.clone(), "# a head\n---\na: 1\nb: 2\n".into()));
+    let snapshot = workspace.snapshot();
+    let file = snapshot.file(&path).unwrap();
+    let part = |offset| file.part_at(offset, &Wanted::default()).map(|part| part.text.into_owned());
+    assert_eq!([0, 9, 13, 18].map(part), [None, None, Some("a: 1\n".to_owned()), Some("b: 2\n".to_owned())]);
 }
 
 #[test]

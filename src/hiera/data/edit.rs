@@ -130,6 +130,11 @@ impl DataFile {
         self.parts.last_before(edit.old_end.saturating_add(1))
     }
 
+    /// How many bytes of the new text will be read anew after an edit, most likely; `None` where that is all of it.
+    pub fn to_read(&self, edit: Edited) -> Option<u32> {
+        self.window(edit).map(TextRange::len)
+    }
+
     /// The bytes of the new text that will be read, most likely.
     fn window(&self, edit: Edited) -> Option<TextRange> {
         let start = self.parts.start_at(self.first_touched(edit)?);

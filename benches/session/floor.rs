@@ -1,5 +1,5 @@
-//! The floor: a server that only echoes, over the same transport and runtime as the real one. What it costs is what no server of
-//! this make can go below.
+//! The floor: a server that only echoes, over the same transport as the real one, tower-lsp and tokio as they come. (The real one reads its
+//! input on a thread of its own, looks at more messages at a time, and has another allocator.)
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::{Client, LanguageServer, LspService, Server, lsp_types as lsp};
@@ -46,7 +46,7 @@ impl LanguageServer for Floor {
     }
 }
 
-/// Serves until standard input ends. The runtime's settings are those of the real server's `run`.
+/// Serves until standard input ends, with as many threads for messages as the real server has.
 pub fn run() {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(2).thread_stack_size(16 << 20).enable_all().build().expect("a runtime can be made");

@@ -1,6 +1,6 @@
 //! Whole-process runs over stdio: what an edit, a hover, a start cost the person at the keyboard, beside a server that only echoes.
 //!
-//! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits hover` some rows. `HIERA_LS_BENCH=quick` takes
+//! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits requests` some rows. `HIERA_LS_BENCH=quick` takes
 //! fewer and smaller samples. `HIERA_LS_CORPUS_ROOT` and `HIERA_LS_CORPUS_SCOPES` name a control repository and the scopes of its nodes (JSON
 //! lines) for the rows that have room for one. Nothing is asserted about time: other work on the machine would decide it. Each row
 //! measures the floor and the real server in turns, so that their ratio holds when the machine's speed drifts.

@@ -1,4 +1,4 @@
-//! A long session at the keyboard: bursts of random edits in a few files, with requests in between, whose answers are looked at.
+//! A long session at the keyboard: bursts of random edits in a few files, with requests in between, which must be answered.
 //!
 //! Every burst ends with an edit of the file's first entry, a probe, whose finding names a key that no other burst names: an answer is
 //! right only when it names that key, and comes for the last version.

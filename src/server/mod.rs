@@ -1,9 +1,10 @@
 //! The protocol: the only place with its types and with `async`.
 //!
 //! What happens when you type: `Backend::did_change` changes the workspace before its first `await` (so changes keep their
-//! order) and wakes the publisher; that takes a snapshot, computes on another thread, and sends what is still true.
-//! Requests take a snapshot and are answered from it on another thread; they wait for the folders to be read first, if that is
-//! under way, and otherwise take it before their first `await`.
+//! order) and wakes the publisher; that takes a snapshot, computes, and sends what is still true.
+//! Requests take a snapshot and are answered from it; they wait for the folders to be read first, if that is under way, and otherwise
+//! take it before their first `await`. What is likely to be done in a moment is computed where it is asked for, see `state::Pace`; all
+//! else on another thread.
 
 mod from_lsp;
 mod input;

@@ -25,6 +25,8 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// Reads the folders each time that it is asked for, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
+    // Which sources of nodes could not be read.
+    let mut told = Vec::new();
     loop {
         shared.disk.wanted().await;
         if first {
@@ -37,7 +39,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         configure(&client, &shared).await;
         for _ in 0..READINGS {
             shared.changed.notify_one();
-            read(&client, &shared, first).await;
+            read(&client, &shared, first, &mut told).await;
             first = false;
             // Which environments there are is known by now, and so what their files say.
             if !configure(&client, &shared).await {
@@ -49,8 +51,8 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Reads the folders; the `first` time the client sees how far that is, and hears what was wrong.
-async fn read(client: &Client, shared: &Arc<Shared>, first: bool) {
+/// Reads the folders; the `first` time the client sees how far that is. It hears what is wrong with sources of nodes when that is new.
+async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Vec<(FilePath, String)>) {
     let request = shared.with(|state| state.workspace.scan_request());
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     if first {
@@ -76,9 +78,10 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool) {
     if first && cut_short {
         client.log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read").await;
     }
-    for (path, error) in errors.iter().filter(|_| first) {
+    for (path, error) in errors.iter().filter(|error| !told.contains(error)) {
         client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
     }
+    *told = errors;
 }
 
 /// Asks the client for its settings, if it can be asked.

@@ -187,7 +187,7 @@ pub const SCHEMA: &[Setting] = &[
         kind: Kind::Words(&["onType", "onSave", "off"]),
         default: "\"onType\"",
         otherwise: None,
-        meaning: "when an editor is told of findings: `onType`, `onSave` (what is not saved yet is left out) or `off`",
+        meaning: "when an editor is told of findings: `onType`, `onSave` (nothing is told of a file while it is not saved; its text counts for other files) or `off`",
         who: Who::Anybody,
     },
     Setting {

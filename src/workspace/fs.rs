@@ -1,4 +1,4 @@
-//! The disk, behind a trait of three methods; the only user of `std::fs`.
+//! The disk, behind a trait of few methods; the only user of `std::fs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

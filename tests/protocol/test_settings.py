@@ -296,3 +296,20 @@ async def test_findings_that_are_off_from_the_start(start, repo: pathlib.Path) -
     session.save(COMMON)
     assert "Fjordkaffe" in plain(await session.hover(COMMON, "company"))
     assert session.all_codes() == {}
+
+
+async def test_a_source_of_nodes_that_breaks_later(repo: pathlib.Path) -> None:
+    server = await RawServer.start()
+    await server.initialize(repo)
+    server.send("hiera/nodes", {}, id=1)
+    assert len((await server.answer(1))["result"]["nodes"]) == 3
+    facts = repo / "spec/facts/db-01.oslo.example.net.json"
+    facts.write_text("{")
+    server.send("workspace/didChangeWatchedFiles", {"changes": [{"uri": facts.as_uri(), "type": 2}]})
+    while (message := await server.read()) and message.get("method") != "window/logMessage":
+        pass
+    assert message and f"{facts}: no nodes read from it" in message["params"]["message"]
+    server.send("shutdown", id=2)
+    await server.answer(2)
+    server.send("exit")
+    assert await server.end() == 0

@@ -1,6 +1,6 @@
 //! Numbers that look random and are the same for the same seed.
 //!
-//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. Every suite prints the seed that it runs with.
+//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. What is drawn anew in each run prints its seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -64,6 +64,14 @@ const PIECES: &[&str] = &[
     "é",
 ];
 
+/// Texts of hiera.yaml: as it was, with other levels, half typed.
+const CONFIGS: &[&str] = &[
+    "version: 5\nhierarchy:\n  - {name: Roles, path: 'roles/%{role}.yaml'}\n  - {name: Common, paths: [common.yaml, more.yaml]}\n",
+    "version: 5\nhierarchy:\n  - {name: Common, path: common.yaml}\n  - {name: Nodes, path: 'nodes/%{fqdn}.yaml'}\n",
+    "# 1\nversion: 5\nhierarchy:\n  - {name: All, glob: '**/*.yaml'}\n",
+    "version: 5\nhierarchy:\n  - {name: Roles, path: 'roles/%{role\n",
+];
+
 fn told(snapshot: &Snapshot, findings: &[Finding]) -> String {
     let place = |span: crate::text::Span| format!("{:?} {:?}", snapshot.path(span.file), snapshot.place(span));
     let one = |finding: &Finding| {
@@ -107,6 +115,13 @@ fn what_is_told_is_what_looking_anew_tells() {
             };
             let closes = matches!(change, Change::Close(_));
             fixture.workspace.apply(change);
+            if random.one_in(12) {
+                let config = FilePath::new("/hiera.yaml");
+                fixture.workspace.apply(match random.below(CONFIGS.len() + 1) {
+                    0 => Change::Close(config),
+                    n => Change::Open(config, CONFIGS[n - 1].to_owned()),
+                });
+            }
             // Several changes may be one round.
             if random.below(3) != 0 {
                 let snapshot = fixture.workspace.snapshot();

@@ -44,7 +44,7 @@ impl PartialEq for File {
 /// From how many bytes on a file on disk is read in parts, in case that an editor opens it with other content.
 const LONG: u32 = 8 << 10;
 
-/// How many bytes are read in about a millisecond.
+/// How many bytes are read in a millisecond or two.
 const SOON: u32 = 64 << 10;
 
 /// How a file's data is read.

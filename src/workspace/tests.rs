@@ -7,6 +7,7 @@ use crate::hiera::Wanted;
 use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, TextRange};
+use crate::workspace::fs::{Entry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
 /// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
@@ -505,6 +506,43 @@ fn of_files_that_are_swapped_on_disk_only_these_are_read_anew() {
     fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, path: 'common.yaml'}]\n");
     look(&mut workspace, &fs);
     assert_eq!(keys(&workspace.snapshot()), ["c"]);
+}
+
+/// A disk on which a file cannot be read, until it can.
+struct Refusing<'a>(&'a crate::workspace::fs::MemoryFs, bool);
+
+impl FileSystem for Refusing<'_> {
+    fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
+        self.0.walk(root, limits)
+    }
+
+    fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
+        let refused = self.1 && path.name() == "common.yaml";
+        if refused { Err(ReadError::Other("Permission denied".into())) } else { self.0.read(path, max_size) }
+    }
+
+    fn entry(&self, path: &FilePath) -> Option<Entry> {
+        self.0.entry(path)
+    }
+
+    fn real_path(&self, path: &FilePath) -> Option<FilePath> {
+        self.0.real_path(path)
+    }
+}
+
+#[test]
+fn what_could_not_be_read_is_tried_again() {
+    let (fs, mut workspace) = site();
+    fs.write("/site/data/common.yaml", "c: 1\n");
+    let mut look = |refuses: bool| {
+        let scanned = scan::scan(&workspace.scan_request(), &Refusing(&fs, refuses), &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        workspace.snapshot()
+    };
+    let refused = look(true);
+    assert_eq!(keys(&refused), ["b"]);
+    assert_eq!(look(true).revision, refused.revision, "as before is no news");
+    assert_eq!(keys(&look(false)), ["b", "c"], "though its stamp is the same");
 }
 
 #[test]

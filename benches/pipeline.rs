@@ -1,4 +1,5 @@
-//! What each stage costs on a synthetic control repo: reading, an edit, a check, a hover, lookups. Read the ratios, not the milliseconds.
+//! What each stage costs on a synthetic control repo: reading, an edit, a check, a hover, lookups.
+//! Read the ratios, not the milliseconds.
 //!
 //! `cargo bench` runs it; the repo is made in memory, the same each time.
 
@@ -26,9 +27,14 @@ fn data(prefix: &str, keys: usize) -> String {
     for n in 0..keys {
         match n % 4 {
             0 => text.push_str(&format!("profile::k{n}: {prefix} {n}\n")),
-            1 => text.push_str(&format!("profile::k{n}:\n  port: {n}\n  name: '{prefix}'\n  list: [a, {prefix}]\n")),
+            1 => text.push_str(&format!(
+                "profile::k{n}:\n  port: {n}\n  name: '{prefix}'\n  list: [a, {prefix}]\n"
+            )),
             2 => text.push_str(&format!("profile::k{n}:\n  - {prefix}\n  - common\n")),
-            _ => text.push_str(&format!("profile::k{n}: \"%{{lookup('profile::k{}')}} for %{{role}}\"\n", n - 3)),
+            _ => text.push_str(&format!(
+                "profile::k{n}: \"%{{lookup('profile::k{}')}} for %{{role}}\"\n",
+                n - 3
+            )),
         }
     }
     text
@@ -57,20 +63,24 @@ fn pipeline(criterion: &mut Criterion) {
     let common = data("common", 1_000);
     let mut group = criterion.benchmark_group("read");
     group.throughput(Throughput::Bytes(common.len() as u64));
-    group.bench_function("parse a file of 1,000 keys", |bencher| bencher.iter(|| yaml::parse(black_box(&common))));
+    group.bench_function("parse a file of 1,000 keys", |bencher| {
+        bencher.iter(|| yaml::parse(black_box(&common)))
+    });
     group.finish();
 
     let (mut workspace, path) = workspace();
     let rules = RulesConfig::default();
     let snapshot = workspace.snapshot();
-    let environment = snapshot.layout().environment_of(&path).expect("the repo has an environment").clone();
+    let environment =
+        snapshot.environments().environment_of(&path).expect("the repo has an environment").clone();
     let scope = snapshot.scope_for(&environment, &path);
     let view = snapshot.view(&environment);
     let keys: Vec<Arc<str>> = snapshot.keys().keys().cloned().collect();
     let deep = Strategy::Deep(DeepOptions::default());
     let mut group = criterion.benchmark_group("answer");
     group.throughput(Throughput::Elements(keys.len() as u64));
-    for (name, merge) in [("every key, first found", None), ("every key, merged deep", Some(&deep))] {
+    for (name, merge) in [("every key, first found", None), ("every key, merged deep", Some(&deep))]
+    {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 let resolver = Resolver::new(snapshot.context(&environment, &view, &scope));
@@ -83,9 +93,15 @@ fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("edit");
     let id = snapshot.file(&path).expect("the file is read").id;
     let link = |_: &FilePath, _: u32| String::new();
-    let config = HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
-    group.bench_function("hover", |bencher| bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config)));
-    let text = snapshot.file(&path).and_then(|file| Some(file.text()?.to_str().into_owned())).expect("a text");
+    let config =
+        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    group.bench_function("hover", |bencher| {
+        bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config))
+    });
+    let text = snapshot
+        .file(&path)
+        .and_then(|file| Some(file.text()?.to_str().into_owned()))
+        .expect("a text");
     workspace.apply(Change::Open(path.clone(), text));
     group.bench_function("a character, then the file's findings", |bencher| {
         bencher.iter(|| {

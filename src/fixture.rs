@@ -1,4 +1,5 @@
-//! The fixture language: a small workspace with a cursor, as text. For tests alone, and for the examples on the pages of rules.
+//! The fixture language: a small workspace with a cursor, as text. For tests alone, and for the
+//! examples on the pages of rules.
 //!
 //! ```text
 //! #- scope web01 role=web facts.os.family=Debian
@@ -11,19 +12,21 @@
 //! mo$0td: welcome
 //! ```
 //!
-//! - `#- /path` starts a file; the folder of the workspace is `/`. Text before the first such line is `/data/common.yaml`.
-//!   `#- /path latin-1` writes the file in that encoding instead of UTF-8.
-//! - `#- levels Node Role Common` writes a `/hiera.yaml` with these levels, or some of them: `nodes/%{trusted.certname}.yaml`,
-//!   `roles/%{role}.yaml`, `common.yaml`. Without it, and without a `/hiera.yaml`, there is the level Common alone.
+//! - `#- /path` starts a file; the folder of the workspace is `/`. Text before the first such line
+//!   is `/data/common.yaml`. `#- /path latin-1` writes the file in that encoding instead of UTF-8.
+//! - `#- levels Node Role Common` writes a `/hiera.yaml` with these levels, or some of them:
+//!   `nodes/%{trusted.certname}.yaml`, `roles/%{role}.yaml`, `common.yaml`. Without it, and without
+//!   a `/hiera.yaml`, there is the level Common alone.
 //! - `$0` is the cursor and no part of the file; two make a range.
-//! - `#- scope NAME var=value …` declares a node with this certname and the variables of its top scope, taken literally. A value is
-//!   YAML without blanks. A dotted name sets a part of a hash: `facts.os.family=Debian`, `trusted.extensions.pp_role=web`. The first
-//!   scope is the selected node. `#- node …` declares one in the same way and leaves it unselected.
+//! - `#- scope NAME var=value …` declares a node with this certname and the variables of its top
+//!   scope, taken literally. A value is YAML without blanks. A dotted name sets a part of a hash:
+//!   `facts.os.family=Debian`, `trusted.extensions.pp_role=web`. The first scope is the selected
+//!   node. `#- node …` declares one in the same way and leaves it unselected.
 //! - `/.hiera-ls.yaml` holds settings, read as if they were the user's own.
 
 use serde_json::{Map, Value as Json};
 
-use crate::cli::report;
+use crate::diagnostics::render::{LineSpans, write_findings};
 use crate::diagnostics::{Finding, check_all};
 use crate::settings::{Origin, Settings};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
@@ -33,8 +36,11 @@ use crate::workspace::{Change, Snapshot, Workspace, scan};
 const DEFAULT_FILE: &str = "/data/common.yaml";
 const DEFAULT_CONFIG: &str = "version: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n";
 /// The levels that `#- levels` knows by name.
-const LEVELS: [(&str, &str); 3] =
-    [("Node", "\"nodes/%{trusted.certname}.yaml\""), ("Role", "\"roles/%{role}.yaml\""), ("Common", "common.yaml")];
+const LEVELS: [(&str, &str); 3] = [
+    ("Node", "\"nodes/%{trusted.certname}.yaml\""),
+    ("Role", "\"roles/%{role}.yaml\""),
+    ("Common", "common.yaml"),
+];
 /// Where the declared nodes are written for the scan to find.
 const SCOPES: &str = "scopes.jsonl";
 
@@ -72,19 +78,28 @@ impl Fixture {
         let mut workspace = Workspace::new(settings.workspace.clone(), vec![FilePath::new("/")]);
         let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
         workspace.apply(Change::Scanned(Box::new(scanned)));
-        assert!(workspace.snapshot().source_errors().is_empty(), "{:?}", workspace.snapshot().source_errors());
+        assert!(
+            workspace.snapshot().source_errors().is_empty(),
+            "{:?}",
+            workspace.snapshot().source_errors()
+        );
         if let Some(selected) = parsed.selected {
             workspace.apply(Change::SelectNode(Some(selected)));
         }
         let snapshot = workspace.snapshot();
-        let cursors =
-            parsed.files.iter().flat_map(|file| file.cursors.iter().map(|at| (FilePath::new(&file.path), *at))).collect();
+        let cursors = parsed
+            .files
+            .iter()
+            .flat_map(|file| file.cursors.iter().map(|at| (FilePath::new(&file.path), *at)))
+            .collect();
         Fixture { fs, workspace, snapshot, settings, cursors }
     }
 
     /// Where the one cursor stands.
     pub(crate) fn position(&self) -> FilePosition {
-        let [(path, offset)] = self.cursors.as_slice() else { panic!("one $0 is wanted, not {}", self.cursors.len()) };
+        let [(path, offset)] = self.cursors.as_slice() else {
+            panic!("one $0 is wanted, not {}", self.cursors.len())
+        };
         FilePosition { file: self.id(path), offset: *offset }
     }
 
@@ -98,7 +113,10 @@ impl Fixture {
     }
 
     fn id(&self, path: &FilePath) -> crate::text::FileId {
-        self.snapshot.file(path).unwrap_or_else(|| panic!("{path} is no file that the workspace reads")).id
+        self.snapshot
+            .file(path)
+            .unwrap_or_else(|| panic!("{path} is no file that the workspace reads"))
+            .id
     }
 
     /// Everything that the rules find, in the order of paths.
@@ -106,14 +124,19 @@ impl Fixture {
         check_all(&self.snapshot, &self.settings.rules)
     }
 
-    /// Everything that the rules find, as the command line shows it to people: with lines and carets.
+    /// Everything that the rules find, as the command line shows it to people: with lines and
+    /// carets.
     pub(crate) fn rendered_findings(&self) -> String {
         self.rendered(&self.findings())
     }
 
     /// Findings with their lines and carets.
     pub(crate) fn rendered(&self, findings: &[Finding]) -> String {
-        report::findings_for_people(findings, &self.snapshot, &FilePath::new("/"))
+        let root = FilePath::new("/");
+        let spans = LineSpans::new(&self.snapshot, &root);
+        let mut out = Vec::new();
+        write_findings(findings, &spans, &mut out).expect("writing to memory");
+        String::from_utf8(out).expect("findings are UTF-8")
     }
 
     /// The text of a place.
@@ -155,7 +178,10 @@ impl FixtureFile {
         if !self.latin_1 {
             return self.text.as_bytes().to_vec();
         }
-        self.text.chars().map(|c| u8::try_from(u32::from(c)).expect("a character of Latin-1")).collect()
+        self.text
+            .chars()
+            .map(|c| u8::try_from(u32::from(c)).expect("a character of Latin-1"))
+            .collect()
     }
 }
 
@@ -186,12 +212,15 @@ impl Parsed {
                 config.text = "version: 5\nhierarchy:\n".to_owned();
                 for name in names {
                     let known = LEVELS.iter().find(|(known, _)| known == name);
-                    let (_, path) = known.unwrap_or_else(|| panic!("`{name}` is no level of the fixture language"));
+                    let (_, path) = known
+                        .unwrap_or_else(|| panic!("`{name}` is no level of the fixture language"));
                     config.text.push_str(&format!("  - {{name: {name}, path: {path}}}\n"));
                 }
                 self.files.push(config);
             }
-            [path, "latin-1"] if path.starts_with('/') => self.files.push(FixtureFile::new(path, true)),
+            [path, "latin-1"] if path.starts_with('/') => {
+                self.files.push(FixtureFile::new(path, true))
+            }
             [kind @ ("scope" | "node"), name, variables @ ..] => {
                 self.nodes.push(scope(name, variables));
                 if *kind == "scope" {
@@ -207,7 +236,11 @@ impl Parsed {
         if let Some(file) = self.files.iter().find(|file| file.path == "/.hiera-ls.yaml") {
             let value: Json = serde_yaml::from_str(&file.text).expect("settings are YAML");
             let problems = settings.apply(&value, Origin::User);
-            assert!(problems.is_empty(), "{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+            assert!(
+                problems.is_empty(),
+                "{}",
+                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            );
         }
         settings
     }
@@ -219,19 +252,28 @@ fn scope(certname: &str, variables: &[&str]) -> Json {
     set(&mut scope, "facts", Json::Object(Map::new()));
     set(&mut scope, "trusted.certname", certname.into());
     for variable in variables {
-        let (name, value) = variable.split_once('=').unwrap_or_else(|| panic!("`{variable}` is no name=value"));
-        set(&mut scope, name, serde_yaml::from_str(value).unwrap_or_else(|error| panic!("`{value}`: {error}")));
+        let (name, value) =
+            variable.split_once('=').unwrap_or_else(|| panic!("`{variable}` is no name=value"));
+        set(
+            &mut scope,
+            name,
+            serde_yaml::from_str(value).unwrap_or_else(|error| panic!("`{value}`: {error}")),
+        );
     }
     scope
 }
 
 /// Sets a part of a hash by its dotted name.
 fn set(hash: &mut Json, name: &str, value: Json) {
-    let (first, rest) = name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
-    let members = hash.as_object_mut().unwrap_or_else(|| panic!("`{name}` is to be set in what is no hash"));
+    let (first, rest) =
+        name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
+    let members =
+        hash.as_object_mut().unwrap_or_else(|| panic!("`{name}` is to be set in what is no hash"));
     match rest {
         None => drop(members.insert(first.to_owned(), value)),
-        Some(rest) => set(members.entry(first).or_insert_with(|| Json::Object(Map::new())), rest, value),
+        Some(rest) => {
+            set(members.entry(first).or_insert_with(|| Json::Object(Map::new())), rest, value)
+        }
     }
 }
 
@@ -246,7 +288,7 @@ mod tests {
         let position = fixture.position();
         assert_eq!(fixture.snapshot.path(position.file).unwrap().as_str(), "/data/common.yaml");
         assert_eq!(position.offset, 9);
-        assert_eq!(fixture.snapshot.layout().environments.len(), 1);
+        assert_eq!(fixture.snapshot.environments().all.len(), 1);
         assert_eq!(fixture.rendered_findings(), "");
     }
 
@@ -267,7 +309,13 @@ motd: caf\u{e9}
         );
         assert_eq!(fixture.text_at(fixture.range()), "t");
         assert_eq!(fixture.snapshot.selected_node(), Some("web01"));
-        let variable = |node: &str, name: &str| match fixture.snapshot.node(node).unwrap().scope.get_path(name) {
+        let variable = |node: &str, name: &str| match fixture
+            .snapshot
+            .node(node)
+            .unwrap()
+            .scope
+            .get_path(name)
+        {
             Variable::Known(value) => value.to_text().into_owned(),
             other => format!("{other:?}"),
         };
@@ -281,8 +329,9 @@ motd: caf\u{e9}
 
     #[test]
     fn settings_are_read() {
-        let fixture = Fixture::new("#- /.hiera-ls.yaml\npuppet: {version: 7}\n#- /data/common.yaml\na: 1\n");
-        assert_eq!(fixture.settings.workspace.common.profile.version, 7);
+        let fixture =
+            Fixture::new("#- /.hiera-ls.yaml\npuppet: {version: 7}\n#- /data/common.yaml\na: 1\n");
+        assert_eq!(fixture.settings.workspace.common.puppet.major, 7);
     }
 
     #[test]

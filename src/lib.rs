@@ -1,27 +1,35 @@
 //! The library behind `hiera-ls`: a language server and checker for Hiera data.
 //!
-//! Modules in reading order; each uses only those before it (`tests/architecture.rs` holds them to that):
+//! Modules in reading order; each uses only those before it (`tests/house/architecture.rs` holds
+//! them to that):
 //!
 //! - [`text`]: bytes, lines, columns, edits.
 //! - [`yaml`]: the spanned tree of one file, read as Puppet reads it.
 //! - [`hiera`]: the rules of Hiera, pure. Its heart is [`hiera::lookup`].
-//! - [`workspace`]: many files over time; the only place with the disk and with the notion of change.
+//! - [`manifest`]: manifests beside the data: declarations and calls that read data. Beside
+//!   [`hiera`]; neither uses the other.
+//! - [`workspace`]: many files over time; the only place with the disk and with the notion of
+//!   change.
 //! - [`diagnostics`]: the rules' catalogue, one file a rule.
 //! - [`ide`]: hover, definition and their like, in editor words but without protocol types.
 //! - [`settings`]: settings as written, to the configs of the above.
 //! - [`server`]: the protocol, and the only `async`.
 //! - [`cli`]: the command line.
 //!
-//! To add a rule: a file in `src/diagnostics/rules` with its page beside it, and a line in `catalogue.rs`.
-//! To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a method in `server`, its capability in `initialize`.
-//! To add a setting: a field in [`settings`], its use in the config that it belongs to, a line in the README's table.
+//! To add a rule: a file in `src/diagnostics/rules` with its page beside it, and a line in
+//! `catalogue.rs`. To add a feature: a file in `src/ide` that starts at [`ide::cursor`], a method
+//! in `server`, its capability in `initialize`. To add a setting: a field in [`settings`], its use
+//! in the config that it belongs to, a line in the README's table.
 
 pub mod cli;
 pub mod diagnostics;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod fleet;
 pub mod hiera;
 pub mod ide;
+pub mod manifest;
+pub mod puppet;
 pub mod server;
 pub mod settings;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Settings as written, in any of the three places, to the configs of the workspace and the rules.
 //!
-//! One schema: what is in [`schema`] is what `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` may say. Unknown keys and
-//! wrong types are reported, and the rest still counts.
+//! One schema: what is in [`schema`] is what `.hiera-ls.yaml`, `initializationOptions` and
+//! `workspace/configuration` may say. Unknown keys and wrong types are reported, and the rest still
+//! counts.
 
 mod gather;
 pub mod schema;
@@ -10,8 +11,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::diagnostics::{RulesConfig, Severity, catalogue};
-use crate::hiera::lookup::{Profile, Strict};
 use crate::hiera::scope::DeriveRule;
+use crate::puppet::{PuppetVersion, Strict};
 use crate::text::FilePath;
 use crate::workspace::WorkspaceConfig;
 use crate::workspace::mapping::PathMappings;
@@ -19,8 +20,7 @@ use crate::workspace::mapping::PathMappings;
 pub(crate) use gather::READINGS;
 pub use gather::{Opened, gather, open};
 
-/// The name of the settings file of a workspace folder or of an environment.
-pub const FILE_NAME: &str = ".hiera-ls.yaml";
+pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
 
 /// All settings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,9 +49,11 @@ pub enum Run {
 /// Whose settings they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A file of the repository, which anyone may have written: it may not make hiera-ls read outside the workspace.
+    /// A file of the repository, which anyone may have written: it may not make hiera-ls read
+    /// outside the workspace.
     Repository,
-    /// The editor's settings. They are the user's, but an editor may mix in what a file of the repository says (`.vscode/settings.json`).
+    /// The editor's settings. They are the user's, but an editor may mix in what a file of the
+    /// repository says (`.vscode/settings.json`).
     Editor,
     /// The user's own, for certain: how the server was started, or the command line.
     User,
@@ -92,17 +94,24 @@ impl Settings {
         self.apply_within(value, origin, None)
     }
 
-    fn apply_within(&mut self, value: &Value, origin: Origin, folder: Option<&FilePath>) -> Vec<SettingProblem> {
+    fn apply_within(
+        &mut self,
+        value: &Value,
+        origin: Origin,
+        folder: Option<&FilePath>,
+    ) -> Vec<SettingProblem> {
         let mut apply = Applying { settings: self, origin, folder, problems: Vec::new() };
         apply.all(value);
         let problems = apply.problems;
-        let version = self.workspace.common.profile.version;
-        self.workspace.common.profile.strict = self.strict.unwrap_or(Profile::of_version(version).strict);
+        let version = self.workspace.common.puppet.major;
+        self.workspace.common.puppet.strict =
+            self.strict.unwrap_or(PuppetVersion::of_major(version).strict);
         problems
     }
 }
 
-/// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has neither, which is some other server's.
+/// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has
+/// neither, which is some other server's.
 pub fn section(settings: &Value) -> Option<&Value> {
     let members = settings.as_object()?;
     let known = |name: &String| schema::knows(name) || CLIENT_KEYS.contains(&name.as_str());
@@ -142,10 +151,13 @@ impl Applying<'_> {
                 "globalHieraConfig" => match apply.origin {
                     Origin::User | Origin::Editor => {
                         if let Some(text) = apply.text(key, value) {
-                            apply.settings.workspace.global_hiera_config = Some(FilePath::new(&text));
+                            apply.settings.workspace.global_hiera_config =
+                                Some(FilePath::new(&text));
                         }
                     }
-                    Origin::Repository => apply.report(key, "is honoured from the editor's user settings only"),
+                    Origin::Repository => {
+                        apply.report(key, "is honoured from the editor's user settings only")
+                    }
                 },
                 "modulePath" => {
                     if let Some(paths) = apply.paths(key, value) {
@@ -167,15 +179,22 @@ impl Applying<'_> {
         });
     }
 
-    /// Calls `each` for the members of a hash that are not `null` and in the schema; it says whether it knows the member.
-    fn members(&mut self, key: &str, value: &Value, each: impl Fn(&mut Self, &str, &Value) -> bool) {
+    /// Calls `each` for the members of a hash that are not `null` and in the schema; it says
+    /// whether it knows the member.
+    fn members(
+        &mut self,
+        key: &str,
+        value: &Value,
+        each: impl Fn(&mut Self, &str, &Value) -> bool,
+    ) {
         let Some(members) = value.as_object() else {
             self.report(key, "must be a hash");
             return;
         };
         for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
             let full = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-            let is_known = schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
+            let is_known =
+                schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
             if !is_known || !each(self, name, value) {
                 self.report(&full, "is not known");
             }
@@ -184,7 +203,11 @@ impl Applying<'_> {
 
     fn report(&mut self, key: &str, message: &str) {
         let file = self.folder.map(|folder| folder.join(FILE_NAME));
-        self.problems.push(SettingProblem { file, key: key.to_owned(), message: message.to_owned() });
+        self.problems.push(SettingProblem {
+            file,
+            key: key.to_owned(),
+            message: message.to_owned(),
+        });
     }
 
     fn text(&mut self, key: &str, value: &Value) -> Option<String> {
@@ -198,7 +221,10 @@ impl Applying<'_> {
     fn path(&mut self, key: &str, value: &Value) -> Option<String> {
         let text = self.text(key, value)?;
         if self.origin == Origin::Repository && leaves_workspace(&text) {
-            self.report(key, "leads out of the workspace, which only the editor's user settings may");
+            self.report(
+                key,
+                "leads out of the workspace, which only the editor's user settings may",
+            );
             return None;
         }
         Some(text)
@@ -216,7 +242,9 @@ impl Applying<'_> {
         self.members("puppet", value, |apply, key, value| {
             match key {
                 "version" => match value.as_u64() {
-                    Some(version @ 7..=9) => apply.settings.workspace.common.profile.version = version as u8,
+                    Some(version @ 7..=9) => {
+                        apply.settings.workspace.common.puppet.major = version as u8
+                    }
                     _ => apply.report("puppet.version", "must be 7, 8 or 9"),
                 },
                 "strict" => match value.as_str().and_then(strict_from_name) {
@@ -244,7 +272,8 @@ impl Applying<'_> {
         });
     }
 
-    /// Decryption is the user's to switch on: a repository that could would have its own values decrypted with the user's keys.
+    /// Decryption is the user's to switch on: a repository that could would have its own values
+    /// decrypted with the user's keys.
     fn eyaml(&mut self, value: &Value) {
         match self.origin {
             Origin::User => {}
@@ -279,7 +308,10 @@ impl Applying<'_> {
                 }
                 "keyFolders" => match value.as_array() {
                     Some(folders) => {
-                        let folders = folders.iter().filter_map(|folder| apply.absolute_path(&name, folder)).collect();
+                        let folders = folders
+                            .iter()
+                            .filter_map(|folder| apply.absolute_path(&name, folder))
+                            .collect();
                         apply.settings.workspace.eyaml.key_folders = folders;
                     }
                     None => apply.report(&name, "must be a list of paths"),
@@ -322,7 +354,9 @@ impl Applying<'_> {
                     if let Some(mut sources) = apply.paths("nodes.sources", value) {
                         // Those of a file lie below its folder; the client's may lie below any.
                         if let Some(folder) = apply.folder {
-                            sources.iter_mut().for_each(|source| *source = folder.join(source).to_string());
+                            sources
+                                .iter_mut()
+                                .for_each(|source| *source = folder.join(source).to_string());
                         }
                         apply.settings.workspace.common.nodes.sources = sources;
                     }
@@ -332,9 +366,14 @@ impl Applying<'_> {
                         apply.settings.workspace.common.nodes.default = Some(name);
                     }
                 }
+                "infer" => match value.as_bool() {
+                    Some(flag) => apply.settings.workspace.common.nodes.infer = flag,
+                    None => apply.report("nodes.infer", "must be true or false"),
+                },
                 "derive" => match value.as_array() {
                     Some(rules) => {
-                        let rules: Vec<DeriveRule> = rules.iter().filter_map(|rule| apply.derive_rule(rule)).collect();
+                        let rules: Vec<DeriveRule> =
+                            rules.iter().filter_map(|rule| apply.derive_rule(rule)).collect();
                         apply.settings.workspace.common.nodes.derive = rules.into();
                     }
                     None => apply.report("nodes.derive", "must be a list of rules"),
@@ -347,7 +386,10 @@ impl Applying<'_> {
 
     fn derive_rule(&mut self, value: &Value) -> Option<DeriveRule> {
         let (Some(from), Some(pattern)) = (value["from"].as_str(), value["match"].as_str()) else {
-            self.report("nodes.derive", "a rule must have `from`, a variable, and `match`, a regular expression");
+            self.report(
+                "nodes.derive",
+                "a rule must have `from`, a variable, and `match`, a regular expression",
+            );
             return None;
         };
         for name in value.as_object().into_iter().flat_map(|members| members.keys()) {
@@ -357,12 +399,18 @@ impl Applying<'_> {
         }
         match Regex::new(pattern) {
             Ok(regex) if regex.capture_names().flatten().next().is_none() => {
-                self.report("nodes.derive", &format!("'{pattern}' has no named group, so it derives nothing"));
+                self.report(
+                    "nodes.derive",
+                    &format!("'{pattern}' has no named group, so it derives nothing"),
+                );
                 None
             }
             Ok(pattern) => Some(DeriveRule { from: from.to_owned(), pattern }),
             Err(error) => {
-                self.report("nodes.derive", &format!("'{pattern}' is no regular expression: {error}"));
+                self.report(
+                    "nodes.derive",
+                    &format!("'{pattern}' is no regular expression: {error}"),
+                );
                 None
             }
         }
@@ -374,11 +422,17 @@ impl Applying<'_> {
                 return false;
             }
             // YAML reads a bare `off` as false.
-            let severity =
-                if value == &Value::Bool(false) { Some(Severity::Off) } else { value.as_str().and_then(Severity::from_name) };
+            let severity = if value == &Value::Bool(false) {
+                Some(Severity::Off)
+            } else {
+                value.as_str().and_then(Severity::from_name)
+            };
             match severity {
-                Some(severity) => drop(apply.settings.rules.severities.insert(code.to_owned(), severity)),
-                None => apply.report(&format!("rules.{code}"), "must be off, hint, info, warning or error"),
+                Some(severity) => {
+                    apply.settings.rules.severities.insert(code.to_owned(), severity);
+                }
+                None => apply
+                    .report(&format!("rules.{code}"), "must be off, hint, info, warning or error"),
             }
             true
         });
@@ -405,7 +459,11 @@ mod tests {
 
     fn apply(text: &str) -> (Settings, Vec<String>) {
         let mut settings = Settings::default();
-        let problems = settings.apply_file(text, &FilePath::new("/repo")).iter().map(ToString::to_string).collect();
+        let problems = settings
+            .apply_file(text, &FilePath::new("/repo"))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         (settings, problems)
     }
 
@@ -414,7 +472,10 @@ mod tests {
         let text = "puppet: {version: 7}\nnodes:\n  sources: ['nodes/*.json']\n  derive: [{from: trusted.certname, match: '^(?<role>[a-z]+)'}]\nrules: {unknown-key: off, duplicate-key: warning}\n";
         let (settings, problems) = apply(text);
         assert_eq!(problems, Vec::<String>::new());
-        assert_eq!(settings.workspace.common.profile, Profile { version: 7, strict: Strict::Warning });
+        assert_eq!(
+            settings.workspace.common.puppet,
+            PuppetVersion { major: 7, strict: Strict::Warning }
+        );
         assert_eq!(settings.workspace.common.nodes.derive.len(), 1);
         assert_eq!(settings.rules.severities["unknown-key"], Severity::Off);
     }
@@ -424,23 +485,37 @@ mod tests {
         let (settings, problems) = apply(
             "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}]}\nmaxFileSize: 10\n",
         );
-        let keys: Vec<&str> = problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
-        assert_eq!(keys, ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]);
+        let keys: Vec<&str> =
+            problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
+        assert_eq!(
+            keys,
+            ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]
+        );
         assert_eq!(settings.workspace.max_file_size, 10);
     }
 
     #[test]
     fn a_mapping_of_a_huge_path_is_said_and_the_others_count() {
         let huge = "x".repeat(5000);
-        let (settings, problems) = apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
+        let (settings, problems) =
+            apply(&format!("pathMappings:\n  ? /{huge}\n  : data\n  /srv/data: data\n"));
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
-        assert_eq!(settings.workspace.common.path_mappings.map("/srv/data", None, &|_| false), "data");
+        assert_eq!(
+            settings.workspace.common.path_mappings.map("/srv/data", None, &|_| false),
+            "data"
+        );
     }
 
     #[test]
     fn what_editors_keep_for_themselves_is_passed_over() {
         let value = serde_json::json!({"server": {"path": "x"}, "trace": {"server": "off"}, "enable": true, "colour": "red"});
-        let keys = |origin| Settings::default().apply(&value, origin).into_iter().map(|problem| problem.key).collect::<Vec<_>>();
+        let keys = |origin| {
+            Settings::default()
+                .apply(&value, origin)
+                .into_iter()
+                .map(|problem| problem.key)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(keys(Origin::User), ["colour"]);
         assert_eq!(keys(Origin::Repository).len(), 4);
     }
@@ -449,9 +524,16 @@ mod tests {
     fn a_clients_settings_are_found() {
         let rules = serde_json::json!({"rules": {}});
         assert_eq!(section(&rules), Some(&rules));
-        assert_eq!(section(&serde_json::json!({"hiera": {"rules": {}}, "puppet": {}})), Some(&rules));
+        assert_eq!(
+            section(&serde_json::json!({"hiera": {"rules": {}}, "puppet": {}})),
+            Some(&rules)
+        );
         assert_eq!(section(&serde_json::json!({"hiera": null})), Some(&Value::Null));
-        for other in [serde_json::json!({"yaml": {"schemas": {}}}), serde_json::json!({}), serde_json::json!([])] {
+        for other in [
+            serde_json::json!({"yaml": {"schemas": {}}}),
+            serde_json::json!({}),
+            serde_json::json!([]),
+        ] {
             assert_eq!(section(&other), None);
         }
     }
@@ -462,14 +544,18 @@ mod tests {
         for origin in [Origin::Repository, Origin::Editor] {
             let mut settings = Settings::default();
             let problems = settings.apply(&value, origin);
-            assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), ["eyaml"]);
+            assert_eq!(
+                problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(),
+                ["eyaml"]
+            );
             assert_eq!(settings.workspace.eyaml, Default::default());
         }
         let mut settings = Settings::default();
         assert_eq!(settings.apply(&value, Origin::User), []);
         assert!(settings.workspace.eyaml.decrypt);
         let odd = serde_json::json!({"eyaml": {"decrypt": "yes", "privateKey": "keys/k.pem", "keyFolders": "/", "colour": 1}});
-        let keys: Vec<String> = settings.apply(&odd, Origin::User).into_iter().map(|problem| problem.key).collect();
+        let keys: Vec<String> =
+            settings.apply(&odd, Origin::User).into_iter().map(|problem| problem.key).collect();
         assert_eq!(keys, ["eyaml.decrypt", "eyaml.privateKey", "eyaml.keyFolders", "eyaml.colour"]);
     }
 
@@ -490,10 +576,14 @@ mod tests {
                 Kind::Severities => serde_json::json!({"unknown-key": "off"}),
             };
             let set = |value: &Value, origin| {
-                let nested = setting.name.rsplit('.').fold(value.clone(), |value, name| serde_json::json!({name: value}));
+                let nested = setting
+                    .name
+                    .rsplit('.')
+                    .fold(value.clone(), |value, name| serde_json::json!({name: value}));
                 Settings::default().apply(&nested, origin)
             };
-            let refused = [Origin::User, Origin::Editor, Origin::Repository].map(|origin| !set(&value, origin).is_empty());
+            let refused = [Origin::User, Origin::Editor, Origin::Repository]
+                .map(|origin| !set(&value, origin).is_empty());
             let expected = match setting.who {
                 Who::Anybody => [false, false, false],
                 Who::EditorBeyondTheRepository => [false, false, true],

@@ -1,5 +1,6 @@
-//! A small client of the protocol over stdio: the caller writes, a thread of its own reads and stamps the time. Everything that
-//! the server says is remembered, so that what comes while something else is awaited is not lost.
+//! A small client of the protocol over stdio: the caller writes, a thread of its own reads and
+//! stamps the time. Everything that the server says is remembered, so that what comes while
+//! something else is awaited is not lost.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -27,7 +28,8 @@ pub struct Client {
     responses: HashMap<i64, (Instant, Value)>,
     published: HashMap<String, Published>,
     sent: HashMap<String, i64>,
-    /// Answers for a version older than one that was answered for before, or for one that was never sent.
+    /// Answers for a version older than one that was answered for before, or for one that was never
+    /// sent.
     pub stale: usize,
     /// How many times findings were published, for any document.
     pub answers: usize,
@@ -53,7 +55,9 @@ impl Published {
 
     /// Whether some finding's message contains `text`.
     pub fn says(&self, text: &str) -> bool {
-        self.diagnostics.iter().any(|diagnostic| diagnostic["message"].as_str().is_some_and(|message| message.contains(text)))
+        self.diagnostics.iter().any(|diagnostic| {
+            diagnostic["message"].as_str().is_some_and(|message| message.contains(text))
+        })
     }
 }
 
@@ -93,7 +97,10 @@ impl Client {
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
         let stdin = Arc::new(Mutex::new(child.stdin.take()));
-        let mut stdout = BufReader::with_capacity(1 << 16, child.stdout.take().expect("stdout was asked to be a pipe"));
+        let mut stdout = BufReader::with_capacity(
+            1 << 16,
+            child.stdout.take().expect("stdout was asked to be a pipe"),
+        );
         let (sender, arrivals) = channel();
         let answering = stdin.clone();
         std::thread::spawn(move || {
@@ -125,7 +132,11 @@ impl Client {
     }
 
     /// Starts a server in a folder and introduces itself; says when `initialize` was answered.
-    pub fn initialized(command: &mut Command, root: &std::path::Path, options: &Value) -> (Client, Instant) {
+    pub fn initialized(
+        command: &mut Command,
+        root: &std::path::Path,
+        options: &Value,
+    ) -> (Client, Instant) {
         let mut client = Client::spawn(command);
         let capabilities = json!({
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
@@ -183,7 +194,8 @@ impl Client {
         self.notify("$/cancelRequest", &json!({"id": id}))
     }
 
-    /// Waits for the answer to a request that was taken back; gives when it came, and whether it says so.
+    /// Waits for the answer to a request that was taken back; gives when it came, and whether it
+    /// says so.
     pub fn cancelled(&mut self, id: i64) -> (Instant, bool) {
         loop {
             if let Some((at, message)) = self.responses.remove(&id) {
@@ -194,7 +206,13 @@ impl Client {
     }
 
     /// Asks about a place in a document and waits; gives how long that took, and the answer.
-    pub fn ask(&mut self, method: &str, uri: &str, line: usize, column: usize) -> (Duration, Value) {
+    pub fn ask(
+        &mut self,
+        method: &str,
+        uri: &str,
+        line: usize,
+        column: usize,
+    ) -> (Duration, Value) {
         let at = Instant::now();
         let id = self.ask_only(method, uri, line, column);
         let (answered, answer) = self.response(id);
@@ -203,7 +221,10 @@ impl Client {
 
     /// Asks about a place in a document; gives the request's number.
     pub fn ask_only(&mut self, method: &str, uri: &str, line: usize, column: usize) -> i64 {
-        self.request(method, &json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": column}}))
+        self.request(
+            method,
+            &json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": column}}),
+        )
     }
 
     /// Opens a document.
@@ -231,7 +252,10 @@ impl Client {
         *version += 1;
         let version = *version;
         let document = json!({"uri": uri, "version": version});
-        let at = self.notify("textDocument/didChange", &json!({"textDocument": document, "contentChanges": [change]}));
+        let at = self.notify(
+            "textDocument/didChange",
+            &json!({"textDocument": document, "contentChanges": [change]}),
+        );
         (version, at)
     }
 
@@ -249,7 +273,8 @@ impl Client {
         }
     }
 
-    /// Like [`Client::response`], but an error is given back, as `None`: requests about a text that has changed since may fail.
+    /// Like [`Client::response`], but an error is given back, as `None`: requests about a text that
+    /// has changed since may fail.
     pub fn response_or_error(&mut self, id: i64) -> (Instant, Option<Value>) {
         loop {
             if let Some((at, mut message)) = self.responses.remove(&id) {
@@ -265,9 +290,16 @@ impl Client {
     }
 
     /// Waits for findings of a document at this version that are as they should be.
-    pub fn diagnostics_that(&mut self, uri: &str, version: i64, right: impl Fn(&Published) -> bool) -> Published {
+    pub fn diagnostics_that(
+        &mut self,
+        uri: &str,
+        version: i64,
+        right: impl Fn(&Published) -> bool,
+    ) -> Published {
         loop {
-            if let Some(published) = self.published.get(uri).filter(|it| it.version == Some(version) && right(it)) {
+            if let Some(published) =
+                self.published.get(uri).filter(|it| it.version == Some(version) && right(it))
+            {
                 return published.clone();
             }
             self.listen(&format!("the findings of {uri} at version {version}"));
@@ -294,18 +326,25 @@ impl Client {
         while self.hear(pause) {}
     }
 
-    /// What was said last of a document: lines (from 0) and messages, as the library's `findings` tells them.
+    /// What was said last of a document: lines (from 0) and messages, as the library's `findings`
+    /// tells them.
     pub fn told(&self, uri: &str) -> Vec<(u64, String)> {
-        let line = |it: &Value| it["range"]["start"]["line"].as_u64().expect("a finding has a place");
+        let line =
+            |it: &Value| it["range"]["start"]["line"].as_u64().expect("a finding has a place");
         let message = |it: &Value| it["message"].as_str().unwrap_or_default().to_owned();
-        self.latest(uri).map_or_else(Vec::new, |last| last.diagnostics.iter().map(|it| (line(it), message(it))).collect())
+        self.latest(uri).map_or_else(Vec::new, |last| {
+            last.diagnostics.iter().map(|it| (line(it), message(it))).collect()
+        })
     }
 
-    /// Listens until these findings of these documents were told, in vain at most for the patience; and on until nothing has come for a while,
-    /// as what was right may be taken back. Other work on the machine makes pauses of any length, so that a pause alone tells nothing.
+    /// Listens until these findings of these documents were told, in vain at most for the patience;
+    /// and on until nothing has come for a while, as what was right may be taken back. Other work
+    /// on the machine makes pauses of any length, so that a pause alone tells nothing.
     pub fn settle(&mut self, pause: Duration, expected: &[(String, Vec<(u64, String)>)]) {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE && expected.iter().any(|(uri, findings)| self.told(uri) != *findings) {
+        while begun.elapsed() < PATIENCE
+            && expected.iter().any(|(uri, findings)| self.told(uri) != *findings)
+        {
             self.hear(pause);
         }
         self.quiet(pause);
@@ -324,9 +363,14 @@ impl Client {
         };
         match message["method"].as_str() {
             Some("textDocument/publishDiagnostics") => self.published(at, &message["params"]),
-            Some("$/progress") if message["params"]["value"]["kind"] == "end" => self.progress_ended = Some(at),
+            Some("$/progress") if message["params"]["value"]["kind"] == "end" => {
+                self.progress_ended = Some(at)
+            }
             Some(_) => {}
-            None => drop(self.responses.insert(message["id"].as_i64().expect("our ids are numbers"), (at, message))),
+            None => drop(
+                self.responses
+                    .insert(message["id"].as_i64().expect("our ids are numbers"), (at, message)),
+            ),
         }
         true
     }
@@ -337,7 +381,8 @@ impl Client {
         let version = params["version"].as_i64();
         let diagnostics = params["diagnostics"].as_array().cloned().unwrap_or_default();
         let before = self.published.get(&uri);
-        let went_back = before.is_some_and(|before| before.version.is_some() && version < before.version);
+        let went_back =
+            before.is_some_and(|before| before.version.is_some() && version < before.version);
         let unknown = version > self.sent.get(&uri).copied();
         if version.is_some() && self.sent.contains_key(&uri) && (went_back || unknown) {
             self.stale += 1;
@@ -398,6 +443,7 @@ fn write_message(stdin: &Mutex<Option<ChildStdin>>, message: &str) {
     let mut stdin = stdin.lock().expect("nobody panics while writing");
     let Some(stdin) = stdin.as_mut() else { return };
     // A server that has ended is noticed by whoever waits for its answer.
-    let _ =
-        stdin.write_all(format!("Content-Length: {}\r\n\r\n{message}", message.len()).as_bytes()).and_then(|()| stdin.flush());
+    let _ = stdin
+        .write_all(format!("Content-Length: {}\r\n\r\n{message}", message.len()).as_bytes())
+        .and_then(|()| stdin.flush());
 }

@@ -1,5 +1,6 @@
-//! The floor: a server that only echoes, over the same transport as the real one, tower-lsp and tokio as they come. (The real one reads its
-//! input on a thread of its own, looks at more messages at a time, and has another allocator.)
+//! The floor: a server that only echoes, over the same transport as the real one, tower-lsp and
+//! tokio as they come. (The real one reads its input on a thread of its own, looks at more messages
+//! at a time, and has another allocator.)
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::{Client, LanguageServer, LspService, Server, lsp_types as lsp};
@@ -13,7 +14,9 @@ impl LanguageServer for Floor {
     async fn initialize(&self, _: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         let capabilities = lsp::ServerCapabilities {
             position_encoding: Some(lsp::PositionEncodingKind::UTF8),
-            text_document_sync: Some(lsp::TextDocumentSyncCapability::Kind(lsp::TextDocumentSyncKind::INCREMENTAL)),
+            text_document_sync: Some(lsp::TextDocumentSyncCapability::Kind(
+                lsp::TextDocumentSyncKind::INCREMENTAL,
+            )),
             hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
             definition_provider: Some(lsp::OneOf::Left(true)),
             ..lsp::ServerCapabilities::default()
@@ -40,19 +43,33 @@ impl LanguageServer for Floor {
         Ok(Some(lsp::Hover { contents, range: None }))
     }
 
-    async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
+    async fn goto_definition(
+        &self,
+        params: lsp::GotoDefinitionParams,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let uri = params.text_document_position_params.text_document.uri;
-        Ok(Some(lsp::GotoDefinitionResponse::Scalar(lsp::Location { uri, range: lsp::Range::default() })))
+        Ok(Some(lsp::GotoDefinitionResponse::Scalar(lsp::Location {
+            uri,
+            range: lsp::Range::default(),
+        })))
     }
 }
 
 /// Serves until standard input ends, with as many threads for messages as the real server has.
 pub fn run() {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).thread_stack_size(16 << 20).enable_all().build().expect("a runtime can be made");
+    let runtime = runtime
+        .worker_threads(2)
+        .thread_stack_size(16 << 20)
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
     runtime.block_on(async {
         let (service, socket) = LspService::new(|client| Floor { client });
-        Server::new(tokio::io::stdin(), tokio::io::stdout(), socket).concurrency_level(64).serve(service).await;
+        Server::new(tokio::io::stdin(), tokio::io::stdout(), socket)
+            .concurrency_level(64)
+            .serve(service)
+            .await;
     });
     runtime.shutdown_background();
 }

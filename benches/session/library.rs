@@ -24,8 +24,14 @@ pub fn workspace(root: &Path) -> Workspace {
 /// The findings of a file: line (from 0) and message.
 pub fn findings(snapshot: &Snapshot, path: &Path) -> Vec<(u64, String)> {
     let path = FilePath::new(path.to_str().expect("paths here are UTF-8"));
-    let text = snapshot.file(&path).and_then(|file| file.text()).expect("the file is a text that the workspace reads");
+    let text = snapshot
+        .file(&path)
+        .and_then(|file| file.text())
+        .expect("the file is a text that the workspace reads");
     let found = check_file(snapshot, &path, &RulesConfig::default());
     let line = |offset| u64::from(text.line_col(offset, Encoding::Utf8).line);
-    found.into_iter().map(|finding| (line(snapshot.place(finding.span).start), finding.message)).collect()
+    found
+        .into_iter()
+        .map(|finding| (line(snapshot.place(finding.span).start), finding.message))
+        .collect()
 }

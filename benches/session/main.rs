@@ -1,9 +1,12 @@
-//! Whole-process runs over stdio: what an edit, a hover, a start cost the person at the keyboard, beside a server that only echoes.
+//! Whole-process runs over stdio: what an edit, a hover, a start cost the person at the keyboard,
+//! beside a server that only echoes.
 //!
-//! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits requests` some rows. `HIERA_LS_BENCH=quick` takes
-//! fewer and smaller samples. `HIERA_LS_CORPUS_ROOT` and `HIERA_LS_CORPUS_SCOPES` name a control repository and the scopes of its nodes (JSON
-//! lines) for the rows that have room for one. Nothing is asserted about time: other work on the machine would decide it. Each row
-//! measures the floor and the real server in turns, so that their ratio holds when the machine's speed drifts.
+//! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits
+//! requests` some rows. `HIERA_LS_BENCH=quick` takes fewer and smaller samples.
+//! `HIERA_LS_CORPUS_ROOT` and `HIERA_LS_CORPUS_SCOPES` name a control repository and the scopes of
+//! its nodes (JSON lines) for the rows that have room for one. Nothing is asserted about time:
+//! other work on the machine would decide it. Each row measures the floor and the real server in
+//! turns, so that their ratio holds when the machine's speed drifts.
 
 mod client;
 mod floor;
@@ -22,7 +25,8 @@ use client::Client;
 use generate::{Repo, Shape};
 use report::Figure;
 
-/// The argument that makes this program the floor: one program is built, and the floor is never older than what asks it.
+/// The argument that makes this program the floor: one program is built, and the floor is never
+/// older than what asks it.
 const FLOOR: &str = "--floor";
 
 /// What the rows need to know.
@@ -52,14 +56,16 @@ impl Bench {
 
     /// The server that only echoes.
     fn floor(&self) -> Command {
-        let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
+        let mut command =
+            Command::new(std::env::current_exe().expect("a running program has a path"));
         command.arg(FLOOR);
         command
     }
 
     /// Both servers in a folder, initialized and at rest.
     fn both(&self, root: &Path, options: &serde_json::Value) -> [Client; 2] {
-        let [mut ours, floor] = [self.ours(), self.floor()].map(|mut command| Client::initialized(&mut command, root, options).0);
+        let [mut ours, floor] = [self.ours(), self.floor()]
+            .map(|mut command| Client::initialized(&mut command, root, options).0);
         ours.progress_end();
         [ours, floor]
     }
@@ -77,11 +83,14 @@ fn main() {
         return floor::run();
     }
     // Cargo adds a flag of its own.
-    let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let wanted: Vec<&String> =
+        arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    let variable =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let bench = Bench {
         quick: std::env::var("HIERA_LS_BENCH").is_ok_and(|mode| mode == "quick"),
-        corpus: variable("HIERA_LS_CORPUS_ROOT").map(|root| (root, variable("HIERA_LS_CORPUS_SCOPES"))),
+        corpus: variable("HIERA_LS_CORPUS_ROOT")
+            .map(|root| (root, variable("HIERA_LS_CORPUS_SCOPES"))),
         scratch: std::env::temp_dir().join(format!("hiera-ls-bench-{}", std::process::id())),
     };
     for name in &wanted {
@@ -92,7 +101,10 @@ fn main() {
         );
     }
     let mut figures: Vec<Figure> = Vec::new();
-    for (name, row) in rows::ROWS.iter().filter(|row| wanted.is_empty() || wanted.iter().any(|name| *name == row.0)) {
+    for (name, row) in rows::ROWS
+        .iter()
+        .filter(|row| wanted.is_empty() || wanted.iter().any(|name| *name == row.0))
+    {
         eprintln!("measuring {name}");
         let measured = row(&bench);
         eprint!("{}", report::markdown(&measured));

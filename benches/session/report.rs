@@ -66,7 +66,14 @@ pub struct Figure {
 impl Figure {
     /// A figure in milliseconds without a goal.
     pub fn new(what: impl Into<String>, ours: Sample) -> Figure {
-        Figure { what: what.into(), unit: "ms", ours, floor: None, goal: String::new(), reached: None }
+        Figure {
+            what: what.into(),
+            unit: "ms",
+            ours,
+            floor: None,
+            goal: String::new(),
+            reached: None,
+        }
     }
 
     /// The same beside the floor's.
@@ -94,7 +101,11 @@ impl Figure {
     /// A further goal: so much for the 99th percentile.
     pub fn and_p99(self, limit: f64) -> Figure {
         let reached = self.reached.unwrap_or(true) && self.ours.p99() <= limit;
-        Figure { goal: format!("{}, p99 at most {limit}", self.goal), reached: Some(reached), ..self }
+        Figure {
+            goal: format!("{}, p99 at most {limit}", self.goal),
+            reached: Some(reached),
+            ..self
+        }
     }
 
     /// The same with a limit for the median.
@@ -122,12 +133,21 @@ pub fn markdown(figures: &[Figure]) -> String {
     for figure in figures {
         let Figure { what, unit, ours, floor, goal, reached } = figure;
         let floor = match floor {
-            Some(floor) => format!("{} | {} | {}", short(floor.p50()), short(floor.p99()), short(ours.p50() / floor.p50())),
+            Some(floor) => format!(
+                "{} | {} | {}",
+                short(floor.p50()),
+                short(floor.p99()),
+                short(ours.p50() / floor.p50())
+            ),
             None => " | | ".to_owned(),
         };
         let reached = reached.map_or("", |reached| if reached { "yes" } else { "no" });
-        let _ =
-            writeln!(text, "| {what} | {unit} | {} | {} | {floor} | {goal} | {reached} |", short(ours.p50()), short(ours.p99()));
+        let _ = writeln!(
+            text,
+            "| {what} | {unit} | {} | {} | {floor} | {goal} | {reached} |",
+            short(ours.p50()),
+            short(ours.p99())
+        );
     }
     text
 }
@@ -151,8 +171,13 @@ pub fn place() -> String {
         .find_map(|line| line.strip_prefix("model name"))
         .map_or("unknown", |rest| rest.trim_start_matches(['\t', ':', ' ']));
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let git = Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(env!("CARGO_MANIFEST_DIR")).output();
-    let commit = git.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    let git = Command::new("git")
+        .args(["describe", "--always", "--dirty"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let commit = git
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_default();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown");
     format!("{cores} cores ({model}), load {load} at the end, commit {commit}")

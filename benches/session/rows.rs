@@ -8,8 +8,8 @@ mod stops;
 
 use std::path::PathBuf;
 
-use hiera_ls::hiera::lookup::Profile;
 use hiera_ls::hiera::scope::Scope;
+use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::nodes;
 use serde_json::{Value, json};
@@ -23,8 +23,9 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 15] = [
+pub const ROWS: [Row; 16] = [
     ("edits", edits::edits),
+    ("kinds", edits::kinds),
     ("broken", edits::broken),
     ("burst", edits::burst),
     ("open-file", edits::open_file),
@@ -60,15 +61,23 @@ impl Subject {
         match &bench.corpus {
             Some((root, scopes)) => {
                 let root = std::fs::canonicalize(root).expect("HIERA_LS_CORPUS_ROOT is a folder");
-                let scopes = scopes.as_ref().map(|path| std::fs::canonicalize(path).expect("HIERA_LS_CORPUS_SCOPES is a file"));
-                let options = scopes.as_ref().map_or(json!({}), |path| json!({"nodes": {"sources": [path]}}));
+                let scopes = scopes.as_ref().map(|path| {
+                    std::fs::canonicalize(path).expect("HIERA_LS_CORPUS_SCOPES is a file")
+                });
+                let options =
+                    scopes.as_ref().map_or(json!({}), |path| json!({"nodes": {"sources": [path]}}));
                 let workspace = workspace(&root);
                 let snapshot = workspace.snapshot();
-                let environments = &snapshot.layout().environments;
-                let data = snapshot.files().filter(|file| environments.iter().any(|environment| environment.reaches(&file.path)));
+                let environments = &snapshot.environments().all;
+                let data = snapshot.files().filter(|file| {
+                    environments.iter().any(|environment| environment.reaches(&file.path))
+                });
                 let text = |path: &str| std::fs::read_to_string(path).ok();
-                let files =
-                    data.filter_map(|file| Some((PathBuf::from(file.path.as_str()), text(file.path.as_str())?))).collect();
+                let files = data
+                    .filter_map(|file| {
+                        Some((PathBuf::from(file.path.as_str()), text(file.path.as_str())?))
+                    })
+                    .collect();
                 Subject { name: "corpus", root, files, scopes, options, _synthetic: None }
             }
             None => {
@@ -91,12 +100,21 @@ impl Subject {
 /// The scopes of a file of them.
 fn scopes(path: &std::path::Path) -> Vec<Scope> {
     let text = std::fs::read_to_string(path).expect("the scopes can be read");
-    let values = nodes::read_values(&FilePath::new(path.to_str().expect("paths here are UTF-8")), &text)
-        .expect("the scopes are JSON lines");
-    let scope = |value: &hiera_ls::hiera::Value| {
-        let certname =
-            value.get("trusted").and_then(|trusted| trusted.get("certname")).and_then(|name| name.as_str()).unwrap_or("unnamed");
-        nodes::literal_scope(value.as_hash().expect("a scope is a hash"), certname, "production", Profile::default())
+    let values =
+        nodes::read_values(&FilePath::new(path.to_str().expect("paths here are UTF-8")), &text)
+            .expect("the scopes are JSON lines");
+    let scope = |value: &hiera_ls::puppet::Value| {
+        let certname = value
+            .get("trusted")
+            .and_then(|trusted| trusted.get("certname"))
+            .and_then(|name| name.as_str())
+            .unwrap_or("unnamed");
+        nodes::literal_scope(
+            value.as_hash().expect("a scope is a hash"),
+            certname,
+            "production",
+            PuppetVersion::default(),
+        )
     };
     values.iter().map(scope).collect()
 }

@@ -1,7 +1,9 @@
-//! A long session at the keyboard: bursts of random edits in a few files, with requests in between, which must be answered.
+//! A long session at the keyboard: bursts of random edits in a few files, with requests in between,
+//! which must be answered.
 //!
-//! Every burst ends with an edit of the file's first entry, a probe, whose finding names a key that no other burst names: an answer is
-//! right only when it names that key, and comes for the last version.
+//! Every burst ends with an edit of the file's first entry, a probe, whose finding names a key that
+//! no other burst names: an answer is right only when it names that key, and comes for the last
+//! version.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,7 +29,8 @@ pub struct Outcome {
     pub hovers: Vec<Duration>,
     /// How long after a burst's last edit the right findings came.
     pub settled: Vec<Duration>,
-    /// The files of which the last answer is not what the library says of their last text, and both.
+    /// The files of which the last answer is not what the library says of their last text, and
+    /// both.
     pub wrong: Vec<String>,
 }
 
@@ -55,10 +58,16 @@ impl Document {
     }
 
     /// Replaces bytes of a line, or lines, and gives the protocol's change for it.
-    fn replace(&mut self, (line, start): (usize, usize), (end_line, end): (usize, usize), text: &str) -> Value {
+    fn replace(
+        &mut self,
+        (line, start): (usize, usize),
+        (end_line, end): (usize, usize),
+        text: &str,
+    ) -> Value {
         let place = |line: usize, column: usize| json!({"line": line, "character": column});
         let tail = self.lines.get(end_line).map_or("", |last| &last[end..]);
-        let joined = format!("{}{text}{tail}", self.lines.get(line).map_or("", |first| &first[..start]));
+        let joined =
+            format!("{}{text}{tail}", self.lines.get(line).map_or("", |first| &first[..start]));
         let after = (end_line + 1).min(self.lines.len());
         self.lines.splice(line..after, joined.split_inclusive('\n').map(str::to_owned));
         json!({"range": {"start": place(line, start), "end": place(end_line, end)}, "text": text})
@@ -66,7 +75,10 @@ impl Document {
 
     /// What a person might do next. The first two lines are the probe's.
     fn random_edit(&mut self, random: &mut Random) -> Value {
-        if self.lines.len() > self.original.len() * 5 / 4 || self.lines.len() < self.original.len() / 2 || random.one_in(2_000) {
+        if self.lines.len() > self.original.len() * 5 / 4
+            || self.lines.len() < self.original.len() / 2
+            || random.one_in(2_000)
+        {
             let probe = self.lines[1].clone();
             self.lines.clone_from(&self.original);
             self.lines[1] = probe;
@@ -84,14 +96,20 @@ impl Document {
         let column = within(random, &self.lines[line]);
         match random.below(12) {
             0..=4 => {
-                let typed = random.pick(&["x", " ", "ø", "7", "'", "\"", ":", "-", "%{", "}", "#", "é", "\n", "[", "]"]);
+                let typed = random.pick(&[
+                    "x", " ", "ø", "7", "'", "\"", ":", "-", "%{", "}", "#", "é", "\n", "[", "]",
+                ]);
                 self.replace((line, column), (line, column), typed)
             }
             5 | 6 => {
                 let (from, to) = (column, within(random, &self.lines[line]));
                 self.replace((line, from.min(to)), (line, from.max(to)), "")
             }
-            7 => self.replace((line, 0), (line, 0), "typed::key: \"%{lookup('profile::nginx::settings_0')}\"\n"),
+            7 => self.replace(
+                (line, 0),
+                (line, 0),
+                "typed::key: \"%{lookup('profile::nginx::settings_0')}\"\n",
+            ),
             8 if line + 1 < self.lines.len() => self.replace((line, 0), (line + 1, 0), ""),
             9 => {
                 let copied = self.lines[2 + random.below(self.lines.len() - 2)].clone();
@@ -115,7 +133,13 @@ impl Document {
 }
 
 /// Runs a session of about so many edits in the file and some others of the repository.
-pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, random: &mut Random) -> Outcome {
+pub fn session(
+    command: &mut Command,
+    repo: &Repo,
+    file: &Probed,
+    edits: usize,
+    random: &mut Random,
+) -> Outcome {
     let (mut client, _) = Client::initialized(command, &repo.root, &json!({}));
     let others = (0..3).map(|_| random.pick(&repo.files));
     let mut documents: Vec<Document> = Vec::new();
@@ -124,7 +148,10 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
         if documents.iter().any(|document| document.uri == uri) {
             continue;
         }
-        let text = format!("---\nprobe::first: \"%{{lookup('nowhere')}}\"\n{}", text.trim_start_matches("---\n"));
+        let text = format!(
+            "---\nprobe::first: \"%{{lookup('nowhere')}}\"\n{}",
+            text.trim_start_matches("---\n")
+        );
         client.open(&uri, 1, &text);
         let original: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
         documents.push(Document { path, uri, lines: original.clone(), original });
@@ -143,15 +170,24 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
             if random.one_in(8) || n == size / 2 {
                 let method = random.pick(&["textDocument/hover", "textDocument/definition"]);
                 let line = random.below(document.lines.len());
-                asked.push((Instant::now(), method, client.ask_only(method, &document.uri, line, random.below(30))));
+                asked.push((
+                    Instant::now(),
+                    method,
+                    client.ask_only(method, &document.uri, line, random.below(30)),
+                ));
             }
         }
         done += size + 1;
         let key = format!("nowhere::after_{done}");
         let before = document.lines[1].trim_end().len();
-        let change = document.replace((1, 0), (1, before), &format!("probe::first: \"%{{lookup('{key}')}}\""));
+        let change = document.replace(
+            (1, 0),
+            (1, before),
+            &format!("probe::first: \"%{{lookup('{key}')}}\""),
+        );
         let (version, sent) = client.change_with(&document.uri, change);
-        let right = client.diagnostics_that(&document.uri, version, |it| it.says(&format!("'{key}'")));
+        let right =
+            client.diagnostics_that(&document.uri, version, |it| it.says(&format!("'{key}'")));
         outcome.settled.push(right.at - sent);
         for (sent, method, id) in asked {
             // The text may have moved on: then an error says so, and that is an answer, too.
@@ -167,14 +203,17 @@ pub fn session(command: &mut Command, repo: &Repo, file: &Probed, edits: usize, 
         let path = FilePath::new(document.path.to_str().expect("paths here are UTF-8"));
         fresh.apply(Change::Open(path, Document::text(&document.lines)));
     }
-    let expected = |document: &Document| (document.uri.clone(), findings(&fresh.snapshot(), &document.path));
+    let expected =
+        |document: &Document| (document.uri.clone(), findings(&fresh.snapshot(), &document.path));
     let expected: Vec<_> = documents.iter().map(expected).collect();
     client.settle(Duration::from_millis(500), &expected);
     outcome.stale = client.stale;
     for (uri, expected) in expected {
         let said = client.told(&uri);
         if said != expected {
-            outcome.wrong.push(format!("{uri}: the server says {said:#?}, the library {expected:#?}"));
+            outcome
+                .wrong
+                .push(format!("{uri}: the server says {said:#?}, the library {expected:#?}"));
         }
     }
     client.stop();

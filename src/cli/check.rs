@@ -28,18 +28,20 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
 
 /// The findings of the folders and files that are named, or of the current folder.
 fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Failure> {
-    let paths: Vec<FilePath> = arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+    let paths: Vec<FilePath> =
+        arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
     if let Some(missing) = paths.iter().find(|path| OsFs.entry(path).is_none()) {
         return Err(Failure(format!("there is no {missing}")));
     }
     let mut opened = open(&arguments.root, paths.first(), Given::new(), None)?;
     let root = &opened.root;
-    if let Some(outside) = paths.iter().find(|path| !path.is_within(root) && !root.is_within(path)) {
+    if let Some(outside) = paths.iter().find(|path| !path.is_within(root) && !root.is_within(path))
+    {
         return Err(Failure(format!(
             "{outside} does not belong to {root}: check each environment by itself, or a folder that holds them all"
         )));
     }
-    if opened.snapshot.layout().environments.is_empty() {
+    if opened.snapshot.environments().all.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {root} or below")));
     }
     look_for_selected(arguments, &mut opened.settings);
@@ -49,17 +51,23 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
 }
 
 /// The findings of the file whose text is on standard input. It need not exist on disk.
-fn of_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<(Opened, Vec<Finding>), Failure> {
+fn of_standard_input(
+    arguments: &CheckArguments,
+    path: FilePath,
+) -> Result<(Opened, Vec<Finding>), Failure> {
     let limit = WorkspaceConfig::default().max_file_size;
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(Failure(format!("standard input is longer than {limit} bytes")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| Failure("standard input is not UTF-8".into()))?;
-    let is_governed = arguments.root.root.is_some() || scan::environment_above(&path, &OsFs).is_some();
+    let text =
+        String::from_utf8(bytes).map_err(|_| Failure("standard input is not UTF-8".into()))?;
+    let is_governed =
+        arguments.root.root.is_some() || scan::environment_above(&path, &OsFs).is_some();
     if !is_governed {
-        // As in an editor: other YAML is none of our business, and the folders around it are not read.
+        // As in an editor: other YAML is none of our business, and the folders around it are not
+        // read.
         let folder = path.parent().unwrap_or_else(|| path.clone());
         let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
         return Ok((Opened { snapshot, settings: Settings::default(), root: folder }, Vec::new()));
@@ -73,7 +81,10 @@ fn of_standard_input(arguments: &CheckArguments, path: FilePath) -> Result<(Open
 /// A rule that is off is looked for when it is asked for by name.
 fn look_for_selected(arguments: &CheckArguments, settings: &mut Settings) {
     let is_selected = |code: &str| arguments.select.iter().any(|selected| selected == code);
-    for rule in catalogue::RULES.iter().filter(|rule| rule.severity == Severity::Off && is_selected(rule.code)) {
+    for rule in catalogue::RULES
+        .iter()
+        .filter(|rule| rule.severity == Severity::Off && is_selected(rule.code))
+    {
         let rules = &mut settings.rules;
         for severities in rules.environments.values_mut().chain([&mut rules.severities]) {
             severities.entry(rule.code.to_owned()).or_insert(Severity::Warning);
@@ -87,5 +98,7 @@ fn is_wanted(finding: &Finding, arguments: &CheckArguments) -> bool {
 }
 
 fn within(snapshot: &Snapshot, finding: &Finding, paths: &[FilePath]) -> bool {
-    snapshot.path(finding.span.file).is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))
+    snapshot
+        .path(finding.span.file)
+        .is_some_and(|path| paths.iter().any(|wanted| path.is_within(wanted)))
 }

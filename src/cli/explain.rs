@@ -1,4 +1,5 @@
-//! `hiera-ls lookup --explain` and `--explain-options`: what Puppet's command prints, and how it ends.
+//! `hiera-ls lookup --explain` and `--explain-options`: what Puppet's command prints, and how it
+//! ends.
 
 use std::io::Write;
 
@@ -6,15 +7,16 @@ use super::lookup::print_options;
 use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
 use crate::hiera::explain::{self, Shown, Subject};
 use crate::hiera::lookup::Resolver;
-use crate::hiera::print;
 use crate::hiera::request::LookupRequest;
 use crate::ide::phrases::Names;
 use crate::text::Span;
+use crate::text::escape::terminal_lines;
 
 /// Explains a request. `resolver` must be new, so that nothing is left out as told before.
 ///
-/// That nothing is found, and what Puppet calls a lookup error, is told as part of the explanation, and the command succeeds. Any other error
-/// stands alone, with the exit status of Puppet's command. Source: semantics 8.5.
+/// That nothing is found, and what Puppet calls a lookup error, is told as part of the explanation,
+/// and the command succeeds. Any other error stands alone, with the exit status of Puppet's
+/// command. Source: semantics 8.5.
 pub(super) fn run(
     arguments: &LookupArguments,
     opened: &Opened,
@@ -30,7 +32,7 @@ pub(super) fn run(
     let explanation = resolver.explain(request, subject);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
-            note(&print::error(&error, &print_options(arguments)));
+            note(&error.printed(&print_options(arguments)));
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {
@@ -40,10 +42,14 @@ pub(super) fn run(
     }
     let names = Names { snapshot: &opened.snapshot, root: &opened.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown { reveal: arguments.reveal_sensitive, line: arguments.lines.then_some(&line), ..Shown::default() };
+    let shown = Shown {
+        reveal: arguments.reveal_sensitive,
+        line: arguments.lines.then_some(&line),
+        ..Shown::default()
+    };
     match render {
         Render::Json => writeln!(out, "{}", explain::json(&explanation.tree, shown))?,
-        _ => write!(out, "{}", explain::text(&explanation.tree, shown))?,
+        _ => write!(out, "{}", terminal_lines(&explain::text(&explanation.tree, shown)))?,
     }
     Ok(Status::Good)
 }

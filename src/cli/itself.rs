@@ -6,7 +6,10 @@ use clap::CommandFactory;
 
 use super::{Arguments, Failure, Status};
 
-pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<Status, Failure> {
+pub(super) fn completions(
+    shell: clap_complete::Shell,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
     let mut script = Vec::new(); // The generator takes a failed write for a defect of its own.
     clap_complete::generate(shell, &mut Arguments::command(), "hiera-ls", &mut script);
     out.write_all(&script)?;
@@ -19,7 +22,8 @@ pub(super) fn man(name: Option<&str>, mut out: &mut dyn Write) -> Result<Status,
     let command = match name {
         None => program,
         Some(name) => {
-            let found = program.get_subcommands().find(|command| command.get_name() == name).cloned();
+            let found =
+                program.get_subcommands().find(|command| command.get_name() == name).cloned();
             found.ok_or_else(|| Failure(format!("there is no command '{name}'")))?
         }
     };

@@ -2,29 +2,46 @@
 
 mod batch;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
-use super::{Failure, Given, LookupArguments, Opened, Render, Status, absolute, explain, note, note_unapplied, open};
+use super::{
+    Failure, Given, LookupArguments, Opened, Places, Render, Status, absolute, explain, note,
+    note_unapplied, open,
+};
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
-use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
-use crate::hiera::types;
-use crate::hiera::value::{Hash, Value};
+use crate::ide::phrases::Names;
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::types;
+use crate::puppet::value::{Hash, Value};
 use crate::text::FilePath;
+use crate::text::escape::terminal_lines;
+use crate::workspace::environments::Environment;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
-use crate::workspace::layers::Environment;
-use crate::workspace::nodes::{Node, from_json, read_values, scope_of};
+use crate::workspace::nodes::{from_json, read_values, scope_of};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
     let opened = open(&arguments.root, None, decryption(arguments)?, None)?;
-    let environment = opened.snapshot.layout().environments.iter().find(|environment| environment.root == opened.root);
-    let nearest = || opened.snapshot.layout().environments.iter().rfind(|environment| opened.root.is_within(&environment.root));
+    let environment = opened
+        .snapshot
+        .environments()
+        .all
+        .iter()
+        .find(|environment| environment.root == opened.root);
+    let nearest = || {
+        opened
+            .snapshot
+            .environments()
+            .all
+            .iter()
+            .rfind(|environment| opened.root.is_within(&environment.root))
+    };
     let Some(environment) = environment.or_else(nearest).cloned() else {
         return Err(Failure(format!("there is no hiera.yaml in {}", opened.root)));
     };
@@ -39,13 +56,16 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     if arguments.explain || arguments.explain_options {
         return explain::run(arguments, &opened, &resolver, &request, out);
     }
-    single(arguments, &resolver, &request, out)
+    single(arguments, &opened, &resolver, &request, out)
 }
 
-/// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names, wherever they are, or those named beside it.
+/// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names,
+/// wherever they are, or those named beside it.
 fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     let mut eyaml = serde_json::json!({"decrypt": arguments.decrypt, "keyFolders": ["/"]});
-    for (name, file) in [("privateKey", &arguments.eyaml_private_key), ("publicKey", &arguments.eyaml_public_key)] {
+    for (name, file) in
+        [("privateKey", &arguments.eyaml_private_key), ("publicKey", &arguments.eyaml_public_key)]
+    {
         if let Some(file) = file {
             eyaml[name] = absolute(file)?.as_str().into();
         }
@@ -72,6 +92,7 @@ fn context<'a>(
 
 fn single(
     arguments: &LookupArguments,
+    opened: &Opened,
     resolver: &Resolver<'_>,
     request: &LookupRequest,
     out: &mut dyn Write,
@@ -79,7 +100,9 @@ fn single(
     let options = print_options(arguments);
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         note_unapplied(&resolution.unapplied_conversions);
-        if *resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS && !resolution.unsettled.is_empty() {
+        if *resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS
+            && !resolution.unsettled.is_empty()
+        {
             note(&format!(
                 "{} files could change '{}' for some nodes: name one with --node, or see --explain",
                 resolution.unsettled.len(),
@@ -87,7 +110,7 @@ fn single(
             ));
         }
     });
-    let Some(answer) = answer.map_err(|error| Failure(print::error(&error, &options)))? else {
+    let Some(answer) = answer.map_err(|error| Failure(error.printed(&options)))? else {
         let names: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
         note(&format!("did not find a value for {}", names.join(", ")));
         return Ok(Status::Bad);
@@ -95,15 +118,31 @@ fn single(
     match arguments.render_as.unwrap_or(Render::Yaml) {
         Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
         Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
+        Render::Yaml if arguments.render_as.is_none() && shows_places(arguments) => {
+            let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+            let lines = print::yaml_lines(&answer.value, &options);
+            let text = print::with_comments(&lines, &|origin| Some(names.place(origin)));
+            write!(out, "{}", terminal_lines(&text))?;
+        }
         Render::Yaml => write!(out, "{}", print::yaml(&answer.value, &options))?,
     }
     Ok(Status::Good)
 }
 
+/// Whether the file and line of each leaf is written: for people, not for programs.
+fn shows_places(arguments: &LookupArguments) -> bool {
+    match arguments.places {
+        Places::Always => true,
+        Places::Never => false,
+        Places::Auto => std::io::stdout().is_terminal(),
+    }
+}
+
 /// What the arguments ask for: the options hash, and what single arguments say in place of it.
 fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     let json = |argument: &str, text: &str| -> Result<Value, Failure> {
-        let parsed: serde_json::Value = serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
+        let parsed: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| Failure(format!("{argument}: {error}")))?;
         Ok(from_json(&parsed))
     };
     let hash = |argument: &str, text: &str| -> Result<Hash, Failure> {
@@ -112,7 +151,9 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     };
     let mut request = LookupRequest::default();
     if let Some(options) = &arguments.options {
-        request.apply_options(&json("--options", options)?).map_err(|error| Failure(format!("--options: {error}")))?;
+        request
+            .apply_options(&json("--options", options)?)
+            .map_err(|error| Failure(format!("--options: {error}")))?;
     }
     if !arguments.keys.is_empty() {
         request.names.clone_from(&arguments.keys);
@@ -130,7 +171,7 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
         request.merge = Some(Ok(strategy));
     }
     if let Some(text) = &arguments.default {
-        request.default_value = Some(text.as_str().into());
+        request.default_value = Some(Value::given(text));
     }
     if let Some(text) = &arguments.overrides {
         request.overrides = hash("--override", text)?;
@@ -145,7 +186,9 @@ fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
 const NO_KEY: &str = "__global__";
 
 fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failure> {
-    let has_options = arguments.knock_out_prefix.is_some() || arguments.sort_merged_arrays || arguments.merge_hash_arrays;
+    let has_options = arguments.knock_out_prefix.is_some()
+        || arguments.sort_merged_arrays
+        || arguments.merge_hash_arrays;
     let Some(merge) = &arguments.merge else {
         if has_options {
             return Err(Failure(DEEP_ONLY.into()));
@@ -170,8 +213,7 @@ fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failu
     Ok(parse_strategy(&from_json(&given))?)
 }
 
-const DEEP_ONLY: &str =
-    "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'";
+const DEEP_ONLY: &str = "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'";
 
 /// Of several scopes in a file, those that are meant: the node's that was named, or all in a batch.
 fn chosen(
@@ -188,63 +230,91 @@ fn chosen(
     match &arguments.node {
         Some(node) => {
             let of_node: Vec<_> = scopes.into_iter().filter(|(name, _)| name == node).collect();
-            if of_node.is_empty() { Err(Failure(format!("{file} holds no scope of the node '{node}'"))) } else { Ok(of_node) }
+            if of_node.is_empty() {
+                Err(Failure(format!("{file} holds no scope of the node '{node}'")))
+            } else {
+                Ok(of_node)
+            }
         }
         None if arguments.batch => Ok(scopes),
-        None => Err(Failure(format!("{file} holds {} scopes: name the node with --node", scopes.len()))),
+        None => {
+            Err(Failure(format!("{file} holds {} scopes: name the node with --node", scopes.len())))
+        }
     }
 }
 
 /// The scopes to answer for, with the names of their nodes.
-fn scopes(arguments: &LookupArguments, opened: &Opened, environment: &Environment) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
+fn scopes(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    environment: &Environment,
+) -> Result<Vec<(String, Arc<Scope>)>, Failure> {
     let name = arguments.root.environment.clone().unwrap_or_else(|| environment.name.clone());
     let config = opened.snapshot.config_of(environment);
-    let (rules, profile) = (&config.nodes.derive, config.profile);
+    let (rules, puppet) = (&config.nodes.derive, config.puppet);
     let read = |file: &str| -> Result<Vec<Value>, Failure> {
         let path = absolute(file)?;
-        let bytes = OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
+        let bytes =
+            OsFs.read(&path, u64::MAX).map_err(|error| Failure(format!("{path}: {error:?}")))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| Failure(format!("{path}: it is not UTF-8")))?;
         read_values(&path, &text).map_err(|error| Failure(format!("{path}: {error}")))
     };
     if let Some(file) = &arguments.scope {
         let one = |value: Value| {
-            let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
-            let certname = value.get("trusted").and_then(|trusted| trusted.get("certname")).and_then(Value::as_str);
+            let hash = value
+                .as_hash()
+                .ok_or_else(|| Failure(format!("{file}: a scope must be a hash")))?;
+            let certname = value
+                .get("trusted")
+                .and_then(|trusted| trusted.get("certname"))
+                .and_then(Value::as_str);
             let certname = certname.or(arguments.node.as_deref()).unwrap_or("unnamed").to_owned();
-            Ok((certname.clone(), Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name, profile))))
+            Ok((
+                certname.clone(),
+                Arc::new(crate::workspace::nodes::literal_scope(hash, &certname, &name, puppet)),
+            ))
         };
-        let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        let scopes: Vec<(String, Arc<Scope>)> =
+            read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return chosen(scopes, arguments, file);
     }
     if let Some(file) = &arguments.facts {
         let one = |value: Value| {
-            let hash = value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
+            let hash =
+                value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
             let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
-            let (certname, mut scope) = scope_of(hash, arguments.node.as_deref(), &stem, &name, profile);
+            let (certname, mut scope) =
+                scope_of(hash, arguments.node.as_deref(), &stem, &name, puppet);
             scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
-        let scopes: Vec<(String, Arc<Scope>)> = read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
+        let scopes: Vec<(String, Arc<Scope>)> =
+            read(file)?.into_iter().map(one).collect::<Result<_, Failure>>()?;
         return chosen(scopes, arguments, file);
     }
-    let known: Vec<&Node> = opened.snapshot.nodes_of(environment).collect();
+    let known = opened.snapshot.nodes_of(environment);
     let wanted = arguments.node.as_deref().or(config.nodes.default.as_deref());
     match wanted.map(|wanted| (wanted, known.iter().find(|node| &*node.name == wanted))) {
         Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
-        Some((wanted, None)) if !known.is_empty() => {
+        Some((wanted, None)) if known.iter().any(|node| node.inferred.is_none()) => {
             let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();
-            Err(Failure(format!("no facts are known of the node '{wanted}'; known are {}", known.join(", "))))
+            Err(Failure(format!(
+                "no facts are known of the node '{wanted}'; known are {}",
+                known.join(", ")
+            )))
         }
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
-            let (certname, mut scope) = scope_of(&crate::hiera::Hash::default(), Some(wanted), wanted, &name, profile);
+            let (certname, mut scope) =
+                scope_of(&crate::puppet::Hash::default(), Some(wanted), wanted, &name, puppet);
             scope.derive(rules.clone());
             Ok(vec![(certname, Arc::new(scope))])
         }
         // Nothing is said of a node: an answer is given as far as it holds for every node.
         None => {
             let mut scope = Scope::open("any node");
-            scope.set("environment", name.as_str().into());
+            scope.set("environment", Value::given(&name));
             Ok(vec![("any node".into(), Arc::new(scope))])
         }
     }

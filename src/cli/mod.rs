@@ -1,20 +1,26 @@
-//! The command line: what each command reads, does and prints. stdout is for answers, stderr for everything else.
+//! The command line: what each command reads, does and prints. stdout is for answers, stderr for
+//! everything else.
 
 mod check;
+mod debug;
 mod explain;
 mod itself;
+pub mod logging;
 mod lookup;
-pub(crate) mod report;
+mod nodes;
+mod report;
 mod rules;
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::hiera::resolution::Unapplied;
 use crate::settings::{self, Origin, Settings};
 use crate::text::FilePath;
+use crate::text::escape::terminal_lines;
 use crate::workspace::fs::{FileSystem, OsFs};
 use crate::workspace::{Change, Snapshot, scan};
 
@@ -40,13 +46,23 @@ impl Status {
     }
 }
 
-/// Language server and checker for Hiera data: what value does this node really get, and which file does it come from?
+impl From<Status> for std::process::ExitCode {
+    fn from(status: Status) -> std::process::ExitCode {
+        std::process::ExitCode::from(status.code())
+    }
+}
+
+/// Language server and checker for Hiera data: what value does this node really get, and which file
+/// does it come from?
 #[derive(Debug, Parser)]
 #[command(name = "hiera-ls", version, disable_help_subcommand = true)]
 pub struct Arguments {
     /// Serve the Language Server Protocol over standard input and output, as `server` does.
     #[arg(long, global = true, hide = true)]
     pub stdio: bool,
+    /// The level of the log on standard error [default: the variable HIERA_LS_LOG, else off].
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub log: Option<logging::Level>,
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -61,10 +77,22 @@ pub enum Command {
     Lookup(Box<LookupArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
+    /// List the nodes that are known, or the variables of one, with their sources.
+    Nodes(Box<NodesArguments>),
     /// Print the catalogue of rules, or explain one.
     Rules {
         /// The rule to explain.
         code: Option<String>,
+    },
+    /// Print what hiera-ls holds of a file, for people who work on it or report a fault.
+    Debug {
+        /// Its tree, its entries, what the index says of its keys, or the scope it is read in.
+        aspect: debug::Aspect,
+        /// The file.
+        file: String,
+        /// Where the data is.
+        #[command(flatten)]
+        root: Box<RootArguments>,
     },
     /// Print what makes a shell complete these commands.
     Completions {
@@ -115,7 +143,8 @@ pub struct LookupArguments {
     /// Facts as JSON or YAML: each is a variable, and all are in `facts`.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     facts: Option<String>,
-    /// The whole top scope as JSON or YAML, taken literally; with --batch also JSON lines, one scope each.
+    /// The whole top scope as JSON or YAML, taken literally; with --batch also JSON lines, one
+    /// scope each.
     #[arg(long, value_name = "FILE")]
     scope: Option<String>,
     /// first, unique, hash, deep, or a JSON hash with `strategy` and its options.
@@ -142,12 +171,14 @@ pub struct LookupArguments {
     /// Values by name, as a JSON hash, for what nothing defines; tokens see them, too.
     #[arg(long, value_name = "JSON")]
     default_values_hash: Option<String>,
-    /// The options hash of Puppet's `lookup` function as JSON: name, value_type (as text), default_value, default_values_hash,
-    /// override, merge. What other arguments say goes before it.
+    /// The options hash of Puppet's `lookup` function as JSON: name, value_type (as text),
+    /// default_value, default_values_hash, override, merge. What other arguments say goes before
+    /// it.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
-    /// Tell how the lookup goes instead of printing the value, as `puppet lookup --explain` does: as text, or with --render-as json
-    /// as a tree. What cannot be looked up is told as well; the exit status is 0.
+    /// Tell how the lookup goes instead of printing the value, as `puppet lookup --explain` does:
+    /// as text, or with --render-as json as a tree. What cannot be looked up is told as well; the
+    /// exit status is 0.
     #[arg(long)]
     explain: bool,
     /// Tell how lookup_options come about for the keys, and nothing else.
@@ -159,10 +190,15 @@ pub struct LookupArguments {
     /// How to print the value [default: yaml; explanations: s].
     #[arg(long, value_name = "FORMAT")]
     render_as: Option<Render>,
+    /// Whether to write the file and line of each part of the value as a comment; auto: on a
+    /// terminal. Not with --render-as.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    places: Places,
     /// Print what Sensitive values hold, and what was decrypted.
     #[arg(long)]
     reveal_sensitive: bool,
-    /// Decrypt values of eyaml with the keys that the options in hiera.yaml name; see --reveal-sensitive.
+    /// Decrypt values of eyaml with the keys that the options in hiera.yaml name; see
+    /// --reveal-sensitive.
     #[arg(long)]
     decrypt: bool,
     /// With --decrypt: the private key to use in place of those in hiera.yaml.
@@ -171,10 +207,24 @@ pub struct LookupArguments {
     /// With --decrypt: the certificate with the public key to use in place of those in hiera.yaml.
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     eyaml_public_key: Option<String>,
-    /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an options hash, or with `name` in
-    /// place of `key`. Each answer tells whether its key was found, or what is wrong; the exit status is 0 once all are answered.
+    /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an
+    /// options hash, or with `name` in place of `key`. Each answer tells whether its key was found,
+    /// or what is wrong; the exit status is 0 once all are answered.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
+}
+
+/// Which nodes to tell of.
+#[derive(Debug, Args)]
+pub struct NodesArguments {
+    /// The node whose variables to print.
+    name: Option<String>,
+    #[command(flatten)]
+    root: RootArguments,
+    /// Print a line of JSON for each node: name, environment, source, whether it is inferred from
+    /// the names of data files, and its variables.
+    #[arg(long)]
+    json: bool,
 }
 
 /// How values are printed.
@@ -188,16 +238,30 @@ enum Render {
     Yaml,
 }
 
+/// When places are written beside a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Places {
+    /// Where standard output is a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// What to check.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Folders, or files to report on within the folder that governs them [default: the current folder].
+    /// Folders, or files to report on within the folder that governs them [default: the current
+    /// folder].
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Check one file only, whose text is on standard input: for editors that run a program on what is not saved yet.
+    /// Check one file only, whose text is on standard input: for editors that run a program on what
+    /// is not saved yet.
     #[arg(long, requires = "stdin_filename")]
     stdin: bool,
-    /// With --stdin: the file's path. In a file that no hiera.yaml governs there is nothing to find.
+    /// With --stdin: the file's path. In a file that no hiera.yaml governs there is nothing to
+    /// find.
     #[arg(long, value_name = "PATH", requires = "stdin", conflicts_with = "paths")]
     stdin_filename: Option<String>,
     #[command(flatten)]
@@ -218,18 +282,23 @@ pub struct CheckArguments {
 
 /// Runs a command of the command line. `out` takes what is asked for; notes go to stderr.
 pub fn run(command: Command, out: &mut dyn Write) -> Status {
+    let start = Instant::now();
     let result = match command {
         Command::Server => return Status::CouldNotRun, // main starts the server itself
         Command::Lookup(arguments) => lookup::run(&arguments, out),
         Command::Check(arguments) => check::run(&arguments, out),
+        Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
+        Command::Nodes(arguments) => nodes::run(&arguments, out),
         Command::Rules { code } => rules::run(code.as_deref(), out),
         Command::Completions { shell } => itself::completions(shell, out),
         Command::Man { name } => itself::man(name.as_deref(), out),
     };
-    result.unwrap_or_else(|failure| {
+    let status = result.unwrap_or_else(|failure| {
         note(&failure.0);
         Status::CouldNotRun
-    })
+    });
+    tracing::info!(status = status.code(), us = start.elapsed().as_micros(), "command ended");
+    status
 }
 
 /// Why a command could not run.
@@ -241,8 +310,9 @@ impl<E: std::fmt::Display> From<E> for Failure {
     }
 }
 
-fn note(message: &str) {
-    eprintln!("hiera-ls: {message}");
+/// Prints a note for people on standard error, if that still has a reader.
+pub fn note(message: &str) {
+    let _ = writeln!(std::io::stderr(), "hiera-ls: {}", terminal_lines(message));
 }
 
 fn note_unapplied(conversions: &[Unapplied]) {
@@ -270,8 +340,8 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
 /// Settings that a command's arguments make.
 type Given = serde_json::Map<String, serde_json::Value>;
 
-/// Reads the settings and the folder of a command; `given` are settings that it makes beside those of `arguments`, `unsaved` a file with the
-/// text to take for what is on disk.
+/// Reads the settings and the folder of a command; `given` are settings that it makes beside those
+/// of `arguments`, `unsaved` a file with the text to take for what is on disk.
 fn open(
     arguments: &RootArguments,
     near: Option<&FilePath>,
@@ -304,13 +374,21 @@ fn open(
     }
     let mut puppet = serde_json::Map::new();
     puppet.extend(arguments.puppet_version.map(|version| ("version".into(), version.into())));
-    puppet.extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
+    puppet
+        .extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());
     let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
-    let opened = settings::open(vec![root.clone()], &[(given.into(), Origin::User)], unsaved.into_iter().collect(), &OsFs);
+    let opened = settings::open(
+        vec![root.clone()],
+        &[(given.into(), Origin::User)],
+        unsaved.into_iter().collect(),
+        &OsFs,
+    );
     for problem in &opened.problems {
         match &problem.file {
-            Some(file) => note(&format!("{}: {problem}", file.relative_to(&root).unwrap_or(file.as_str()))),
+            Some(file) => {
+                note(&format!("{}: {problem}", file.relative_to(&root).unwrap_or(file.as_str())))
+            }
             None => note(&problem.to_string()),
         }
     }

@@ -1,24 +1,31 @@
-//! Findings: what is wrong with a file, or with a whole workspace. The editor and the command line call the same two functions.
+//! Findings: what is wrong with a file, or with a whole workspace. The editor and the command line
+//! call the same two functions.
 
 pub mod catalogue;
-mod incremental;
+pub(crate) mod render;
 pub mod rule;
 mod rules;
+mod secret_lines;
+mod session;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-pub use incremental::Findings;
 pub use rule::{Finding, Related, Rule, Severity};
+pub use session::{Findings, Told};
 
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{DataFile, Facts, Format, Problem, ProblemKind, Reference, TokenUse};
+use crate::hiera::data::{DataFile, EntryData, Format, Problem, ProblemKind, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
+use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
+use crate::hiera::resolution::Resolution;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
@@ -43,14 +50,15 @@ impl RulesConfig {
     }
 }
 
-/// The findings in one file, in the order of their places; none for a file that no environment governs.
+/// The findings in one file, in the order of their places; none for a file that no environment
+/// governs.
 ///
 /// Until the workspace has been read, only what needs no other file is looked for.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
         let mut findings = check.file();
-        findings.extend(check.circles());
-        findings.extend(check.data.parts().iter().flat_map(|part| check.entry(&part.facts)));
+        findings.extend(check.cycles());
+        findings.extend(check.data.parts().iter().flat_map(|part| check.entry(&part.data)));
         in_order(snapshot, findings)
     };
     FileCheck::of(snapshot, path, config, all).unwrap_or_default()
@@ -59,37 +67,63 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
 /// The findings of the whole workspace: those of each file, files in the order of their paths.
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
-    snapshot.keys(); // Once, before all threads wait for it.
-    on_all_cores(&files, |path| check_file(snapshot, path, config)).into_iter().flatten().collect()
+    let start = Instant::now();
+    prepare(snapshot);
+    let index_us = start.elapsed().as_micros();
+    let found = on_all_cores(&files, |path| check_file(snapshot, path, config));
+    let found: Vec<Finding> = found.into_iter().flatten().collect();
+    let (files, findings) = (files.len(), found.len());
+    tracing::info!(files, findings, index_us, us = start.elapsed().as_micros(), "files checked");
+    found
 }
 
-/// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is another matter there.
+/// Makes the indexes that rules ask, once, before all threads wait for them.
+fn prepare(snapshot: &Snapshot) {
+    snapshot.keys();
+    for environment in &snapshot.environments().all {
+        snapshot.manifests(environment);
+    }
+}
+
+/// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is
+/// another matter there.
 fn concerns_config(problem: &Problem) -> bool {
     use ProblemKind::{DuplicateKey, Syntax, UnclosedToken, Unloadable, Unreadable};
-    matches!(problem.kind, Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken)
+    matches!(
+        problem.kind,
+        Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken
+    )
 }
 
 /// The rules that are looked for, with the severities that settings give them.
-type WantedRules = Vec<(&'static Rule, Option<Severity>)>;
+type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// Those that these severities leave on.
-fn wanted(severities: &Severities) -> WantedRules {
+fn enabled(severities: &Severities) -> EnabledRules {
     let with_severity = |rule: &&'static Rule| (*rule, severities.get(rule.code).copied());
-    let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| given.unwrap_or(rule.severity) != Severity::Off;
+    let is_on = |(rule, given): &(&'static Rule, Option<Severity>)| {
+        given.unwrap_or(rule.severity) != Severity::Off
+    };
     catalogue::RULES.iter().map(with_severity).filter(is_on).collect()
 }
 
 /// Findings in the order of their places, each once.
-fn in_order(snapshot: &Snapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by_cached_key(|finding| (snapshot.place(finding.span), finding.rule.code));
-    findings.dedup_by(|a, b| a.span == b.span && a.rule.code == b.rule.code && a.message == b.message);
+fn in_order<F: Borrow<Finding>>(snapshot: &Snapshot, mut findings: Vec<F>) -> Vec<F> {
+    findings.sort_by_cached_key(|finding| {
+        let Finding { span, rule, .. } = finding.borrow();
+        (snapshot.place(*span), rule.code)
+    });
+    findings.dedup_by(|a, b| {
+        let (a, b): (&Finding, &Finding) = ((*a).borrow(), (*b).borrow());
+        a.span == b.span && a.rule.code == b.rule.code && a.message == b.message
+    });
     findings
 }
 
 /// One file, about to be checked: as a whole, and entry by entry.
 struct FileCheck<'a> {
     context: FileContext<'a>,
-    rules: LazyCell<WantedRules, &'a dyn Fn() -> WantedRules>,
+    rules: LazyCell<EnabledRules, &'a dyn Fn() -> EnabledRules>,
     data: Arc<DataFile>,
     /// The config that the file is, if it is one.
     own_config: Option<&'a HieraConfig>,
@@ -98,15 +132,23 @@ struct FileCheck<'a> {
     /// Whether Puppet reads it at all: what it never reads does no harm.
     is_read: bool,
     strategy: &'a dyn Fn(&str) -> Option<Strategy>,
+    options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
+    lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
 }
 
 impl FileCheck<'_> {
     /// Looks at the file at `path`; `None` for one that has nothing to do with Hiera.
-    fn of<T>(snapshot: &Snapshot, path: &FilePath, rules: &RulesConfig, look: impl FnOnce(&FileCheck<'_>) -> T) -> Option<T> {
-        let (file, environment) = (snapshot.file(path)?, snapshot.layout().environment_of(path)?);
+    fn of<T>(
+        snapshot: &Snapshot,
+        path: &FilePath,
+        rules: &RulesConfig,
+        look: impl FnOnce(&FileCheck<'_>) -> T,
+    ) -> Option<T> {
+        let (file, environment) =
+            (snapshot.file(path)?, snapshot.environments().environment_of(path)?);
         let view = snapshot.view(environment);
         let context = FileContext { snapshot, environment, view: &view, file };
-        let own_config = environment.configs().map(|(_, config)| &**config).find(|config| config.path == *path);
+        let own_config = environment.config_at(path);
         let is_read = own_config.is_some() || environment.governs(path);
         if !is_read && !environment.lies_in_datadir(path) {
             return None; // Some other file of the folder.
@@ -120,10 +162,23 @@ impl FileCheck<'_> {
         };
         let layer = environment.layer(path).filter(|_| own_config.is_none());
         let scope = LazyCell::new(|| snapshot.inferred_scope(environment, path));
-        let wanted = || wanted(rules.of(&environment.root));
-        let resolver = LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
+        let enabled = || enabled(rules.of(&environment.root));
+        let resolver =
+            LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
-        Some(look(&FileCheck { context, rules: LazyCell::new(&wanted), data, own_config, layer, is_read, strategy: &strategy }))
+        let options = |key: &LookupKey| resolver.options_entry(key);
+        let lookup = |key: &LookupKey, merge: Option<&Strategy>| resolver.lookup(key, merge);
+        Some(look(&FileCheck {
+            context,
+            rules: LazyCell::new(&enabled),
+            data,
+            own_config,
+            layer,
+            is_read,
+            strategy: &strategy,
+            options: &options,
+            lookup: &lookup,
+        }))
     }
 
     /// What concerns the file as a whole, or several of its entries.
@@ -133,21 +188,32 @@ impl FileCheck<'_> {
             Check::Problem(check) => self.problems(check, self.data.repeated(), findings),
             // What is missing from a config that cannot be read may be what could not be read.
             Check::Config(check) if self.data.refused().is_none() => {
-                self.own_config.into_iter().for_each(|config| check(config, &self.context, findings));
+                self.own_config
+                    .into_iter()
+                    .for_each(|config| check(config, &self.context, findings));
             }
-            Check::File(check) if complete && self.own_config.is_none() => check(&self.context, findings),
+            Check::File(check) if complete && self.own_config.is_none() => {
+                check(&self.context, findings)
+            }
             _ => {}
         })
     }
 
     /// What concerns one entry.
-    fn entry(&self, facts: &Facts) -> Vec<Finding> {
+    fn entry(&self, entry: &EntryData) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
-        let context =
-            layer.map(|layer| EntryContext { file: self.context, data: &self.data, facts, layer, strategy: self.strategy });
+        let context = layer.map(|layer| EntryContext {
+            file: self.context,
+            data: &self.data,
+            entry,
+            layer,
+            strategy: self.strategy,
+            options: self.options,
+            lookup: self.lookup,
+        });
         let options = context.as_ref().and_then(EntryContext::options);
         self.each_rule(|check, findings| match (check, &context) {
-            (Check::Problem(check), _) => self.problems(check, &facts.problems, findings),
+            (Check::Problem(check), _) => self.problems(check, &entry.problems, findings),
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
                 let context = DataContext { file: *file, data: &self.data, layer };
@@ -158,23 +224,23 @@ impl FileCheck<'_> {
     }
 
     /// Circles that its tokens close.
-    fn circles(&self) -> Vec<Finding> {
+    fn cycles(&self) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
         self.each_rule(|check, findings| {
-            if let (Check::Circles(check), Some(layer)) = (check, layer) {
+            if let (Check::Cycles(check), Some(layer)) = (check, layer) {
                 check(&DataContext { file: self.context, data: &self.data, layer }, findings);
             }
         })
     }
 
     /// Whether, levels left aside, some token of it is part of a circle.
-    fn may_have_circles(&self) -> bool {
-        let (index, wanted) = (self.context.snapshot.keys(), self.context.snapshot.wanted());
+    fn may_have_cycles(&self) -> bool {
+        let (index, cancel) = (self.context.snapshot.keys(), self.context.snapshot.cancel_token());
         let is_part = |token: &TokenUse| match &token.reference {
-            Reference::Key { key, .. } => index.in_one_circle(&token.root, &key.root_text()),
+            Reference::Key { key, .. } => index.in_one_cycle(&token.root, &key.root_text()),
             Reference::Variable(_) => false,
         };
-        self.data.tokens().take_while(|_| wanted.is_so()).any(is_part)
+        self.data.tokens().take_while(|_| !cancel.is_cancelled()).any(is_part)
     }
 
     fn problems(
@@ -183,7 +249,9 @@ impl FileCheck<'_> {
         problems: &[Problem],
         findings: &mut Vec<Finding>,
     ) {
-        let counts = |problem: &&Problem| self.is_read && (self.own_config.is_none() || concerns_config(problem));
+        let counts = |problem: &&Problem| {
+            self.is_read && (self.own_config.is_none() || concerns_config(problem))
+        };
         problems.iter().filter(counts).for_each(|problem| check(problem, &self.context, findings));
     }
 

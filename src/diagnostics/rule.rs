@@ -1,13 +1,16 @@
 //! What a rule is, and what it finds.
 
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{DataFile, Facts, Problem};
+use crate::hiera::data::{DataFile, EntryData, Problem};
+use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
-use crate::hiera::value::{Key, Member};
+use crate::hiera::resolution::Resolution;
+use crate::puppet::value::{Key, Member};
 use crate::text::Span;
+use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
-use crate::workspace::layers::Environment;
 use crate::workspace::{EnvironmentView, Snapshot};
 
 /// A rule of the catalogue.
@@ -42,7 +45,8 @@ pub enum Severity {
 
 impl Severity {
     /// All, the mildest first.
-    pub const ALL: [Severity; 5] = [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
+    pub const ALL: [Severity; 5] =
+        [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
 
     /// The name in settings and reports.
     pub fn name(self) -> &'static str {
@@ -66,13 +70,16 @@ impl Severity {
 pub enum Check {
     /// One problem of a data file at a time, as its reader saw it; needs no other file.
     Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
-    /// A top-level entry of a data file (or all of a file that is read as a whole), in its workspace. What is found depends on the entry, on
-    /// the definitions of the keys that lookups of its own and of those in its tokens may come to, on `lookup_options`, and on no other data.
+    /// A top-level entry of a data file (or all of a file that is read as a whole), in its
+    /// workspace. What is found depends on the entry, on the definitions of the keys that lookups
+    /// of its own and of those in its tokens may come to, on `lookup_options`, and on no other
+    /// data.
     Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
     /// The `lookup_options` of a data file, in its workspace.
     Options(fn(&Member, &DataContext<'_>, &mut Vec<Finding>)),
-    /// The tokens of a whole data file, in its workspace: circles, which any question that a token asks may close.
-    Circles(fn(&DataContext<'_>, &mut Vec<Finding>)),
+    /// The tokens of a whole data file, in its workspace: circles, which any question that a token
+    /// asks may close.
+    Cycles(fn(&DataContext<'_>, &mut Vec<Finding>)),
     /// A `hiera.yaml`.
     Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),
     /// A file that lies where data lies.
@@ -111,23 +118,35 @@ pub struct EntryContext<'a> {
     /// What is in it.
     pub data: &'a DataFile,
     /// The entry.
-    pub facts: &'a Facts,
+    pub entry: &'a EntryData,
     /// The layer that reads it.
     pub layer: &'a Layer,
-    /// The merge strategy of a root key for the nodes that see this file, if `lookup_options` make sense.
+    /// The merge strategy of a root key for the nodes that see this file, if `lookup_options` make
+    /// sense.
     pub strategy: &'a dyn Fn(&str) -> Option<Strategy>,
+    /// The entry of `lookup_options` that serves a key, for the same nodes.
+    pub options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
+    /// The lookup of a key, for the same nodes.
+    pub lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
 }
 
 impl<'a> EntryContext<'a> {
-    /// The root keys of the entry and what stands under them; without those that another entry overwrites.
+    /// The root keys of the entry and what stands under them; without those that another entry
+    /// overwrites.
     pub fn members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
-        let (data, facts) = (self.data, self.facts);
-        facts.members.iter().filter(|(key, member)| data.counts(key, member)).map(|(key, member)| (key, member))
+        let (data, entry) = (self.data, self.entry);
+        entry
+            .members
+            .iter()
+            .filter(|(key, member)| data.counts(key, member))
+            .map(|(key, member)| (key, member))
     }
 
     /// The `lookup_options` of the file, if this is their entry.
     pub fn options(&self) -> Option<&'a Member> {
-        self.members().find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS)).map(|(_, member)| member)
+        self.members()
+            .find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
+            .map(|(_, member)| member)
     }
 }
 
@@ -173,7 +192,13 @@ pub struct Related {
 impl Finding {
     /// A finding of this rule.
     pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Finding {
-        Finding { rule, severity: rule.severity, span, message: message.into(), related: Vec::new() }
+        Finding {
+            rule,
+            severity: rule.severity,
+            span,
+            message: message.into(),
+            related: Vec::new(),
+        }
     }
 
     /// The same with a place that explains it, if there is one.

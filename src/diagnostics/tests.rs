@@ -1,10 +1,13 @@
-//! The rules, by what they say of small workspaces. `catalogue` holds the pages to their promises; the others go by subject.
+//! The rules, by what they say of small workspaces. `catalogue` holds the pages to their promises;
+//! the others go by subject.
 
 mod catalogue;
 mod config;
-mod incremental;
 mod loops;
+mod manifests;
 mod options;
+mod parameters;
+mod session;
 mod tokens;
 mod values;
 mod workspaces;

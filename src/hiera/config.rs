@@ -1,9 +1,11 @@
-//! `hiera.yaml` as written: its levels with the place of each part, and all that Puppet finds wrong with it.
+//! `hiera.yaml` as written: its levels with the place of each part, and all that Puppet finds wrong
+//! with it.
 //!
 //! What a level's locations are in a scope is [`hierarchy`](super::hierarchy)'s business.
 //! Source of every rule here: semantics section 1, checked against Puppet 7.23 and 8.11.
 
 mod checks;
+mod content;
 mod place;
 mod problem;
 mod reading;
@@ -13,16 +15,18 @@ mod v3;
 mod v4;
 mod v5;
 
-pub use problem::{ConfigProblem, ConfigProblemKind};
+pub use content::{may_hold_config, version_by_content};
+pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
 pub use selector::select;
-pub use templates::{METHOD_SYNTAX, Template, template_error};
+pub use templates::{METHOD_SYNTAX, Template, TemplateError, template_error};
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::data::{DataFile, Format};
-use super::lookup::Profile;
-use super::value::Value;
+use super::data::{DataFile, Format, Refusal};
+use crate::puppet::PuppetVersion;
+use crate::puppet::value::Value;
 use crate::text::{FileId, FilePath, Span, Text};
 use reading::{Levels, Reading};
 
@@ -54,6 +58,9 @@ pub struct HieraConfig {
     pub problems: Vec<ConfigProblem>,
     /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
     pub refused: Option<String>,
+    /// Where datadirs lie on this machine, by the datadir as written, where that is not what is
+    /// written: relative to the config's folder unless absolute, tokens as they are.
+    datadirs: BTreeMap<Arc<str>, String>,
     /// Its text; empty for one that is not written.
     text: Text,
 }
@@ -90,31 +97,38 @@ pub struct Level {
     pub backend: Backend,
     /// Where its data lies.
     pub locations: Locations,
-    /// The folder that paths and globs are relative to, itself relative to the folder of `hiera.yaml`.
+    /// The folder that paths and globs are relative to, itself relative to the folder of
+    /// `hiera.yaml`.
     pub datadir: Template,
-    /// What the name of a file ends with; it is added where it is missing. Versions 3 and 4 have it.
+    /// What the name of a file ends with; it is added where it is missing. Versions 3 and 4 have
+    /// it.
     pub extension: Option<Arc<str>>,
     /// Options for the backend, uninterpolated.
     pub options: Option<Value>,
 }
 
 impl Level {
-    /// What the built-in function of this level says when it is called: `yaml_data` and its like want a path and take no options,
-    /// `eyaml_lookup_key` wants a path.
+    /// What the built-in function of this level says when it is called: `yaml_data` and its like
+    /// want a path and take no options, `eyaml_lookup_key` wants a path.
     pub fn call_error(&self) -> Option<String> {
-        let built_in =
-            self.backend.kind == BackendKind::DataHash && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
+        let built_in = self.backend.kind == BackendKind::DataHash
+            && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
         // What version 3 says of a backend is not passed on to a data_hash function.
         let passes_options = self.extension.is_none();
-        let has_options =
-            passes_options && self.options.as_ref().and_then(Value::as_hash).is_some_and(|options| !options.is_empty());
+        let has_options = passes_options
+            && self
+                .options
+                .as_ref()
+                .and_then(Value::as_hash)
+                .is_some_and(|options| !options.is_empty());
         let without_path = matches!(self.locations, Locations::None | Locations::Uris(_));
         let places = "one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this";
         if built_in && (has_options || without_path) {
             return Some(format!("'{}' {places} data_hash function", self.backend.name));
         }
-        (eyaml && without_path).then(|| format!("'{}': {places} lookup_key function", self.backend.name))
+        (eyaml && without_path)
+            .then(|| format!("'{}': {places} lookup_key function", self.backend.name))
     }
 }
 
@@ -140,7 +154,8 @@ pub enum BackendKind {
     DataDig,
     /// A Hiera 3 backend, in the global layer only.
     Hiera3,
-    /// A function of the data providers before Hiera 5, which takes nothing and returns a whole hash.
+    /// A function of the data providers before Hiera 5, which takes nothing and returns a whole
+    /// hash.
     LegacyFunction,
 }
 
@@ -220,7 +235,9 @@ impl Locations {
     /// The patterns of places, as written.
     pub fn templates(&self) -> &[Template] {
         match self {
-            Locations::Paths(templates) | Locations::Globs(templates) | Locations::Uris(templates) => templates,
+            Locations::Paths(templates)
+            | Locations::Globs(templates)
+            | Locations::Uris(templates) => templates,
             Locations::Mapped { path, .. } => std::slice::from_ref(path),
             Locations::None => &[],
         }
@@ -239,13 +256,19 @@ pub struct ConfigSource<'a> {
     /// The layer that it configures.
     pub layer: &'a Layer,
     /// Which Puppet reads it.
-    pub profile: Profile,
+    pub puppet: PuppetVersion,
 }
 
 impl HieraConfig {
-    /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can be read of a file that is no YAML.
+    /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can
+    /// be read of a file that is no YAML.
     pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
-        let mut reading = Reading { source, problems: Vec::new(), when_used: Vec::new(), when_called: Vec::new() };
+        let mut reading = Reading {
+            source,
+            problems: Vec::new(),
+            when_used: Vec::new(),
+            when_called: Vec::new(),
+        };
         let (version, levels) = match (&data.root(), data.refused()) {
             (None, Some(_)) => (Version::V5, Levels::default()),
             (root, _) => reading.config(root.as_ref()),
@@ -258,13 +281,14 @@ impl HieraConfig {
             hierarchy: levels.hierarchy.into_iter().map(Arc::new).collect(),
             default_hierarchy: levels.default_hierarchy.into_iter().map(Arc::new).collect(),
             problems: reading.problems,
-            refused: data.refused().map(str::to_owned),
+            refused: data.refused().map(Refusal::to_string),
             text: source.text.clone(),
             ..HieraConfig::unwritten(source.path)
         }
     }
 
-    /// The config that applies where the global layer has no file at `path`, and where an older setting asks for one: version 5's defaults.
+    /// The config that applies where the global layer has no file at `path`, and where an older
+    /// setting asks for one: version 5's defaults.
     pub fn default_at(path: &FilePath) -> HieraConfig {
         HieraConfig { hierarchy: vec![Arc::new(default_level())], ..HieraConfig::unwritten(path) }
     }
@@ -279,6 +303,7 @@ impl HieraConfig {
             default_hierarchy: Vec::new(),
             problems: Vec::new(),
             refused: None,
+            datadirs: BTreeMap::new(),
             text: Text::default(),
         }
     }
@@ -286,6 +311,22 @@ impl HieraConfig {
     /// The folder that datadirs are relative to.
     pub fn base(&self) -> FilePath {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))
+    }
+
+    /// Has the levels read where `place` puts the datadirs that they name, see
+    /// [`datadir`](HieraConfig::datadir).
+    pub fn place_datadirs(&mut self, mut place: impl FnMut(&str) -> String) {
+        let written: BTreeSet<Arc<str>> =
+            self.levels().map(|level| level.datadir.text.clone()).collect();
+        let moved = |text: Arc<str>| Some((text.clone(), place(&text))).filter(|it| it.1 != *text);
+        self.datadirs = written.into_iter().filter_map(moved).collect();
+    }
+
+    /// Where the datadir of a level lies on this machine: as written, or where path mapping puts
+    /// it. Relative to [`base`](HieraConfig::base) unless absolute; tokens stay as they are.
+    pub fn datadir<'a>(&'a self, level: &'a Level) -> &'a str {
+        let written = &level.datadir.text;
+        self.datadirs.get(written).map_or(written, String::as_str)
     }
 
     /// All levels, those of the default hierarchy last.

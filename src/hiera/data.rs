@@ -1,56 +1,73 @@
-//! A data file: its tree turned into values with their origins, and all that rules and features need to know of it.
+//! A data file: its tree turned into values with their origins, and all that rules and features
+//! need to know of it.
 //!
-//! A file is read in parts: each top-level entry by itself where it can be cut ([`crate::yaml::cut`]), so that an edit costs what it
-//! touches, or all at once. What YAML means follows Psych (semantics section 4); where Puppet refuses the whole file, the values
-//! that can be read are kept all the same, for an editor's sake, and [`DataFile::refused`] says why.
+//! A file is read in parts: each top-level entry by itself where it can be cut
+//! ([`crate::yaml::cut`]), so that an edit costs what it touches, or all at once. What YAML means
+//! follows Psych (semantics section 4); where Puppet refuses the whole file, the values that can be
+//! read are kept all the same, for an editor's sake, and [`DataFile::refused`] says why.
 
+mod anchors;
 mod edit;
 mod load;
 mod parts;
+mod refusal;
 mod roots;
 
 use std::sync::Arc;
 
 pub use edit::Edited;
 pub use parts::{Part, Parts};
+pub use refusal::Refusal;
 
+use anchors::{Anchors, PartAnchors};
 use roots::Roots;
 
 use super::key::LookupKey;
-use super::value::{Hash, Key, Member, Value};
+use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::{FileId, PartId, Span, TextRange};
-use crate::yaml::{Refused, Tree};
+use crate::yaml::{Refused, Syntax, Tree};
 
 /// What one data file holds.
 #[derive(Clone, Debug, Default)]
 pub struct DataFile {
     parts: Parts,
     roots: Arc<Roots>,
+    anchors: Anchors,
+    /// What its parts are written in, if it has several.
+    syntax: Syntax,
     /// The first part with a value for which Puppet refuses the file.
     refused: Option<PartId>,
     /// The parts that no YAML reader accepts, in order.
     broken: Vec<(PartId, Refused)>,
     /// What Puppet says of the first of them.
-    verdict: Option<Box<str>>,
+    verdict: Option<Refusal>,
 }
 
 /// What a part of a data file holds, by itself.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// The root keys in it and their values, as written, uninterpolated. None in a file without a hash.
+pub struct EntryData {
+    /// The root keys in it and their values, as written, uninterpolated. None in a file without a
+    /// hash.
     pub members: Vec<(Key, Member)>,
     /// The tokens in its values, and in keys inside them, in the order of their places.
     pub tokens: Vec<TokenUse>,
+    /// What its values ask for by way of aliases. The tokens themselves stand where the anchors are.
+    pub borrowed: Vec<Borrowed>,
     /// What is wrong with it, in the order of the places.
     pub problems: Vec<Problem>,
-    /// Why Puppet refuses the whole file for it, if it does: its message, without the file's name.
-    pub refused: Option<String>,
-    /// Whether a value in it may be encrypted: `ENC[` stands in its text, or may be made of what does.
+    /// Why Puppet refuses the whole file for it, if it does.
+    pub refused: Option<Refusal>,
+    /// Whether a value in it may be encrypted: `ENC[` stands in its text, or may be made of what
+    /// does.
     pub may_be_encrypted: bool,
     /// Whether its root is a hash, if only an empty one.
     has_hash: bool,
     /// The root of a file, if it is no hash.
     other_root: Option<Value>,
+    /// Whether it is no entry, but what stands behind the first document.
+    is_behind_document: bool,
+    /// Its anchors, if it is one of several parts and has any.
+    anchors: Option<Box<PartAnchors>>,
 }
 
 /// A token in a data file.
@@ -66,6 +83,15 @@ pub struct TokenUse {
     pub reference: Reference,
     /// The whole string that it stands in.
     pub string_span: Span,
+}
+
+/// What a value asks for because an alias in it stands for a node with tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Borrowed {
+    /// The root key in whose value the alias stands.
+    pub root: Arc<str>,
+    /// The root keys that the tokens ask for, each once.
+    pub asks: Arc<[Arc<str>]>,
 }
 
 /// What a token refers to.
@@ -115,15 +141,17 @@ pub enum ProblemKind {
     },
     /// The file could not be read at all: its reason.
     Unreadable(String),
-    /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown aliases, odd tags.
-    Unloadable(String),
+    /// Valid YAML, but a value that Puppet's loader refuses, and with it the file: dates, unknown
+    /// aliases, odd tags.
+    Unloadable(Refusal),
     /// A key stands twice in one hash; the last one wins. `related` is the first.
     DuplicateKey(String),
     /// The root is no hash.
     NotAHash {
         /// The type that it is, in Puppet's words.
         found: &'static str,
-        /// Whether Puppet takes it for an empty hash in every version: `null`, `false`, or nothing at all.
+        /// Whether Puppet takes it for an empty hash in every version: `null`, `false`, or nothing
+        /// at all.
         empty: bool,
     },
     /// A root key that is no string and so can never be looked up.
@@ -159,21 +187,33 @@ pub enum Format {
 impl DataFile {
     /// A file that is read as a whole. `text` is the text that the tree was made from.
     pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
-        let facts = load::facts(tree, text, (file, PartId::WHOLE), format);
-        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, facts)]))
+        let data = load::entry(tree, text, (file, PartId::WHOLE), format, &|_| None);
+        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
     fn of_parts(parts: Parts) -> DataFile {
         let roots = Arc::new(Roots::new(&parts));
-        DataFile { roots, refused: first_refused(parts.iter()), parts, ..DataFile::default() }
+        let anchors = Anchors::new(&parts);
+        DataFile {
+            roots,
+            anchors,
+            refused: first_refused(parts.iter()),
+            parts,
+            ..DataFile::default()
+        }
     }
 
     /// A file that cannot be read at all: Puppet's reason.
     pub fn unreadable(file: FileId, reason: &str) -> DataFile {
         let span = Span::in_file(file, TextRange::empty(0));
-        let problem = Problem { kind: ProblemKind::Unreadable(reason.to_owned()), span, related: None };
-        let facts = Facts { problems: vec![problem], refused: Some(reason.to_owned()), ..Facts::default() };
-        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, facts)]))
+        let problem =
+            Problem { kind: ProblemKind::Unreadable(reason.to_owned()), span, related: None };
+        let data = EntryData {
+            problems: vec![problem],
+            refused: Some(Refusal::Unreadable(reason.to_owned())),
+            ..EntryData::default()
+        };
+        DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
     /// Its parts, in order.
@@ -203,14 +243,16 @@ impl DataFile {
     /// The parts in which a root key stands.
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
         let one = self.roots.members.get(key).and_then(|(part, _)| self.parts.get(*part));
-        let has_it = move |part: &&Part| part.facts.members.iter().any(|(name, _)| name.as_str() == Some(key));
+        let has_it = move |part: &&Part| {
+            part.data.members.iter().any(|(name, _)| name.as_str() == Some(key))
+        };
         // Those in which it does not count are not listed.
         let others = self.roots.has_repeated.then(|| self.parts.iter().filter(has_it));
         one.filter(|_| !self.roots.has_repeated).into_iter().chain(others.into_iter().flatten())
     }
 
     fn member(&self, (part, member): (PartId, u32)) -> Option<&Member> {
-        Some(&self.parts.get(part)?.facts.members.get(member as usize)?.1)
+        Some(&self.parts.get(part)?.data.members.get(member as usize)?.1)
     }
 
     /// The root keys, in order, each once.
@@ -225,12 +267,12 @@ impl DataFile {
 
     /// The tokens in it, in the order of their places.
     pub fn tokens(&self) -> impl Iterator<Item = &TokenUse> {
-        self.parts.iter().flat_map(|part| &part.facts.tokens)
+        self.parts.iter().flat_map(|part| &part.data.tokens)
     }
 
     /// What is wrong with it: part by part, then what is wrong between them.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.parts.iter().flat_map(|part| &part.facts.problems).chain(self.repeated())
+        self.parts.iter().flat_map(|part| &part.data.problems).chain(self.repeated())
     }
 
     /// The root keys that stand twice.
@@ -238,28 +280,30 @@ impl DataFile {
         &self.roots.repeated
     }
 
-    /// Why Puppet refuses the whole file, if it does: its message, without the file's name.
-    pub fn refused(&self) -> Option<&str> {
-        let of_value = || self.parts.get(self.refused?)?.facts.refused.as_deref();
-        self.verdict.as_deref().or_else(of_value)
+    /// Why Puppet refuses the whole file, if it does.
+    pub fn refused(&self) -> Option<&Refusal> {
+        let of_value = || self.parts.get(self.refused?)?.data.refused.as_ref();
+        self.verdict.as_ref().or_else(of_value)
     }
 
     /// The value of the whole file, if it has any content.
     pub fn root(&self) -> Option<Value> {
-        let first = &self.parts.iter().next()?.facts;
+        let first = &self.parts.iter().next()?.data;
         if !self.has_hash() {
             return first.other_root.clone();
         }
-        let hash: Hash = self.members().map(|(key, member)| (key.clone(), member.clone())).collect();
-        Some(Value::hash(hash, None))
+        let hash: Hash =
+            self.members().map(|(key, member)| (key.clone(), member.clone())).collect();
+        Some(Value::hash(hash, Provenance::written(None)))
     }
 
     /// Whether some part of it is one of a hash.
     fn has_hash(&self) -> bool {
-        self.parts.iter().any(|part| part.facts.has_hash)
+        self.parts.iter().any(|part| part.data.has_hash)
     }
 
-    /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone scalar is kept for editors.
+    /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone
+    /// scalar is kept for editors.
     pub fn is_no_hash(&self) -> bool {
         self.problems().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
     }
@@ -271,7 +315,7 @@ impl DataFile {
 }
 
 fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
-    parts.find(|part| part.facts.refused.is_some()).map(|part| part.id)
+    parts.find(|part| part.data.refused.is_some()).map(|part| part.id)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use super::error::{LookupError, LookupErrorKind};
 use super::key::{LookupKey, Segment};
-use super::value::{Data, Key, Value};
+use crate::puppet::value::{Data, Value};
 
 /// Digs the subkeys of `key` out of its root value.
 ///
-/// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source: semantics 3.3.
+/// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source:
+/// semantics 3.3.
 pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
     dig_watched(root, key, &mut |_, _| {})
 }
@@ -29,22 +30,29 @@ pub fn dig_watched(
 ) -> Result<Option<Value>, LookupError> {
     let mut current = root.clone();
     for segment in &key.subkeys {
-        let next = match (&current.data, segment) {
+        let next = match (current.data(), segment) {
             (Data::Null, _) => None,
             (Data::Array(items), Segment::Index(index)) => {
                 usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
             }
-            (Data::Hash(hash), Segment::Name(name)) => hash.get(&**name).map(|member| member.value.clone()),
-            (Data::Hash(hash), Segment::Index(index)) => hash.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
+            (Data::Hash(hash), Segment::Name(name)) => {
+                hash.get(&**name).map(|member| member.value.clone())
+            }
+            (Data::Hash(hash), Segment::Index(index)) => {
+                hash.get(index).map(|member| member.value.clone())
+            }
             (Data::Integer(_) | Data::BigInteger(_), _) => {
                 watch(segment, Dug::Mismatch);
                 let text = current.to_text();
-                return Err(LookupError::crash(format!("undefined method `include?' for {text}:Integer")));
+                return Err(LookupError::crash(format!(
+                    "undefined method `include?' for {text}:Integer"
+                )));
             }
             _ => {
                 watch(segment, Dug::Mismatch);
                 let (class, segment) = (current.class_name(), segment.to_string());
-                let kind = LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
+                let kind =
+                    LookupErrorKind::DigMismatch { class, segment, key: key.text.to_string() };
                 return Err(LookupError::new(kind, current.origin));
             }
         };

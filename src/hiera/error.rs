@@ -1,12 +1,13 @@
-//! Why lookups fail. `Display` gives Puppet's message; the kinds hold spans and keys, for whoever wants to say it otherwise.
+//! Why lookups fail. `Display` gives Puppet's message; the kinds hold spans and keys, for whoever
+//! wants to say it otherwise.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::config::HieraConfig;
-use super::lookup_options::OptionsError;
 use super::merge::{MergeError, StrategyError};
-use super::value::Value;
+use crate::puppet::print::PrintOptions;
+use crate::puppet::ruby::regex::RegexError;
+use crate::puppet::value::{Secrecy, Value};
 use crate::text::{FilePath, Span};
 
 /// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
@@ -16,12 +17,14 @@ pub struct LookupError {
     pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
-    /// The keys for which the global layer was being searched, innermost first. Puppet puts a text before the message for each.
+    /// The keys for which the global layer was being searched, innermost first. Puppet puts a text
+    /// before the message for each.
     pub global_keys: Box<[Arc<str>]>,
     class: Class,
 }
 
-/// The class of the error that Puppet raises. What it says of lookup errors, it says as part of an explanation.
+/// The class of the error that Puppet raises. What it says of lookup errors, it says as part of an
+/// explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// `Puppet::DataBinding::LookupError`.
@@ -39,7 +42,8 @@ pub enum LookupErrorKind {
     KeySyntax(String),
     /// A token is malformed; the whole string.
     TokenSyntax(String),
-    /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the next.
+    /// A key needs itself: the keys in progress, and the strings whose tokens led from one to the
+    /// next.
     Recursion {
         /// The lookups in progress, the first one first.
         frames: Vec<Frame>,
@@ -91,8 +95,9 @@ pub enum LookupErrorKind {
     WrongType(String),
     /// An encrypted part of a string that cannot be decrypted.
     Decryption(Undecryptable),
-    /// Any of the others where Puppet's message may quote decrypted text: `Display` keeps it back, [`LookupError::revealed`] does not.
-    Secret(Box<LookupErrorKind>),
+    /// Any of the others where Puppet's message may quote what must not be shown: `Display` keeps
+    /// it back, [`LookupError::revealed`] does not.
+    Secret(Box<LookupErrorKind>, Secrecy),
     /// A config that cannot be used.
     Config(String),
     /// A config that is no YAML.
@@ -106,7 +111,74 @@ pub enum LookupErrorKind {
     /// So much would have to be looked up or written that it is given up.
     Exhausted,
     /// It was left off, as nobody waits for it any more.
-    Unwanted,
+    Cancelled,
+}
+
+/// Why options make lookups fail.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OptionsError {
+    /// The value of `lookup_options` is no hash.
+    NotAHash(Option<Span>),
+    /// A key of an entry is no string.
+    BadKey {
+        /// The key as Ruby shows it.
+        key: String,
+        /// Its type.
+        class: &'static str,
+        /// Its place.
+        span: Option<Span>,
+    },
+    /// A pattern is no regular expression.
+    BadRegex(RegexError, Option<Span>),
+    /// An entry of a module's data is not about that module.
+    ForeignKey {
+        /// The module.
+        module: Arc<str>,
+        /// Whether it is a pattern.
+        pattern: bool,
+        /// Its place.
+        span: Option<Span>,
+    },
+    /// An entry is no hash where one is needed.
+    BadEntry(String, Option<Span>),
+    /// Its `merge` is none.
+    Strategy(StrategyError),
+}
+
+impl OptionsError {
+    /// The place of the offending part.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            OptionsError::NotAHash(span)
+            | OptionsError::BadRegex(_, span)
+            | OptionsError::BadEntry(_, span) => *span,
+            OptionsError::BadKey { span, .. } | OptionsError::ForeignKey { span, .. } => *span,
+            OptionsError::Strategy(error) => error.origin(),
+        }
+    }
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionsError::NotAHash(_) => f.write_str("value of lookup_options must be a hash"),
+            OptionsError::BadKey { key, class, .. } => {
+                write!(f, "undefined method `start_with?' for {key}:{class}")
+            }
+            OptionsError::BadRegex(error, _) => error.fmt(f),
+            OptionsError::ForeignKey { module, pattern: false, .. } => {
+                write!(f, "all lookup_options keys must start with module name '{module}'")
+            }
+            OptionsError::ForeignKey { module, pattern: true, .. } => {
+                write!(
+                    f,
+                    "all lookup_options patterns must match a key starting with module name '{module}'"
+                )
+            }
+            OptionsError::BadEntry(message, _) => f.write_str(message),
+            OptionsError::Strategy(error) => error.fmt(f),
+        }
+    }
 }
 
 /// A string with an encrypted part that cannot be decrypted.
@@ -147,7 +219,8 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
-    /// A variable is undefined. Puppet gives a qualified name without the `::` that it may begin with.
+    /// A variable is undefined. Puppet gives a qualified name without the `::` that it may begin
+    /// with.
     pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
         let name = name.strip_prefix("::").filter(|rest| rest.contains("::")).unwrap_or(name);
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)
@@ -155,7 +228,8 @@ impl LookupError {
 
     /// The error as the search of the global layer for `key` passes it on.
     ///
-    /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no issue code.
+    /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no
+    /// issue code.
     pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
             self.global_keys = self.global_keys.iter().cloned().chain([key.into()]).collect();
@@ -164,7 +238,8 @@ impl LookupError {
         self
     }
 
-    /// The error as it leaves the check for recursion, which makes lookup errors of all of Puppet's. Source: `Invocation#check`.
+    /// The error as it leaves the check for recursion, which makes lookup errors of all of
+    /// Puppet's. Source: `Invocation#check`.
     pub(super) fn checked(mut self) -> LookupError {
         if self.class == Class::Puppet {
             self.class = Class::Lookup;
@@ -172,36 +247,41 @@ impl LookupError {
         self
     }
 
-    /// The error as one whose message may quote decrypted text.
-    pub(super) fn into_secret(mut self) -> LookupError {
-        if !matches!(*self.kind, LookupErrorKind::Secret(_)) {
-            self.kind = Box::new(LookupErrorKind::Secret(self.kind));
+    /// The error as one whose message may quote a value with these marks.
+    pub(super) fn into_secret(mut self, marks: Secrecy) -> LookupError {
+        if let LookupErrorKind::Secret(_, secrecy) = &mut *self.kind {
+            *secrecy = secrecy.and(marks);
+        } else if marks.is_any() {
+            self.kind = Box::new(LookupErrorKind::Secret(self.kind, marks));
         }
         self
     }
 
     /// The error, whose message may quote `value`.
     pub(super) fn about(self, value: &Value) -> LookupError {
-        if value.holds_secret() { self.into_secret() } else { self }
+        self.into_secret(value.secrecy_of_parts())
     }
 
-    /// Puppet's message, also where it quotes decrypted text.
+    /// Puppet's message, also where it quotes what must not be shown.
     pub fn revealed(&self) -> String {
         match &*self.kind {
-            LookupErrorKind::Secret(kind) => LookupError { kind: kind.clone(), ..self.clone() }.to_string(),
+            LookupErrorKind::Secret(kind, _) => {
+                LookupError { kind: kind.clone(), ..self.clone() }.to_string()
+            }
             _ => self.to_string(),
         }
     }
 
-    /// An error of a token in this config: Puppet names the file where a variable is undefined, and the line where it finds it.
-    pub(super) fn of_config(self, config: &HieraConfig) -> LookupError {
-        match &*self.kind {
-            LookupErrorKind::UndefinedVariable(name) => {
-                let sought = format!(r#"%\{{['"]?{name}['"]?}}"#);
-                config.error_at(&format!("Undefined variable '{name}'"), &sought).or_at(self.span)
+    /// The message as the print options allow it: one that may quote what must not be shown is
+    /// replaced unless that is revealed.
+    pub fn printed(&self, options: &PrintOptions<'_>) -> String {
+        let message = match *self.kind {
+            LookupErrorKind::Secret(_, secrecy) if options.mark_for(secrecy).is_none() => {
+                self.revealed()
             }
-            _ => self,
-        }
+            _ => self.to_string(),
+        };
+        options.mask(message)
     }
 
     /// Whether it is a lookup error to Puppet, which explains these and stops at all others.
@@ -225,7 +305,9 @@ impl LookupErrorKind {
             | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::Missing(_)
             | LookupErrorKind::WrongType(_) => Class::Puppet,
-            LookupErrorKind::Options(OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. }) => Class::Lookup,
+            LookupErrorKind::Options(
+                OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. },
+            ) => Class::Lookup,
             LookupErrorKind::Merge(_)
             | LookupErrorKind::Options(_)
             | LookupErrorKind::UndefinedVariable(_)
@@ -241,12 +323,48 @@ impl LookupErrorKind {
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Decryption(_)
             | LookupErrorKind::Exhausted
-            | LookupErrorKind::Unwanted => Class::Lookup,
-            LookupErrorKind::Secret(within) => within.class(),
+            | LookupErrorKind::Cancelled => Class::Lookup,
+            LookupErrorKind::Secret(within, _) => within.class(),
         }
     }
 
-    /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for those with an issue code.
+    /// Whether the message may quote a string of the data as it is written, or a part of a value.
+    pub(super) fn may_quote_data(&self) -> bool {
+        self.may_quote_values() || matches!(self, LookupErrorKind::TokenSyntax(_))
+    }
+
+    /// Whether the message may quote a part of a value: all others quote only names, tokens and
+    /// text that stands in a file, and the tokens of decrypted text are withheld where they are
+    /// replaced.
+    pub(super) fn may_quote_values(&self) -> bool {
+        match self {
+            LookupErrorKind::Merge(_)
+            | LookupErrorKind::Options(_)
+            | LookupErrorKind::IllegalValue { .. }
+            | LookupErrorKind::Conversion(_)
+            | LookupErrorKind::WrongType(_)
+            | LookupErrorKind::Crash(_) => true,
+            LookupErrorKind::KeySyntax(_)
+            | LookupErrorKind::TokenSyntax(_)
+            | LookupErrorKind::Recursion { .. }
+            | LookupErrorKind::DigMismatch { .. }
+            | LookupErrorKind::UnknownMethod(_)
+            | LookupErrorKind::AliasNotWhole
+            | LookupErrorKind::UndefinedVariable(_)
+            | LookupErrorKind::File { .. }
+            | LookupErrorKind::Decryption(_)
+            | LookupErrorKind::Secret(..)
+            | LookupErrorKind::Config(_)
+            | LookupErrorKind::ConfigSyntax(_)
+            | LookupErrorKind::ConfigType(_)
+            | LookupErrorKind::Missing(_)
+            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Cancelled => false,
+        }
+    }
+
+    /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for
+    /// those with an issue code.
     fn is_renamed(&self) -> bool {
         match self {
             LookupErrorKind::KeySyntax(_)
@@ -260,12 +378,14 @@ impl LookupErrorKind {
             | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_) => true,
-            LookupErrorKind::Secret(kind) => kind.is_renamed(),
+            LookupErrorKind::Secret(kind, _) => kind.is_renamed(),
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType(_)),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
                 OptionsError::Strategy(error) => matches!(error, StrategyError::Options(_)),
-                OptionsError::BadKey { .. } | OptionsError::BadRegex(..) | OptionsError::BadEntry(..) => false,
+                OptionsError::BadKey { .. }
+                | OptionsError::BadRegex(..)
+                | OptionsError::BadEntry(..) => false,
             },
             LookupErrorKind::WrongType(_)
             | LookupErrorKind::UnknownMethod(_)
@@ -274,7 +394,7 @@ impl LookupErrorKind {
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Crash(_)
             | LookupErrorKind::Exhausted
-            | LookupErrorKind::Unwanted => false,
+            | LookupErrorKind::Cancelled => false,
         }
     }
 }
@@ -282,7 +402,11 @@ impl LookupErrorKind {
 impl From<MergeError> for LookupError {
     fn from(error: MergeError) -> LookupError {
         let span = error.origin();
-        let kind = if error == MergeError::Unwanted { LookupErrorKind::Unwanted } else { LookupErrorKind::Merge(error) };
+        let kind = if error == MergeError::Cancelled {
+            LookupErrorKind::Cancelled
+        } else {
+            LookupErrorKind::Merge(error)
+        };
         LookupError::new(kind, span)
     }
 }
@@ -296,8 +420,12 @@ impl From<OptionsError> for LookupError {
 
 impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let LookupErrorKind::Secret(_) = *self.kind {
-            return f.write_str("Puppet's message about a decrypted value, which could tell the value, is not shown");
+        if let LookupErrorKind::Secret(_, secrecy) = *self.kind {
+            let what = if secrecy.decrypted { "decrypted" } else { "Sensitive" };
+            return write!(
+                f,
+                "Puppet's message about a {what} value, which could tell the value, is not shown"
+            );
         }
         for key in self.global_keys.iter().rev() {
             write!(f, "Lookup of key '{key}' failed: ")?;
@@ -345,11 +473,11 @@ impl fmt::Display for LookupError {
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
-            LookupErrorKind::Secret(_) => Ok(()), // said above
+            LookupErrorKind::Secret(..) => Ok(()), // said above
             LookupErrorKind::Exhausted => {
                 f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
             }
-            LookupErrorKind::Unwanted => f.write_str("left off: nobody waits for the answer"),
+            LookupErrorKind::Cancelled => f.write_str("left off: nobody waits for the answer"),
         }
     }
 }

@@ -1,8 +1,10 @@
-//! The full story of a request, as Puppet tells it: a tree of what was searched, with what came of each part.
+//! The full story of a request, as Puppet tells it: a tree of what was searched, with what came of
+//! each part.
 //!
-//! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can say what `puppet lookup --explain` says;
-//! semantics 8.6 and 8.7 describe both. What Puppet has no words for (a location that an unknown variable decides, a backend that cannot be
-//! evaluated) stands among the [texts](Node::texts) of its node, where Puppet has what a backend has to say.
+//! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can
+//! say what `puppet lookup --explain` says; semantics 8.6 and 8.7 describe both. What Puppet has no
+//! words for (a location that an unknown variable decides, a backend that cannot be evaluated)
+//! stands among the [texts](Node::texts) of its node, where Puppet has what a backend has to say.
 
 mod json;
 mod text;
@@ -13,9 +15,10 @@ use super::config::{Layer, Version};
 use super::error::LookupError;
 use super::key::Segment;
 use super::merge::Strategy;
-use super::request::Answer;
-use super::value::Value;
-use super::wanted::Wanted;
+use super::resolution::Answer;
+use crate::puppet::print::PrintOptions;
+use crate::puppet::value::{Secrecy, Value};
+use crate::text::CancelToken;
 use crate::text::{FilePath, Span};
 
 pub use json::json;
@@ -49,7 +52,26 @@ pub struct Node {
     /// What came of it.
     pub event: Option<Event>,
     /// What else was said of it.
-    pub texts: Vec<String>,
+    pub texts: Vec<Text>,
+}
+
+/// What is said beside an event.
+#[derive(Debug)]
+pub enum Text {
+    /// A remark.
+    Remark(String),
+    /// The error that ended the search. Its message may quote decrypted text.
+    Failure(LookupError),
+}
+
+impl Text {
+    fn shown(&self, shown: &Shown<'_>) -> String {
+        match self {
+            Text::Remark(text) => text.clone(),
+            Text::Failure(error) if shown.reveal => error.revealed(),
+            Text::Failure(error) => error.to_string(),
+        }
+    }
 }
 
 /// The parts of a search.
@@ -74,8 +96,8 @@ pub enum Kind {
     Interpolation {
         /// The string.
         expression: Arc<str>,
-        /// Whether it was decrypted.
-        secret: bool,
+        /// Why it must not be shown.
+        secrecy: Secrecy,
     },
     /// Several places whose values become one.
     Merge(Strategy),
@@ -103,7 +125,8 @@ pub enum Kind {
     SubKey(Vec<Segment>),
     /// One subkey.
     Segment,
-    /// A part with a name of its own: the variables, the two sides of a merge of options, the default hierarchy.
+    /// A part with a name of its own: the variables, the two sides of a merge of options, the
+    /// default hierarchy.
     Scope(String),
 }
 
@@ -138,19 +161,34 @@ pub enum Event {
 /// How a tree is shown.
 #[derive(Clone, Copy, Default)]
 pub struct Shown<'a> {
-    /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it converts what it has shown already.
+    /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it
+    /// converts what it has shown already.
     pub reveal: bool,
     /// Show a mark in place of encrypted text.
     pub mask_encrypted: bool,
     /// The line of a place, where lines are wanted. Puppet tells none.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
     /// Whether somebody still waits for the text; `None` where that is certain.
-    pub wanted: Option<&'a Wanted>,
+    pub cancel: Option<&'a CancelToken>,
 }
 
 impl Shown<'_> {
-    fn is_wanted(&self) -> bool {
-        self.wanted.is_none_or(Wanted::is_so)
+    /// What is written in place of a value with these marks; `None` where it may be shown.
+    fn mark_for(&self, secrecy: Secrecy) -> Option<&'static str> {
+        self.print_options().mark_for(secrecy)
+    }
+
+    fn print_options(&self) -> PrintOptions<'_> {
+        PrintOptions {
+            reveal_marked: self.reveal,
+            reveal_decrypted: self.reveal,
+            mask_encrypted: self.mask_encrypted,
+            ..PrintOptions::default()
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(CancelToken::is_cancelled)
     }
 }
 
@@ -159,7 +197,8 @@ impl Node {
         Node { kind, branches: Vec::new(), event: None, texts: Vec::new() }
     }
 
-    /// The only branch of a node that is not shown for itself: a merge of one place, a request of one part.
+    /// The only branch of a node that is not shown for itself: a merge of one place, a request of
+    /// one part.
     fn only_branch(&self) -> Option<&Node> {
         match (&self.kind, self.branches.as_slice()) {
             (Kind::Merge(_) | Kind::Request, [only]) => Some(only),

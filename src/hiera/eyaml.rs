@@ -1,10 +1,12 @@
-//! Encrypted parts of strings, `ENC[…]`: finding them as hiera-eyaml does, and what decrypting one asks of the world.
+//! Encrypted parts of strings, `ENC[…]`: finding them as hiera-eyaml does, and what decrypting one
+//! asks of the world.
 //!
-//! Nothing is decrypted here: whoever may do so is a [`Decryptor`]. Source of the rules: semantics 9.4 and hiera-eyaml 3.3.
+//! Nothing is decrypted here: whoever may do so is a [`Decryptor`]. Source of the rules: semantics
+//! 9.4 and hiera-eyaml 3.3.
 
 use std::ops::Range;
 
-use super::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Provenance, Value};
 
 /// What can decrypt: the user's own keys, where the user said so.
 pub trait Decryptor {
@@ -50,7 +52,8 @@ impl EncryptedPart<'_> {
     }
 }
 
-/// Whether hiera-eyaml looks for encrypted parts in a string at all: `ENC[` and a `]` behind it must stand on one line.
+/// Whether hiera-eyaml looks for encrypted parts in a string at all: `ENC[` and a `]` behind it
+/// must stand on one line.
 pub fn is_attempted(text: &str) -> bool {
     text.split('\n').any(|line| line.find("ENC[").is_some_and(|at| line[at..].contains(']')))
 }
@@ -71,13 +74,20 @@ pub fn parts(text: &str) -> Vec<EncryptedPart<'_>> {
 
 fn part(text: &str, start: usize) -> Option<EncryptedPart<'_>> {
     let inner = &text[start + 4..];
-    let word = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let word =
+        inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let scheme = (word > 0 && inner[word..].starts_with(',')).then(|| &inner[..word]);
     let body = &inner[scheme.map_or(0, |scheme| scheme.len() + 1)..];
-    let is_body = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b' ' | b'=' | b'\n');
+    let is_body = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b' ' | b'=' | b'\n')
+    };
     let len = body.bytes().take_while(is_body).count();
     let end = start + 4 + (inner.len() - body.len()) + len;
-    (len > 0 && body[len..].starts_with(']')).then_some(EncryptedPart { range: start..end + 1, scheme, body: &body[..len] })
+    (len > 0 && body[len..].starts_with(']')).then_some(EncryptedPart {
+        range: start..end + 1,
+        scheme,
+        body: &body[..len],
+    })
 }
 
 impl KeyPair {
@@ -85,19 +95,23 @@ impl KeyPair {
     ///
     /// Errors: hiera-eyaml's words for an option that is missing or no string.
     pub fn from_options(options: &Hash) -> Result<KeyPair, String> {
-        let option = |name: &str| match options.get(name).map(|member| &member.value.data) {
+        let option = |name: &str| match options.get(name).map(|member| member.value.data()) {
             None | Some(Data::Null | Data::Bool(false)) => Ok(None),
             Some(Data::String(text)) => Ok(Some(text.to_string())),
             Some(other) => {
-                let class = Value::new(other.clone(), None).class_name();
+                let class = Value::new(other.clone(), Provenance::written(None)).class_name();
                 Err(format!("no implicit conversion of {class} into String"))
             }
         };
         let source = |name: &str| -> Result<KeySource, String> {
-            let source =
-                KeySource { variable: option(&format!("pkcs7_{name}_env_var"))?, file: option(&format!("pkcs7_{name}"))? };
+            let source = KeySource {
+                variable: option(&format!("pkcs7_{name}_env_var"))?,
+                file: option(&format!("pkcs7_{name}"))?,
+            };
             match &source {
-                KeySource { variable: None, file: None } => Err(format!("pkcs7_{name} is not defined")),
+                KeySource { variable: None, file: None } => {
+                    Err(format!("pkcs7_{name} is not defined"))
+                }
                 _ => Ok(source),
             }
         };
@@ -118,7 +132,14 @@ mod tests {
     fn parts_are_what_the_gem_s_pattern_finds() {
         assert_eq!(shown("é ENC[PKCS7,aa==] ENC[bb]x"), [(Some("PKCS7"), "aa=="), (None, "bb")]);
         assert_eq!(shown("ENC[PKCS7,a\n b]"), [(Some("PKCS7"), "a\n b")]);
-        for none in ["ENC[PKCS7,not base64!]", "xENC[nope", "DEC::PKCS7[foo]!", "ENC[]", "ENC[PKCS7,]", "ENC[a-b,cc]"] {
+        for none in [
+            "ENC[PKCS7,not base64!]",
+            "xENC[nope",
+            "DEC::PKCS7[foo]!",
+            "ENC[]",
+            "ENC[PKCS7,]",
+            "ENC[a-b,cc]",
+        ] {
             assert_eq!(shown(none), [], "{none}");
         }
         // The search goes on behind what is none.

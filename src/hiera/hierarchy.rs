@@ -1,4 +1,5 @@
-//! What the levels of a config mean in a scope: the concrete locations of each, in order, or what is missing to tell them.
+//! What the levels of a config mean in a scope: the concrete locations of each, in order, or what
+//! is missing to tell them.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -6,85 +7,18 @@ use std::sync::Arc;
 use super::config::{HieraConfig, Level, Locations, Template, Version};
 use super::error::LookupError;
 use super::fold::normalised;
-use super::lookup::{Profile, Strict};
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
-use super::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Provenance, Value};
+use crate::puppet::{PuppetVersion, Strict};
 use crate::text::FilePath;
 
+pub mod located;
 mod variables;
 
+use located::{LocatedLevel, Location, Place, Undetermined};
 use variables::{Evaluated, Variables};
-
-/// A level with its locations in one scope.
-#[derive(Clone, Debug)]
-pub struct LocatedLevel {
-    /// The level's number among those of its hierarchy.
-    pub index: usize,
-    /// The level.
-    pub level: Arc<Level>,
-    /// Its locations, highest priority first.
-    pub locations: Vec<Location>,
-}
-
-/// The levels of a layer in one scope. Copies are cheap.
-#[derive(Clone, Debug, Default)]
-pub struct LocatedLayer {
-    /// Whether the layer takes part; one without a config does not, nor does one with a config that is passed over.
-    pub takes_part: bool,
-    /// Its levels.
-    pub hierarchy: Arc<[LocatedLevel]>,
-    /// A module's levels of last resort.
-    pub default_hierarchy: Arc<[LocatedLevel]>,
-}
-
-/// A place that a level reads in a scope.
-#[derive(Clone, Debug)]
-pub struct Location {
-    /// What it comes from; `None` when the level names no location.
-    pub template: Option<Template>,
-    /// What Puppet calls its origin: the place as written; of a glob, the whole pattern with its tokens replaced.
-    pub original: Arc<str>,
-    /// What Puppet calls the place: a path as it was put together, or a URI; empty when the level names no location.
-    pub name: Arc<str>,
-    /// The place.
-    pub place: Place,
-    /// Whether it is a file of which the index knows all keys, see [`Sources::is_indexed`].
-    pub is_indexed: bool,
-}
-
-/// Where a location is.
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// A file; it exists if `exists`.
-    File {
-        /// Its path.
-        path: FilePath,
-        /// Whether it is there.
-        exists: bool,
-    },
-    /// A glob that names no file.
-    NoMatch {
-        /// The pattern, tokens replaced.
-        pattern: String,
-    },
-    /// A place that is not a file.
-    Uri(String),
-    /// The level has no location: its backend is asked once.
-    Nowhere,
-    /// It depends on variables of which nothing is known.
-    Undetermined(Undetermined),
-}
-
-/// A location that an unknown variable decides.
-#[derive(Clone, Debug)]
-pub struct Undetermined {
-    /// The variables that are unknown.
-    pub variables: Vec<String>,
-    /// The paths that it may turn out to be; `None` when it is no file.
-    pub pattern: Option<Pattern>,
-}
 
 impl Undetermined {
     /// The existing files that it may turn out to be.
@@ -106,48 +40,63 @@ impl Undetermined {
 pub struct CandidateFile {
     /// The file.
     pub path: FilePath,
-    /// What the unknown variables must be for that; those that several values would serve are left out.
+    /// What the unknown variables must be for that; those that several values would serve are left
+    /// out.
     pub when: Bindings,
 }
 
 /// The levels of a hierarchy with their locations in `scope`.
 ///
-/// `profile` is that of the Puppet whose errors are wanted; `None` takes an undefined variable for an empty text, as an editor wants.
+/// `puppet` is that of the Puppet whose errors are wanted; `None` takes an undefined variable for
+/// an empty text, as an editor wants.
 ///
-/// Errors: those of tokens (a function call, digging into a string, an undefined variable); Puppet fails every lookup in the layer for one.
-/// Source: semantics 1.6 to 1.11.
+/// Errors: those of tokens (a function call, digging into a string, an undefined variable); Puppet
+/// fails every lookup in the layer for one. Source: semantics 1.6 to 1.11.
 pub fn locate(
     config: &HieraConfig,
     levels: &[Arc<Level>],
     scope: &Scope,
     sources: &dyn Sources,
-    profile: Option<Profile>,
+    puppet: Option<PuppetVersion>,
 ) -> Result<Vec<LocatedLevel>, LookupError> {
-    let strict = profile.filter(|profile| profile.strict == Strict::Error);
-    let variables = Variables { scope, local: None, classic: config.version == Version::V3, undefined_fails: strict.is_some() };
+    let strict = puppet.filter(|puppet| puppet.strict == Strict::Error);
+    let variables = Variables {
+        scope,
+        local: None,
+        classic: config.version == Version::V3,
+        undefined_fails: strict.is_some(),
+    };
     // Puppet 8 lets a path of version 5 be with a warning.
-    let paths_fail = strict.is_some_and(|profile| profile.version == 7 || config.version < Version::V5);
+    let paths_fail = strict.is_some_and(|puppet| puppet.major == 7 || config.version < Version::V5);
     let in_paths = Variables { undefined_fails: paths_fail, ..variables };
     let level = |(index, level): (usize, &Arc<Level>)| {
-        let locating = Locating { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
-        let locations = locating.locations().map_err(|error| error.of_config(config))?;
+        let locating =
+            Locating { config, level, sources, variables, in_paths, datadir: OnceCell::new() };
+        let locations = locating.locations().map_err(|error| config.token_error(error))?;
         Ok(LocatedLevel { index, level: level.clone(), locations })
     };
     levels.iter().enumerate().map(level).collect()
 }
 
-/// The options of a level with their tokens replaced; those with unknown variables are left out. For `profile` see [`locate`].
+/// The options of a level with their tokens replaced; those with unknown variables are left out.
+/// For `puppet` see [`locate`].
 ///
 /// Errors: those of tokens.
-pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Result<Hash, LookupError> {
-    let undefined_fails = profile.is_some_and(|profile| profile.strict == Strict::Error);
+pub fn options_of(
+    level: &Level,
+    scope: &Scope,
+    puppet: Option<PuppetVersion>,
+) -> Result<Hash, LookupError> {
+    let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
     let variables = Variables { scope, local: None, classic: false, undefined_fails };
     let mut options = level.options.as_ref().and_then(Value::as_hash).cloned().unwrap_or_default();
     let mut unknown = Vec::new();
     for (key, member) in &mut options {
         let Some(text) = member.value.as_str().filter(|text| text.contains("%{")) else { continue };
         match variables.evaluate(text)? {
-            Evaluated::Text(text) => member.value = Value::string(&text, member.value.origin),
+            Evaluated::Text(text) => {
+                member.value = Value::string(&text, Provenance::written(member.value.origin))
+            }
             Evaluated::Partial(_) => unknown.push(key.clone()),
         }
     }
@@ -156,24 +105,25 @@ pub fn options_of(level: &Level, scope: &Scope, profile: Option<Profile>) -> Res
 }
 
 /// The folder that a level's locations are relative to, as far as no variable decides it.
-pub fn datadir_start(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> FilePath {
-    let datadir = datadir(config, level, sources);
+pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
+    let datadir = datadir(config, level);
     let end = if config.version == Version::V4 { None } else { datadir.find("%{") };
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
-/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot make it absolute, but in
-/// version 3: it is joined before.
+/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot
+/// make it absolute, but in version 3: it is joined before.
 ///
-/// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of the `hiera.yaml` stands for it here.
-fn datadir(config: &HieraConfig, level: &Level, sources: &dyn Sources) -> String {
-    joined(config.base().as_str(), &sources.map_datadir(&level.datadir.text))
+/// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of
+/// the `hiera.yaml` stands for it here.
+fn datadir(config: &HieraConfig, level: &Level) -> String {
+    joined(config.base().as_str(), config.datadir(level))
 }
 
 /// The pattern of the paths that a location of `level` can name, for every scope.
 ///
 /// `None` when the location is no file, or too strange to be matched.
-pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sources: &dyn Sources) -> Option<Pattern> {
+pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Pattern> {
     let glob = match &level.locations {
         Locations::Globs(_) => true,
         Locations::Paths(_) | Locations::Mapped { .. } => false,
@@ -187,12 +137,19 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template, sour
             }
         }
     }
-    if let Some(extension) = level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension)) {
+    if let Some(extension) =
+        level.extension.as_ref().filter(|extension| !template.text.ends_with(&***extension))
+    {
         inner.extend(pieces(extension, false));
     }
-    let datadir = format!("{}/", datadir(config, level, sources).trim_end_matches('/'));
-    let mut all = if config.version == Version::V4 { vec![Piece::Literal(datadir)] } else { pieces(&datadir, false) };
-    if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/')) {
+    let datadir = format!("{}/", datadir(config, level).trim_end_matches('/'));
+    let mut all = if config.version == Version::V4 {
+        vec![Piece::Literal(datadir)]
+    } else {
+        pieces(&datadir, false)
+    };
+    if matches!(inner.first(), Some(Piece::Literal(text) | Piece::Glob(text)) if text.starts_with('/'))
+    {
         all.clear();
     }
     all.append(&mut inner);
@@ -212,7 +169,8 @@ struct Locating<'a> {
 impl Locating<'_> {
     fn locations(&self) -> Result<Vec<Location>, LookupError> {
         let mut found = Vec::new();
-        // Puppet looks at the datadir and, in version 3, at the options even where no location needs them.
+        // Puppet looks at the datadir and, in version 3, at the options even where no location
+        // needs them.
         self.datadir()?;
         match &self.level.locations {
             Locations::Paths(templates) => {
@@ -230,13 +188,16 @@ impl Locating<'_> {
                     found.push(match self.in_paths.evaluate(&template.text)? {
                         Evaluated::Text(uri) => location(template, &uri.clone(), Place::Uri(uri)),
                         Evaluated::Partial(pieces) => {
-                            let undetermined = Undetermined { variables: unknown(&pieces), pattern: None };
+                            let undetermined =
+                                Undetermined { variables: unknown(&pieces), pattern: None };
                             location(template, &template.text, Place::Undetermined(undetermined))
                         }
                     });
                 }
             }
-            Locations::Mapped { variable, local, path } => self.mapped(&variable.text, local, path, &mut found)?,
+            Locations::Mapped { variable, local, path } => {
+                self.mapped(&variable.text, local, path, &mut found)?
+            }
             Locations::None => {
                 let (original, name, place) = ("".into(), "".into(), Place::Nowhere);
                 found.push(Location { template: None, original, name, place, is_indexed: false });
@@ -257,12 +218,14 @@ impl Locating<'_> {
     }
 
     fn find_datadir(&self) -> Result<Evaluated, LookupError> {
-        let datadir = datadir(self.config, self.level, self.sources);
+        let datadir = datadir(self.config, self.level);
         match self.config.version {
             Version::V4 => Ok(Evaluated::Text(datadir)), // A folder may be called `d%{x}`.
             Version::V5 => self.variables.evaluate(&datadir),
-            Version::V3 => Ok(match self.variables.evaluate(&self.sources.map_datadir(&self.level.datadir.text))? {
-                Evaluated::Text(text) => Evaluated::Text(joined(self.config.base().as_str(), &text)),
+            Version::V3 => Ok(match self.variables.evaluate(self.config.datadir(self.level))? {
+                Evaluated::Text(text) => {
+                    Evaluated::Text(joined(self.config.base().as_str(), &text))
+                }
                 Evaluated::Partial(_) => self.variables.evaluate(&datadir)?,
             }),
         }
@@ -272,10 +235,15 @@ impl Locating<'_> {
     fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
         let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
         Ok(match (path, self.variables.evaluate(extension)?) {
-            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => Evaluated::Text(path),
-            (Evaluated::Text(path), Evaluated::Text(extension)) => Evaluated::Text(path + &extension),
+            (Evaluated::Text(path), Evaluated::Text(extension)) if path.ends_with(&extension) => {
+                Evaluated::Text(path)
+            }
+            (Evaluated::Text(path), Evaluated::Text(extension)) => {
+                Evaluated::Text(path + &extension)
+            }
             (Evaluated::Partial(mut path), Evaluated::Text(extension)) => {
-                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension)) {
+                if !matches!(path.last(), Some(Piece::Literal(text)) if text.ends_with(&extension))
+                {
                     path.push(Piece::Literal(extension));
                 }
                 Evaluated::Partial(normalised(path))
@@ -293,16 +261,20 @@ impl Locating<'_> {
         let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
         Ok(match (self.datadir()?, relative) {
             (_, Evaluated::Text(path)) if path.starts_with('/') => Evaluated::Text(path),
-            (Evaluated::Text(datadir), Evaluated::Text(path)) => Evaluated::Text(joined(datadir, &path)),
+            (Evaluated::Text(datadir), Evaluated::Text(path)) => {
+                Evaluated::Text(joined(datadir, &path))
+            }
             (datadir, relative) => {
                 let mut all = datadir.clone().into_pieces();
                 all.push(Piece::Literal("/".into()));
                 match relative {
                     Evaluated::Text(text) => all.push(literal(text)),
-                    Evaluated::Partial(pieces) if glob => all.extend(pieces.into_iter().map(|piece| match piece {
-                        Piece::Literal(text) => Piece::Glob(text),
-                        other => other,
-                    })),
+                    Evaluated::Partial(pieces) if glob => {
+                        all.extend(pieces.into_iter().map(|piece| match piece {
+                            Piece::Literal(text) => Piece::Glob(text),
+                            other => other,
+                        }))
+                    }
                     Evaluated::Partial(mut pieces) => all.append(&mut pieces),
                 }
                 Evaluated::Partial(normalised(all))
@@ -322,7 +294,8 @@ impl Locating<'_> {
         })
     }
 
-    /// Whether the folders that a path leaves again with `..` exist: the operating system goes through them.
+    /// Whether the folders that a path leaves again with `..` exist: the operating system goes
+    /// through them.
     fn can_be_walked(&self, path: &str) -> bool {
         path.match_indices("/..").all(|(at, _)| {
             let stays = path[at + 3..].starts_with(|c| c != '/');
@@ -345,7 +318,12 @@ impl Locating<'_> {
                 if files.is_empty() {
                     found.push(of_pattern(original.clone(), Place::NoMatch { pattern }));
                 }
-                let file = |path: &FilePath| of_pattern(path.as_arc().clone(), Place::File { path: path.clone(), exists: true });
+                let file = |path: &FilePath| {
+                    of_pattern(
+                        path.as_arc().clone(),
+                        Place::File { path: path.clone(), exists: true },
+                    )
+                };
                 found.extend(files.iter().map(file));
             }
             Evaluated::Partial(pieces) => found.push(self.undetermined(template, pieces)),
@@ -353,7 +331,13 @@ impl Locating<'_> {
         Ok(())
     }
 
-    fn mapped(&self, variable: &str, local: &Arc<str>, path: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
+    fn mapped(
+        &self,
+        variable: &str,
+        local: &Arc<str>,
+        path: &Template,
+        found: &mut Vec<Location>,
+    ) -> Result<(), LookupError> {
         let value = match self.in_paths.named(variable)? {
             Variable::Known(value) => value,
             Variable::Undefined => return Ok(()),
@@ -372,14 +356,19 @@ impl Locating<'_> {
                 return Ok(());
             }
         };
-        let elements: Vec<Value> = match &value.data {
+        let elements: Vec<Value> = match value.data() {
             Data::Null => Vec::new(),
             Data::String(text) if text.is_empty() => Vec::new(),
             Data::String(_) => vec![value.clone()],
             Data::Array(items) => items.to_vec(),
             Data::Hash(hash) => hash
                 .iter()
-                .map(|(key, member)| Value::array(vec![Value::new(key.0.clone(), None), member.value.clone()], None))
+                .map(|(key, member)| {
+                    Value::array(
+                        vec![key.to_value(None), member.value.clone()],
+                        Provenance::written(None),
+                    )
+                })
                 .collect(),
             _ => {
                 return Err(LookupError::crash(format!(
@@ -398,22 +387,38 @@ impl Locating<'_> {
     }
 
     fn undetermined(&self, template: &Template, pieces: Vec<Piece>) -> Location {
-        if let Some(pinned) = self.variables.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text) {
-            let place = Place::File { path: pinned.path.clone(), exists: self.sources.exists(&pinned.path) };
+        if let Some(pinned) =
+            self.variables.scope.pinned.as_ref().filter(|pinned| pinned.template == template.text)
+        {
+            let place = Place::File {
+                path: pinned.path.clone(),
+                exists: self.sources.exists(&pinned.path),
+            };
             return location(template, pinned.path.as_str(), place);
         }
         let variables = unknown(&pieces);
-        let name = joined(&datadir(self.config, self.level, self.sources), &template.text);
-        location(template, &name, Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) }))
+        let name = joined(&datadir(self.config, self.level), &template.text);
+        location(
+            template,
+            &name,
+            Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) }),
+        )
     }
 }
 
 fn location(template: &Template, name: &str, place: Place) -> Location {
-    Location { template: Some(template.clone()), original: template.text.clone(), name: name.into(), place, is_indexed: false }
+    Location {
+        template: Some(template.clone()),
+        original: template.text.clone(),
+        name: name.into(),
+        place,
+        is_indexed: false,
+    }
 }
 
-/// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start are folded, as Ruby's `Pathname#+` does:
-/// any other is left to the operating system. Source: semantics 1.6.
+/// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start
+/// are folded, as Ruby's `Pathname#+` does: any other is left to the operating system. Source:
+/// semantics 1.6.
 fn joined(folder: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();

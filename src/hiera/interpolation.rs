@@ -1,4 +1,5 @@
-//! Interpolation tokens, `%{…}`: finding them in a string and telling what each is. Evaluating them is the lookup's.
+//! Interpolation tokens, `%{…}`: finding them in a string and telling what each is. Evaluating them
+//! is the lookup's.
 
 use super::key::LookupKey;
 use crate::text::TextRange;
@@ -74,7 +75,10 @@ pub fn tokens(text: &str) -> Vec<Token> {
     while let Some(start) = text[from..].find("%{").map(|at| from + at) {
         // A token holds at least no character: `%{}` is one.
         let Some(end) = text[start + 2..].find('}').map(|at| start + 2 + at) else { break };
-        found.push(Token { range: TextRange::from_usize(start..end + 1), kind: kind(text, start + 2, end) });
+        found.push(Token {
+            range: TextRange::from_usize(start..end + 1),
+            kind: kind(text, start + 2, end),
+        });
         from = end + 1;
     }
     found
@@ -89,7 +93,8 @@ pub fn unclosed(text: &str) -> Option<TextRange> {
 
 fn kind(text: &str, start: usize, end: usize) -> TokenKind {
     let inner = &text[start..end];
-    let trimmed = inner.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}' || c == '\0');
+    let trimmed =
+        inner.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}' || c == '\0');
     let offset = start + (trimmed.as_ptr() as usize - inner.as_ptr() as usize);
     if matches!(trimmed, "" | "::" | "\"\"" | "''" | "\"::\"" | "'::'") {
         return TokenKind::Empty;
@@ -98,12 +103,16 @@ fn kind(text: &str, start: usize, end: usize) -> TokenKind {
         return call;
     }
     match LookupKey::parse(trimmed) {
-        Ok(key) => TokenKind::Variable { key, range: TextRange::from_usize(offset..offset + trimmed.len()) },
+        Ok(key) => TokenKind::Variable {
+            key,
+            range: TextRange::from_usize(offset..offset + trimmed.len()),
+        },
         Err(_) => TokenKind::Malformed,
     }
 }
 
-/// A call on a line of its own within the token: `word('arg')` or `word("arg")` and nothing else on that line.
+/// A call on a line of its own within the token: `word('arg')` or `word("arg")` and nothing else on
+/// that line.
 fn call(text: &str, offset: usize) -> Option<TokenKind> {
     let mut start = offset;
     for line in text.split('\n') {
@@ -113,7 +122,9 @@ fn call(text: &str, offset: usize) -> Option<TokenKind> {
                 method: method.to_owned(),
                 method_range: TextRange::from_usize(start..start + method.len()),
                 argument: argument.to_owned(),
-                argument_range: TextRange::from_usize(argument_start..argument_start + argument.len()),
+                argument_range: TextRange::from_usize(
+                    argument_start..argument_start + argument.len(),
+                ),
             });
         }
         start += line.len() + 1;
@@ -122,7 +133,8 @@ fn call(text: &str, offset: usize) -> Option<TokenKind> {
 }
 
 fn call_parts(line: &str) -> Option<(&str, &str)> {
-    let open = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|at| *at > 0)?;
+    let open =
+        line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|at| *at > 0)?;
     let inner = line[open..].strip_prefix('(')?.strip_suffix(')')?;
     let quote = inner.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let argument = inner.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -162,7 +174,10 @@ mod tests {
 
     #[test]
     fn nothing_and_no_tokens() {
-        assert_eq!(shown("%{} %{ } %{\"\"} %{''} %{::} %{\"::\"}"), "empty empty empty empty empty empty");
+        assert_eq!(
+            shown("%{} %{ } %{\"\"} %{''} %{::} %{\"::\"}"),
+            "empty empty empty empty empty empty"
+        );
         for text in ["%{facts.os", "facts}", "% {hn}", "100%", "%h"] {
             assert_eq!(shown(text), "", "{text}");
         }
@@ -203,8 +218,14 @@ mod tests {
     #[test]
     fn places() {
         let text = "x %{ lookup('é.b') }";
-        let TokenKind::Call { method_range, argument_range, .. } = tokens(text)[0].kind.clone() else { panic!("a call") };
-        assert_eq!((&text[method_range.as_usize()], &text[argument_range.as_usize()]), ("lookup", "é.b"));
+        let TokenKind::Call { method_range, argument_range, .. } = tokens(text)[0].kind.clone()
+        else {
+            panic!("a call")
+        };
+        assert_eq!(
+            (&text[method_range.as_usize()], &text[argument_range.as_usize()]),
+            ("lookup", "é.b")
+        );
         assert_eq!(unclosed("%{a} %{b"), Some(TextRange::new(5, 7)));
         assert_eq!(unclosed("%{a}"), None);
     }

@@ -1,8 +1,11 @@
-//! The lookup: a key in a scope, through levels and layers, to its effective value and the story of how it came about.
+//! The lookup: a key in a scope, through levels and layers, to its effective value and the story of
+//! how it came about.
 //!
-//! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one strategy; every value
-//! found is interpolated before it is merged; subkeys are dug out of the merged value.
+//! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one
+//! strategy; every value found is interpolated before it is merged; subkeys are dug out of the
+//! merged value.
 
+mod answer;
 mod decryption;
 mod explained;
 mod location;
@@ -20,58 +23,21 @@ use std::sync::Arc;
 use ready::Levels;
 
 use super::config::{HieraConfig, Layer};
-use super::convert::{Conversion, convert};
-use super::error::{Frame, LookupError, LookupErrorKind};
+use super::error::{Frame, LookupError, LookupErrorKind, OptionsError};
 use super::explain::{Explainer, Kind};
 use super::eyaml::Decryptor;
-use super::hierarchy::{LocatedLevel, Location};
+use super::hierarchy::located::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
-use super::lookup_options::{ConvertTo, LookupOptions, OptionsEntry, OptionsError};
+use super::lookup_options::{LookupOptions, OptionsEntry};
 use super::merge::Strategy;
 use super::resolution::{MergeSource, Reads, Resolution, Step, Unapplied, Unsettled};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
-use super::value::Value;
-use super::wanted::Wanted;
+use crate::puppet::PuppetVersion;
+use crate::puppet::convert::{Conversion, ConvertTo, convert};
+use crate::puppet::value::{Secrecy, Value};
+use crate::text::CancelToken;
 use crate::text::Span;
-
-/// Which Puppet to agree with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile {
-    /// The major version: 7, 8, or 9 for OpenVox 9.
-    pub version: u8,
-    /// Puppet's setting `strict`.
-    pub strict: Strict,
-}
-
-/// The values of Puppet's setting `strict`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strict {
-    /// Say nothing.
-    Off,
-    /// An undefined variable is an empty text.
-    Warning,
-    /// An undefined variable makes the lookup fail.
-    Error,
-}
-
-impl Profile {
-    /// The profile of a version with its own default of `strict`.
-    pub fn of_version(version: u8) -> Profile {
-        Profile { version, strict: if version >= 8 { Strict::Error } else { Strict::Warning } }
-    }
-
-    /// Who makes it, as its own messages say.
-    pub fn vendor(self) -> &'static str {
-        if self.version >= 9 { "OpenVox" } else { "Puppet" }
-    }
-}
-
-impl Default for Profile {
-    fn default() -> Profile {
-        Profile::of_version(8)
-    }
-}
 
 /// All that a lookup depends on.
 #[derive(Clone)]
@@ -85,19 +51,21 @@ pub struct Context<'a> {
     /// The variables.
     pub scope: &'a Scope,
     /// Which Puppet to agree with.
-    pub profile: Profile,
+    pub puppet: PuppetVersion,
     /// What may decrypt values of `eyaml_lookup_key`; `None` leaves them as they are.
     pub decryptor: Option<&'a dyn Decryptor>,
-    /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails every lookup for one.
+    /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails
+    /// every lookup for one.
     pub tolerant: bool,
-    /// Whether somebody still waits for the answers.
-    pub wanted: &'a Wanted,
+    /// Cancels lookups.
+    pub cancel: &'a CancelToken,
 }
 
 /// The key under which data configures lookups.
 pub const LOOKUP_OPTIONS: &str = "lookup_options";
 
-/// The stack of a thread that looks up, in bytes: values may nest and so may lookups, and the default of a thread is for neither.
+/// The stack of a thread that looks up, in bytes: values may nest and so may lookups, and the
+/// default of a thread is for neither.
 pub const STACK: usize = 16 << 20;
 /// How deep lookups may nest. Ruby's stack ends at some hundreds, too.
 const MAX_DEPTH: usize = 200;
@@ -116,7 +84,8 @@ struct LayerLevels {
     default_hierarchy: Levels,
 }
 
-/// Answers lookups in one context, and remembers what they have in common: located levels and assembled options.
+/// Answers lookups in one context, and remembers what they have in common: located levels and
+/// assembled options.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<Layer, Located>>,
@@ -148,6 +117,8 @@ struct Invocation {
     unsettled: Vec<Unsettled>,
     reads: Reads,
     lookups: u32,
+    /// The marks of all values that were met on the way: from then on an error may quote them.
+    met: Secrecy,
     unapplied_conversions: Vec<Unapplied>,
     /// The layer whose data is at hand.
     reading: Reading,
@@ -159,7 +130,8 @@ struct Invocation {
     entered: Vec<Arc<str>>,
     /// Who is told of everything; nobody where only the value counts.
     explainer: Option<Box<Explainer>>,
-    /// With an explainer: locations, and keys that a function of theirs has answered. It is not asked again, nor is the answer told again.
+    /// With an explainer: locations, and keys that a function of theirs has answered. It is not
+    /// asked again, nor is the answer told again.
     answered: HashSet<(*const Location, Arc<str>)>,
 }
 
@@ -168,11 +140,13 @@ struct Invocation {
 struct Reading {
     /// Variables are those of Hiera 3: the global layer's config is of version 3.
     is_classic: bool,
-    /// Nested lookups see the global layer only: besides, the environment has no config of version 5. Source: semantics 1.10.
+    /// Nested lookups see the global layer only: besides, the environment has no config of version
+    /// 5. Source: semantics 1.10.
     is_confined: bool,
 }
 
-/// What a nested lookup found, and the frames that were entered for it: with one of them in progress it would be a recursion.
+/// What a nested lookup found, and the frames that were entered for it: with one of them in
+/// progress it would be a recursion.
 struct Known {
     value: Option<Value>,
     entered: HashSet<Arc<str>>,
@@ -193,14 +167,35 @@ impl Invocation {
         self.explainer.is_none() && self.steps.is_none() && !self.tells_story
     }
 
+    /// Notes the marks of a value: from now on an error may quote it.
+    fn meet(&mut self, marks: Secrecy) {
+        self.met = self.met.and(marks);
+    }
+
+    /// The error, its message withheld if it may quote a secret that this request has met.
+    fn guarded(&self, error: LookupError) -> LookupError {
+        if error.kind.may_quote_values() { error.into_secret(self.met) } else { error }
+    }
+
     fn of(key: &LookupKey) -> Invocation {
         Invocation { module: key.module().map(Into::into), ..Invocation::default() }
     }
 }
 
+impl Choice {
+    /// Whether the key's value must not be shown before it is converted.
+    fn is_secret(&self) -> bool {
+        matches!(&self.convert_to, Ok(Some(convert_to)) if convert_to.may_make_sensitive())
+    }
+}
+
 impl Default for Choice {
     fn default() -> Choice {
-        Choice { merge: Ok(Strategy::First), merge_source: MergeSource::Default, convert_to: Ok(None) }
+        Choice {
+            merge: Ok(Strategy::First),
+            merge_source: MergeSource::Default,
+            convert_to: Ok(None),
+        }
     }
 }
 
@@ -243,21 +238,36 @@ impl<'a> Resolver<'a> {
 
     /// The effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::of(key) };
-        let (choice, value) = match self.choose(&mut inv, key, merge) {
+        let mut inv =
+            Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::of(key) };
+        let chosen = self.choose(&mut inv, key, merge);
+        let mut lacks_options = chosen.is_err();
+        let (choice, value) = match chosen {
             Ok(choice) => {
                 let value = self.find_chosen(&mut inv, key, &choice, None);
                 (choice, value)
             }
             Err(error) => (Choice::default(), Err(error)),
         };
+        lacks_options |= choice.convert_to.is_err();
         let mut steps = inv.steps.take().unwrap_or_default();
         self.add_unreached(&inv, key, &mut steps);
         let Invocation { unsettled, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
-        Resolution { key: key.clone(), value, merge, merge_source, convert_to, unapplied_conversions, steps, unsettled, reads }
+        Resolution {
+            key: key.clone(),
+            value,
+            merge,
+            merge_source,
+            convert_to,
+            lacks_options,
+            unapplied_conversions,
+            steps,
+            unsettled,
+            reads,
+        }
     }
 
     /// The strategy that `lookup_options` choose for a key.
@@ -272,29 +282,42 @@ impl<'a> Resolver<'a> {
         Result::as_ref(&options).ok()?.entry(root)
     }
 
-    /// Every level of the layers that may hold `key`, located in the scope; the layers in order of priority.
+    /// Every level of the layers that may hold `key`, located in the scope; the layers in order of
+    /// priority.
     pub fn levels(&self, key: &LookupKey) -> Result<Vec<(Layer, Vec<LocatedLevel>)>, LookupError> {
         let mut all = Vec::new();
         for layer in layers_of(key) {
             let located = self.located(&layer);
-            all.push((layer, Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.to_vec()));
+            all.push((
+                layer,
+                Result::as_ref(&located).map_err(Clone::clone)?.hierarchy.located.to_vec(),
+            ));
         }
         Ok(all)
     }
 
-    /// Whether some module could define a type of this name: an alias in the module that the name begins with, or by code in any.
+    /// Whether some module could define a type of this name: an alias in the module that the name
+    /// begins with, or by code in any.
     fn may_define(&self, name: &str) -> bool {
         let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
         !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
     }
 
-    /// Goes on with a lookup as long as somebody waits for it.
-    fn go_on(&self) -> Result<(), LookupError> {
-        if self.ctx.wanted.is_so() { Ok(()) } else { Err(LookupError::new(LookupErrorKind::Unwanted, None)) }
+    /// An error once the lookup is cancelled.
+    fn check_cancelled(&self) -> Result<(), LookupError> {
+        if self.ctx.cancel.is_cancelled() {
+            return Err(LookupError::new(LookupErrorKind::Cancelled, None));
+        }
+        Ok(())
     }
 
     /// A nested lookup: what a token in `asked_by` asks for.
-    fn find(&self, inv: &mut Invocation, key: &LookupKey, asked_by: Option<Span>) -> Result<Option<Value>, LookupError> {
+    fn find(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        asked_by: Option<Span>,
+    ) -> Result<Option<Value>, LookupError> {
         inv.lookups += 1;
         if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
             return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
@@ -321,7 +344,20 @@ impl<'a> Resolver<'a> {
         Ok(value)
     }
 
+    /// The value of a key, merged and converted as `choice` says. An error may quote no decrypted
+    /// text.
     fn find_chosen(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        choice: &Choice,
+        asked_by: Option<Span>,
+    ) -> Result<Option<Value>, LookupError> {
+        let found = self.find_unguarded(inv, key, choice, asked_by);
+        found.map_err(|error| inv.guarded(error))
+    }
+
+    fn find_unguarded(
         &self,
         inv: &mut Invocation,
         key: &LookupKey,
@@ -332,35 +368,55 @@ impl<'a> Resolver<'a> {
             inv.within(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
-        let secret = || matches!(&choice.convert_to, Ok(Some(convert_to)) if convert_to.type_text.starts_with("Sensitive"));
-        let node = || Kind::Lookup { key: key.text.clone(), secret: secret() };
-        let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by))?;
-        let Some(found) = found else { return Ok(None) };
-        let Some(convert_to) = choice.convert_to.as_ref().map_err(Clone::clone)? else { return Ok(Some(found)) };
-        let is_secret = found.holds_secret();
+        let secret = choice.is_secret();
+        let node = || Kind::Lookup { key: key.text.clone(), secret };
+        let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by));
+        let found = found.map_err(|error| match secret && error.kind.may_quote_data() {
+            true => error.into_secret(Secrecy::SENSITIVE),
+            false => error,
+        })?;
+        match (found, choice.convert_to.as_ref().map_err(Clone::clone)?) {
+            (Some(found), Some(convert_to)) => self.converted(inv, key, convert_to, found),
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// The value that was found, as `convert_to` makes it.
+    fn converted(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        convert_to: &ConvertTo,
+        found: Value,
+    ) -> Result<Option<Value>, LookupError> {
         match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);
-                Ok(Some(if is_secret && !value.holds_secret() { value.into_secret() } else { value }))
+                inv.meet(value.secrecy_of_parts());
+                Ok(Some(value))
             }
             Conversion::NotApplied(value) => {
                 inv.explain_conversion(convert_to);
-                let unapplied = Unapplied { key: key.text.clone(), to: convert_to.type_text.clone() };
+                inv.meet(value.secrecy_of_parts());
+                let unapplied =
+                    Unapplied { key: key.text.clone(), to: convert_to.shown().to_owned() };
                 if !inv.unapplied_conversions.contains(&unapplied) {
                     inv.unapplied_conversions.push(unapplied);
                 }
                 Ok(Some(value))
             }
             Conversion::NoType(reason) => {
-                let text = &convert_to.type_text;
-                let message =
-                    format!("Invalid data type in lookup_options for key '{key}' could not parse '{text}', error: '{reason}");
+                let text = convert_to.written();
+                let message = format!(
+                    "Invalid data type in lookup_options for key '{key}' could not parse '{text}', error: '{reason}"
+                );
                 Err(LookupError::new(LookupErrorKind::Conversion(message), convert_to.span))
             }
             Conversion::Failed(message) => {
-                let message = format!("The convert_to lookup_option for key '{key}' raised error: {message}");
+                let message =
+                    format!("The convert_to lookup_option for key '{key}' raised error: {message}");
                 let error = LookupError::new(LookupErrorKind::Conversion(message), convert_to.span);
-                Err(if is_secret { error.into_secret() } else { error })
+                Err(error.into_secret(convert_to.secrecy_of_values()))
             }
         }
     }
@@ -374,7 +430,8 @@ pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
 }
 
 fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
-    LookupKey::parse(key).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
+    LookupKey::parse(key)
+        .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
 }
 
 /// Whether a name asks for the options themselves, which are never found.

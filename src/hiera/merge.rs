@@ -1,7 +1,8 @@
-//! Merge strategies: how the values that several locations, levels or layers hold for one key become one value.
+//! Merge strategies: how the values that several locations, levels or layers hold for one key
+//! become one value.
 //!
-//! Knows values and nothing of files or lookups. Every rule here is what Puppet 7.23 with deep_merge 1.1.1 does, defects included;
-//! `tests/merge_oracle.rs` compares both on random values.
+//! Knows values and nothing of files or lookups. Every rule here is what Puppet 7.23 with
+//! deep_merge 1.1.1 does, defects included; `tests/puppet/merges` compares both on random values.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -9,9 +10,9 @@ use std::sync::Arc;
 
 use crate::text::Span;
 
-use super::types::WrongType;
-use super::value::{Data, Hash, Member, Value};
-use super::wanted::Wanted;
+use crate::puppet::types::WrongType;
+use crate::puppet::value::{Data, Hash, Member, Value};
+use crate::text::CancelToken;
 
 mod accept;
 mod deep;
@@ -26,20 +27,23 @@ pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};
 pub enum MergeError {
     /// A value has a type that `unique` or `hash` does not take.
     WrongType(WrongType),
-    /// `knockout_prefix` is no regular expression; found out only when a string has to be compared with it.
+    /// `knockout_prefix` is no regular expression; found out only when a string has to be compared
+    /// with it.
     BadKnockout {
         /// What Ruby's regular expressions say of it.
         message: String,
     },
     /// `knockout_prefix` is the empty string.
     EmptyKnockout,
-    /// `knockout_prefix` together with `preserve_unmergeables`, which only the unconstrained strategies take.
+    /// `knockout_prefix` together with `preserve_unmergeables`, which only the unconstrained
+    /// strategies take.
     KnockoutPreserves,
     /// `sort_merged_arrays` met two values that have no order.
     NotComparable {
         /// Ruby's class of the left one.
         left: &'static str,
-        /// The right one as Ruby's message names it: its class, or itself where it is a number, a boolean or null.
+        /// The right one as Ruby's message names it: its class, or itself where it is a number, a
+        /// boolean or null.
         right: String,
         /// Where the left one was written.
         left_origin: Option<Span>,
@@ -47,7 +51,7 @@ pub enum MergeError {
         right_origin: Option<Span>,
     },
     /// It was left off, as nobody waits for it any more.
-    Unwanted,
+    Cancelled,
 }
 
 /// One of the two values of a merge.
@@ -60,14 +64,18 @@ enum Element {
 }
 
 impl MergeError {
-    /// Where the offending part was written; `None` when it is an option of the strategy, or no file holds it.
+    /// Where the offending part was written; `None` when it is an option of the strategy, or no
+    /// file holds it.
     pub fn origin(&self) -> Option<Span> {
         match self {
             MergeError::WrongType(error) => error.origin,
-            MergeError::NotComparable { left_origin, right_origin, .. } => left_origin.or(*right_origin),
-            MergeError::BadKnockout { .. } | MergeError::EmptyKnockout | MergeError::KnockoutPreserves | MergeError::Unwanted => {
-                None
+            MergeError::NotComparable { left_origin, right_origin, .. } => {
+                left_origin.or(*right_origin)
             }
+            MergeError::BadKnockout { .. }
+            | MergeError::EmptyKnockout
+            | MergeError::KnockoutPreserves
+            | MergeError::Cancelled => None,
         }
     }
 }
@@ -77,32 +85,38 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::WrongType(error) => error.fmt(f),
             MergeError::BadKnockout { message } => f.write_str(message),
-            MergeError::EmptyKnockout => f.write_str("knockout_prefix cannot be an empty string in deep_merge!"),
-            MergeError::KnockoutPreserves => {
-                f.write_str("overwrite_unmergeable must be true if knockout_prefix is specified in deep_merge!")
+            MergeError::EmptyKnockout => {
+                f.write_str("knockout_prefix cannot be an empty string in deep_merge!")
             }
-            MergeError::NotComparable { left, right, .. } => write!(f, "comparison of {left} with {right} failed"),
-            MergeError::Unwanted => f.write_str("left off: nobody waits for the merge"),
+            MergeError::KnockoutPreserves => f.write_str(
+                "overwrite_unmergeable must be true if knockout_prefix is specified in deep_merge!",
+            ),
+            MergeError::NotComparable { left, right, .. } => {
+                write!(f, "comparison of {left} with {right} failed")
+            }
+            MergeError::Cancelled => f.write_str("left off: nobody waits for the merge"),
         }
     }
 }
 
 impl std::error::Error for MergeError {}
 
-/// Finds the value that `variants` places have together. The places are locations of a level, levels of a layer, or layers:
-/// all three are folded alike, each with the results of the one below.
+/// Finds the value that `variants` places have together. The places are locations of a level,
+/// levels of a layer, or layers: all three are folded alike, each with the results of the one
+/// below.
 ///
-/// `next` is asked for the place of a number, highest priority first, and answers `None` when nothing is found there. The
-/// strategies `first` and `default` ask no further once they have a value, even `null`; all others ask for every place.
-/// The *number* of places decides what happens to a lone value: with `unique`, the only place's list loses duplicates, while
-/// the only value of several places is flattened and keeps them.
+/// `next` is asked for the place of a number, highest priority first, and answers `None` when
+/// nothing is found there. The strategies `first` and `default` ask no further once they have a
+/// value, even `null`; all others ask for every place. The *number* of places decides what happens
+/// to a lone value: with `unique`, the only place's list loses duplicates, while the only value of
+/// several places is flattened and keeps them.
 ///
-/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails, or that is not `wanted` any more.
-/// Source: `MergeStrategy#lookup` of Puppet 7.23.
+/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails, or
+/// that is not `wanted` any more. Source: `MergeStrategy#lookup` of Puppet 7.23.
 pub fn fold<E: From<MergeError>>(
     strategy: &Strategy,
     variants: usize,
-    wanted: &Wanted,
+    cancel: &CancelToken,
     next: &mut dyn FnMut(usize) -> Result<Option<Value>, E>,
 ) -> Result<Option<Value>, E> {
     if strategy.stops_at_first() {
@@ -111,7 +125,7 @@ pub fn fold<E: From<MergeError>>(
     if variants == 1 {
         return Ok(next(0)?.map(|value| single(strategy, value)));
     }
-    let merger = Merger::new(strategy, wanted);
+    let merger = Merger::new(strategy, cancel);
     let mut memo = None;
     for n in 0..variants {
         let Some(value) = next(n)? else { continue };
@@ -123,11 +137,12 @@ pub fn fold<E: From<MergeError>>(
     Ok(memo)
 }
 
-/// Merges two values with any strategy, as one step of [`fold`] does; `first` and `default` take the higher one.
+/// Merges two values with any strategy, as one step of [`fold`] does; `first` and `default` take
+/// the higher one.
 ///
 /// Errors: see [`MergeError`].
 pub fn merge(strategy: &Strategy, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    Merger::new(strategy, &Wanted::default()).merge(higher, lower)
+    Merger::new(strategy, &CancelToken::default()).merge(higher, lower)
 }
 
 /// Takes the higher value, whatever it is; `null` and `false` are values too.
@@ -135,44 +150,46 @@ pub fn first(higher: Value, _lower: Value) -> Value {
     higher
 }
 
-/// Merges two values with strategy `unique`: lists without their nesting, `higher` first, every element once.
+/// Merges two values with strategy `unique`: lists without their nesting, `higher` first, every
+/// element once.
 ///
-/// A scalar counts as a list of it. Equal is what Ruby's `eql?` calls so: `1`, `1.0` and `"1"` are three elements. Of equal
-/// elements the first stays, with its origin; the list has the origin of `higher`.
-/// Errors: [`MergeError::WrongType`] for `null`, a hash, or a list holding what is no data (a hash with keys that are not strings).
-/// Source: `UniqueMergeStrategy` of Puppet 7.23.
+/// A scalar counts as a list of it. Equal is what Ruby's `eql?` calls so: `1`, `1.0` and `"1"` are
+/// three elements. Of equal elements the first stays, with its origin; the list has the origin of
+/// `higher`. Errors: [`MergeError::WrongType`] for `null`, a hash, or a list holding what is no
+/// data (a hash with keys that are not strings). Source: `UniqueMergeStrategy` of Puppet 7.23.
 pub fn unique(higher: Value, lower: Value) -> Result<Value, MergeError> {
     accept::check_unique(Element::First, &higher)?;
     accept::check_unique(Element::Second, &lower)?;
-    let origin = higher.origin;
+    let from = higher.provenance().and(lower.provenance());
     let mut items = Vec::new();
     flatten(&higher, &mut items);
     flatten(&lower, &mut items);
-    Ok(Value::array(order::without_duplicates(items), origin))
+    Ok(Value::array(order::without_duplicates(items), from))
 }
 
-/// Merges two hashes with strategy `hash`: `higher` wins for keys both have. Not recursive; see [`deep`].
+/// Merges two hashes with strategy `hash`: `higher` wins for keys both have. Not recursive; see
+/// [`deep`].
 ///
-/// Order: the keys of `lower`, then those only `higher` has, as Ruby's `lower.merge(higher)` leaves them. Members keep their
-/// origins, the hash has the origin of `higher`.
-/// Errors: [`MergeError::WrongType`] when one is no hash of data with string keys, at any depth.
-/// Source: `HashMergeStrategy` of Puppet 7.23.
+/// Order: the keys of `lower`, then those only `higher` has, as Ruby's `lower.merge(higher)` leaves
+/// them. Members keep their origins, the hash has the origin of `higher`. Errors:
+/// [`MergeError::WrongType`] when one is no hash of data with string keys, at any depth. Source:
+/// `HashMergeStrategy` of Puppet 7.23.
 pub fn hash(higher: Value, lower: Value) -> Result<Value, MergeError> {
     accept::check_hash(Element::First, &higher)?;
     accept::check_hash(Element::Second, &lower)?;
-    let origin = higher.origin;
+    let from = higher.provenance().and(lower.provenance());
     let mut merged = into_hash(lower);
     merged.extend(into_hash(higher));
-    Ok(Value::hash(merged, origin))
+    Ok(Value::hash(merged, from))
 }
 
 /// What a strategy does to the value of the only place there is.
 fn single(strategy: &Strategy, value: Value) -> Value {
-    match (strategy, value.data) {
+    match (strategy, value.data()) {
         (Strategy::Unique, Data::Array(items)) => {
-            Value::array(order::without_duplicates(Arc::unwrap_or_clone(items)), value.origin)
+            Value::array(order::without_duplicates(items.to_vec()), value.provenance())
         }
-        (_, data) => Value::new(data, value.origin),
+        _ => value,
     }
 }
 
@@ -182,21 +199,21 @@ fn convert(strategy: &Strategy, value: Value) -> Value {
         Strategy::Unique => {
             let mut items = Vec::new();
             flatten(&value, &mut items);
-            Value::array(items, value.origin)
+            Value::array(items, value.provenance())
         }
         _ => value,
     }
 }
 
 fn flatten(value: &Value, into: &mut Vec<Value>) {
-    match &value.data {
+    match value.data() {
         Data::Array(items) => items.iter().for_each(|item| flatten(item, into)),
         _ => into.push(value.clone()),
     }
 }
 
 fn into_hash(value: Value) -> Hash {
-    match value.data {
+    match value.into_parts().0 {
         Data::Hash(hash) => Arc::unwrap_or_clone(hash),
         _ => Hash::default(),
     }
@@ -205,13 +222,13 @@ fn into_hash(value: Value) -> Hash {
 /// A strategy in use; keeps what is costly to make from one merge to the next.
 struct Merger<'s> {
     strategy: &'s Strategy,
-    wanted: &'s Wanted,
+    cancel: &'s CancelToken,
     knockout: OnceCell<Result<deep::Knockout, MergeError>>,
 }
 
 impl<'s> Merger<'s> {
-    fn new(strategy: &'s Strategy, wanted: &'s Wanted) -> Merger<'s> {
-        Merger { strategy, wanted, knockout: OnceCell::new() }
+    fn new(strategy: &'s Strategy, cancel: &'s CancelToken) -> Merger<'s> {
+        Merger { strategy, cancel, knockout: OnceCell::new() }
     }
 
     fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
@@ -220,14 +237,17 @@ impl<'s> Merger<'s> {
             Strategy::Unique => unique(higher, lower),
             Strategy::Hash => hash(higher, lower),
             Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) => {
-                deep::DeepMerge::new(options, &self.knockout, self.wanted)?.merge(higher, lower)
+                deep::DeepMerge::new(options, &self.knockout, self.cancel)?.merge(higher, lower)
             }
-            Strategy::ReverseDeep(options) => deep::DeepMerge::new(options, &self.knockout, self.wanted)?.merge(lower, higher),
+            Strategy::ReverseDeep(options) => {
+                deep::DeepMerge::new(options, &self.knockout, self.cancel)?.merge(lower, higher)
+            }
         }
     }
 }
 
-/// The member that a key has once `value` is put under it; `key_origin` is where the winning key was written.
+/// The member that a key has once `value` is put under it; `key_origin` is where the winning key
+/// was written.
 fn member(key_origin: Option<Span>, value: Value) -> Member {
     Member { key_origin, value }
 }

@@ -1,11 +1,13 @@
-//! Location patterns read backwards: which files a template such as `nodes/%{::location}/%{host}.yaml` can name, and
-//! what its variables are when it names a given one.
+//! Location patterns read backwards: which files a template such as
+//! `nodes/%{::location}/%{host}.yaml` can name, and what its variables are when it names a given
+//! one.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::interpolation::{TokenKind, tokens};
 
-/// What variables must be for a pattern to name a file: names without a leading `::`, dotted where a part is meant.
+/// What variables must be for a pattern to name a file: names without a leading `::`, dotted where
+/// a part is meant.
 pub type Bindings = BTreeMap<String, String>;
 
 /// The conditions under which a file would be seen, as a phrase: `role = web and site = oslo`.
@@ -83,9 +85,12 @@ impl PatternMatch {
     }
 }
 
-/// The pieces of a template: its tokens are variables, all else is literal, or a glob when `glob` is set.
+/// The pieces of a template: its tokens are variables, all else is literal, or a glob when `glob`
+/// is set.
 pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
-    let text = |text: &str| if glob { Piece::Glob(text.to_owned()) } else { Piece::Literal(text.to_owned()) };
+    let text = |text: &str| {
+        if glob { Piece::Glob(text.to_owned()) } else { Piece::Literal(text.to_owned()) }
+    };
     let mut pieces = Vec::new();
     let mut from = 0;
     for token in tokens(template) {
@@ -95,7 +100,9 @@ pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
         }
         from = range.end;
         match token.kind {
-            TokenKind::Variable { key, .. } => pieces.push(Piece::Variable(variable_name(&key.text))),
+            TokenKind::Variable { key, .. } => {
+                pieces.push(Piece::Variable(variable_name(&key.text)))
+            }
             TokenKind::Empty => {}
             TokenKind::Call { .. } | TokenKind::Malformed => pieces.push(Piece::Any),
         }
@@ -139,12 +146,14 @@ impl Pattern {
         if variables.len() > MAX_VARIABLES || depth(&atoms) > MAX_DEPTH {
             return None;
         }
-        let alternatives: Vec<Vec<Part>> = expand(&atoms)?.iter().map(|atoms| parts(atoms, &opaque)).collect();
+        let alternatives: Vec<Vec<Part>> =
+            expand(&atoms)?.iter().map(|atoms| parts(atoms, &opaque)).collect();
         let fits = alternatives.iter().all(|parts| parts.len() <= MAX_PARTS);
         fits.then_some(Pattern { pieces, variables, alternatives })
     }
 
-    /// How the path matches when each variable is one non-empty part of a path, or of a part; `None` when it does not.
+    /// How the path matches when each variable is one non-empty part of a path, or of a part;
+    /// `None` when it does not.
     ///
     /// A variable that occurs twice must be the same in both places.
     pub fn bind(&self, path: &str) -> Option<PatternMatch> {
@@ -154,7 +163,11 @@ impl Pattern {
             is_only_way &= is_settled && other == bindings;
             bindings.retain(|name, value| other.get(name) == Some(value));
         }
-        Some(if is_only_way { PatternMatch::Bound(bindings) } else { PatternMatch::Ambiguous(bindings) })
+        Some(if is_only_way {
+            PatternMatch::Bound(bindings)
+        } else {
+            PatternMatch::Ambiguous(bindings)
+        })
     }
 
     /// What one alternative settles, and whether that is all of its variables.
@@ -178,42 +191,52 @@ impl Pattern {
         Some((bindings, open.is_empty()))
     }
 
-    /// Whether some values of the variables, empty ones and ones with slashes included, give the path.
+    /// Whether some values of the variables, empty ones and ones with slashes included, give the
+    /// path.
     pub fn can_name(&self, path: &str) -> bool {
         self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loose).is_some())
     }
 
-    /// Whether some values give the path, or one that the system takes for it: where a folder's name is empty, two slashes are one.
+    /// Whether some values give the path, or one that the system takes for it: where a folder's
+    /// name is empty, two slashes are one.
     pub fn can_lead_to(&self, path: &str) -> bool {
         let is_consistent = |values: Vec<&str>| {
             let mut known = BTreeMap::new();
-            self.variables.iter().zip(values).all(|(name, value)| *known.entry(name).or_insert(value) == value)
+            self.variables
+                .iter()
+                .zip(values)
+                .all(|(name, value)| *known.entry(name).or_insert(value) == value)
         };
-        self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loosest).is_some_and(is_consistent))
+        self.alternatives
+            .iter()
+            .any(|parts| self.find(parts, path, Manner::Loosest).is_some_and(is_consistent))
     }
 
     /// What each variable is when `parts` match the whole of `path`.
     fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
         // Most paths differ in what is literal already, at one end or the other.
-        let is_other =
-            |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
+        let is_other = |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
         if is_other(parts.first(), |path, text| path.starts_with(text))
             || is_other(parts.last(), |path, text| path.ends_with(text))
         {
             return None;
         }
-        let mut matching = Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
+        let mut matching =
+            Matching { path, manner, values: vec![""; self.variables.len()], dead: HashSet::new() };
         matching.from(parts, 0).then_some(matching.values)
     }
 
-    /// The text before the first piece that is not literal: every file that the pattern names starts with it.
+    /// The text before the first piece that is not literal: every file that the pattern names
+    /// starts with it.
     pub fn literal_prefix(&self) -> String {
         let mut prefix = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(text) => prefix.push_str(text),
                 Piece::Glob(text) => {
-                    prefix.push_str(&text[..text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len())]);
+                    prefix.push_str(
+                        &text[..text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len())],
+                    );
                     if text.contains(['*', '?', '[', '{', '\\']) {
                         break;
                     }
@@ -261,11 +284,15 @@ impl<'p> Matching<'p> {
         let Some((part, rest)) = parts.split_first() else { return at == self.path.len() };
         let text = &self.path[at..];
         match part {
-            Part::Literal(literal) => return text.starts_with(literal.as_str()) && self.from(rest, at + literal.len()),
+            Part::Literal(literal) => {
+                return text.starts_with(literal.as_str()) && self.from(rest, at + literal.len());
+            }
             Part::One | Part::Set(..) => {
                 let Some(c) = text.chars().next().filter(|c| *c != '/') else { return false };
                 let fits = match part {
-                    Part::Set(ranges, negated) => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated,
+                    Part::Set(ranges, negated) => {
+                        ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *negated
+                    }
                     _ => true,
                 };
                 return fits && self.from(rest, at + c.len_utf8());
@@ -283,7 +310,8 @@ impl<'p> Matching<'p> {
             }
             found
         });
-        let found = found || (matches!(part, Part::Variable(_) | Part::Any) && self.without_slash(rest, at));
+        let found = found
+            || (matches!(part, Part::Variable(_) | Part::Any) && self.without_slash(rest, at));
         if !found {
             self.dead.insert((parts.len(), at));
         }
@@ -293,7 +321,9 @@ impl<'p> Matching<'p> {
     /// What follows a variable that is empty, after a slash: one slash less.
     fn without_slash(&mut self, parts: &[Part], at: usize) -> bool {
         let may_be = self.manner == Manner::Loosest && self.path[..at].ends_with('/');
-        let Some((Part::Literal(literal), rest)) = parts.split_first().filter(|_| may_be) else { return false };
+        let Some((Part::Literal(literal), rest)) = parts.split_first().filter(|_| may_be) else {
+            return false;
+        };
         let second = literal.strip_prefix('/').filter(|second| self.path[at..].starts_with(second));
         second.is_some_and(|second| self.from(rest, at + second.len()))
     }
@@ -303,7 +333,9 @@ impl<'p> Matching<'p> {
         let slash = text.find('/').unwrap_or(text.len());
         let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
         let mut ends: Vec<usize> = match part {
-            Part::Folders => std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect(),
+            Part::Folders => {
+                std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1)).collect()
+            }
             Part::Variable(_) if matches!(self.manner, Manner::Greedy | Manner::Lazy) => {
                 boundaries(slash).filter(|end| *end > 0).collect()
             }
@@ -349,7 +381,8 @@ fn depth(atoms: &[Atom]) -> usize {
     deepest
 }
 
-/// The patterns that braces stand for; `None` for too many. What is not balanced is taken literally.
+/// The patterns that braces stand for; `None` for too many. What is not balanced is taken
+/// literally.
 fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     let mut out = vec![Vec::new()];
     let mut rest = atoms;
@@ -362,7 +395,10 @@ fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
                 return None;
             }
         }
-        out = out.iter().flat_map(|start| choices.iter().map(move |choice| [&start[..], &choice[..]].concat())).collect();
+        out = out
+            .iter()
+            .flat_map(|start| choices.iter().map(move |choice| [&start[..], &choice[..]].concat()))
+            .collect();
         rest = &rest[close + 1..];
     }
     out.iter_mut().for_each(|atoms| atoms.extend(rest));
@@ -462,7 +498,8 @@ fn glob_parts(glob: &str) -> Vec<Part> {
 /// The part of a `[…]` at the start of `text`, and its length.
 fn set(text: &str) -> Option<(Part, usize)> {
     let inner = &text[1..];
-    let (negated, inner) = inner.strip_prefix(['^', '!']).map_or((false, inner), |rest| (true, rest));
+    let (negated, inner) =
+        inner.strip_prefix(['^', '!']).map_or((false, inner), |rest| (true, rest));
     let end = inner.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at)?;
     let chars: Vec<char> = inner[..end].chars().collect();
     let mut ranges = Vec::new();
@@ -505,7 +542,10 @@ mod tests {
     #[test]
     fn several_ways_settle_what_they_agree_on() {
         let pattern = pattern("%{loc}/platform/%{os}%{version}.yaml");
-        assert_eq!(pattern.bind("bgo/platform/el8.yaml"), Some(PatternMatch::Ambiguous(bound(&[("loc", "bgo")]))));
+        assert_eq!(
+            pattern.bind("bgo/platform/el8.yaml"),
+            Some(PatternMatch::Ambiguous(bound(&[("loc", "bgo")])))
+        );
     }
 
     #[test]
@@ -518,9 +558,13 @@ mod tests {
     #[test]
     fn globs_bind_too() {
         let pattern = Pattern::new(pieces("%{::location}/modules/*.yaml", true)).unwrap();
-        assert_eq!(pattern.bind("bgo/modules/x.yaml"), Some(PatternMatch::Bound(bound(&[("location", "bgo")]))));
+        assert_eq!(
+            pattern.bind("bgo/modules/x.yaml"),
+            Some(PatternMatch::Bound(bound(&[("location", "bgo")])))
+        );
         let pattern = Pattern::new(pieces("d/**/{a,b}[0-9].y?ml", true)).unwrap();
-        for (path, matches) in [("d/a1.yaml", true), ("d/x/y/b2.yxml", true), ("d/c1.yaml", false)] {
+        for (path, matches) in [("d/a1.yaml", true), ("d/x/y/b2.yxml", true), ("d/c1.yaml", false)]
+        {
             assert_eq!(pattern.bind(path).is_some(), matches, "{path}");
         }
     }
@@ -530,7 +574,11 @@ mod tests {
         for glob in ["*%{a}.yaml", "%{a}*.yaml", "*%{a}*.yaml", "%{lookup('b')}%{a}.yaml"] {
             let pattern = Pattern::new(pieces(glob, true)).unwrap();
             for path in ["1x.yaml", "xx.yaml", "1xx.yaml"] {
-                assert_eq!(pattern.bind(path), Some(PatternMatch::Ambiguous(bound(&[]))), "{glob} {path}");
+                assert_eq!(
+                    pattern.bind(path),
+                    Some(PatternMatch::Ambiguous(bound(&[]))),
+                    "{glob} {path}"
+                );
             }
         }
     }
@@ -542,28 +590,54 @@ mod tests {
         assert_eq!(pattern.bind("x/v/d.yaml"), Some(PatternMatch::Bound(bound(&[("b", "v")]))));
         assert_eq!(pattern.bind("v/e.yaml"), None);
         let pattern = Pattern::new(pieces("{%{a},%{b}}.yaml", true)).unwrap();
-        assert_eq!(pattern.bind("v.yaml"), Some(PatternMatch::Ambiguous(bound(&[]))), "either may be it");
-        assert!(Pattern::new(pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"), "what is not balanced is itself");
+        assert_eq!(
+            pattern.bind("v.yaml"),
+            Some(PatternMatch::Ambiguous(bound(&[]))),
+            "either may be it"
+        );
+        assert!(
+            Pattern::new(pieces("{%{a}.yaml", true)).unwrap().can_name("{v.yaml"),
+            "what is not balanced is itself"
+        );
     }
 
     #[test]
     fn an_empty_folder_takes_its_slash_along() {
         let one = pattern("n/%{x}/common.yaml");
         assert!(!one.can_name("n/common.yaml") && one.can_lead_to("n/common.yaml"));
-        assert!(one.can_lead_to("n/a/b/common.yaml") && !one.can_lead_to("n/other.yaml") && !one.can_lead_to("common.yaml"));
+        assert!(
+            one.can_lead_to("n/a/b/common.yaml")
+                && !one.can_lead_to("n/other.yaml")
+                && !one.can_lead_to("common.yaml")
+        );
         let two = pattern("n/%{x}/%{y}/common.yaml");
         assert!(two.can_lead_to("n/common.yaml") && two.can_lead_to("n/a/common.yaml"));
-        assert!(!pattern("n%{x}/common.yaml").can_lead_to("ncommon.yaml"), "there is one slash, and it stays");
-        assert!(!pattern("%{x}/%{y}/%{x}.yaml").can_lead_to("a/b.yaml"), "it is empty here and 'b' there");
+        assert!(
+            !pattern("n%{x}/common.yaml").can_lead_to("ncommon.yaml"),
+            "there is one slash, and it stays"
+        );
+        assert!(
+            !pattern("%{x}/%{y}/%{x}.yaml").can_lead_to("a/b.yaml"),
+            "it is empty here and 'b' there"
+        );
         let globbing = Pattern::new(pieces("sites/*/*.yaml", true)).unwrap();
         assert!(!globbing.can_lead_to("sites/b.yaml"), "a wildcard stands for a name");
     }
 
     #[test]
     fn hostile_patterns_are_none() {
-        for text in ["%{x}".repeat(100), "x".repeat(5000), "{".repeat(3000), "{a,b}".repeat(50), "?".repeat(2000)] {
+        for text in [
+            "%{x}".repeat(100),
+            "x".repeat(5000),
+            "{".repeat(3000),
+            "{a,b}".repeat(50),
+            "?".repeat(2000),
+        ] {
             assert!(Pattern::new(pieces(&text, true)).is_none(), "{}", &text[..8]);
         }
-        assert!(Pattern::new(pieces(&"{a}".repeat(300), true)).is_some_and(|pattern| pattern.can_name(&"a".repeat(300))));
+        assert!(
+            Pattern::new(pieces(&"{a}".repeat(300), true))
+                .is_some_and(|pattern| pattern.can_name(&"a".repeat(300)))
+        );
     }
 }

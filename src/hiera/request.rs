@@ -1,56 +1,36 @@
-//! The `lookup` function with all that it takes: names, a type, a merge, a default, overrides and defaults by name.
+//! The `lookup` function with all that it takes: names, a type, a merge, a default, overrides and
+//! defaults by name.
 //!
-//! Source: semantics 0.2, 8.1 and 8.2, and `Puppet::Pops::Lookup.lookup`; `tests/lookup_function.rs` compares both.
+//! Source: semantics 0.2, 8.1 and 8.2, and `Puppet::Pops::Lookup.lookup`;
+//! `tests/puppet/lookup_function` compares both.
 
 use std::fmt;
 
 use super::error::{LookupError, LookupErrorKind};
-use super::key::LookupKey;
-use super::lookup::{Context, LOOKUP_OPTIONS, Resolver};
 use super::merge::{Strategy, StrategyError, parse_strategy};
-use super::resolution::{Resolution, Unapplied};
-use super::types::{self, DataType};
-use super::value::{Data, Hash, Value};
+use super::resolution::{Answer, AnswerSource};
+use crate::puppet::types::{self, DataType};
+use crate::puppet::value::{Data, Hash, Value};
 
-/// What the `lookup` function is asked. [`Default`] asks for nothing; [`LookupRequest::of`] for one name.
+/// What the `lookup` function is asked. [`Default`] asks for nothing; [`LookupRequest::of`] for one
+/// name.
 #[derive(Clone, Debug, Default)]
 pub struct LookupRequest {
     /// The names; the first that is found counts.
     pub names: Vec<String>,
     /// The type that the answer must have, whatever it comes from.
     pub value_type: Option<DataType>,
-    /// How to merge, in place of what `lookup_options` say. A merge that is none fails only where data is asked.
+    /// How to merge, in place of what `lookup_options` say. A merge that is none fails only where
+    /// data is asked.
     pub merge: Option<Result<Strategy, StrategyError>>,
     /// The answer when nothing is found; `null` is one.
     pub default_value: Option<Value>,
-    /// Values by literal name for when nothing is found; tokens see them as variables that nothing else defines.
+    /// Values by literal name for when nothing is found; tokens see them as variables that nothing
+    /// else defines.
     pub default_values_hash: Hash,
-    /// Values by literal name that go before all data, as they are; tokens see them as variables, too.
+    /// Values by literal name that go before all data, as they are; tokens see them as variables,
+    /// too.
     pub overrides: Hash,
-}
-
-/// Where an answer comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerSource {
-    /// The overrides of the request.
-    Overrides,
-    /// The data.
-    Data,
-    /// The defaults by name of the request.
-    DefaultValuesHash,
-    /// The default of the request.
-    DefaultValue,
-}
-
-/// An answer to a request.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// The value.
-    pub value: Value,
-    /// Where it comes from.
-    pub source: AnswerSource,
-    /// The conversions that were left out: of the key, and of those that it needs.
-    pub unapplied_conversions: Vec<Unapplied>,
 }
 
 /// Why an options hash is none, in own words.
@@ -71,40 +51,53 @@ impl LookupRequest {
         LookupRequest { names: vec![name.to_owned()], ..LookupRequest::default() }
     }
 
-    /// Takes over what an options hash of the `lookup` function says: `name`, `value_type` (as text), `default_value`,
-    /// `default_values_hash`, `override` and `merge`. As in Puppet, a `null` says nothing but for `default_value`.
+    /// Takes over what an options hash of the `lookup` function says: `name`, `value_type` (as
+    /// text), `default_value`, `default_values_hash`, `override` and `merge`. As in Puppet, a
+    /// `null` says nothing but for `default_value`.
     ///
     /// Errors: no hash, another key, or a value of the wrong kind.
     pub fn apply_options(&mut self, options: &Value) -> Result<(), RequestError> {
-        let wrong = |what: &str, value: &Value| RequestError(format!("{what}, got {}", value.type_name()));
-        let members = options.as_hash().ok_or_else(|| wrong("the options must be a hash", options))?;
+        let wrong =
+            |what: &str, value: &Value| RequestError(format!("{what}, got {}", value.type_name()));
+        let members =
+            options.as_hash().ok_or_else(|| wrong("the options must be a hash", options))?;
         for (key, member) in members {
             let value = &member.value;
-            let hash = |name: &str| match &value.data {
+            let hash = |name: &str| match value.data() {
                 Data::Null => Ok(None),
                 Data::Hash(hash) => Ok(Some((**hash).clone())),
                 _ => Err(wrong(&format!("'{name}' must be a hash"), value)),
             };
             match key.as_str() {
                 Some("name") => self.names = names(value)?,
-                Some("value_type") => match &value.data {
+                Some("value_type") => match value.data() {
                     Data::Null => {}
                     Data::String(text) => {
-                        self.value_type = Some(types::parse(text).map_err(|error| RequestError(error.to_string()))?);
+                        self.value_type = Some(
+                            types::parse(text).map_err(|error| RequestError(error.to_string()))?,
+                        );
                     }
                     _ => return Err(wrong("'value_type' must be the text of a type", value)),
                 },
                 Some("default_value") => self.default_value = Some(value.clone()),
-                Some(name @ "default_values_hash") => self.default_values_hash = hash(name)?.unwrap_or_default(),
+                Some(name @ "default_values_hash") => {
+                    self.default_values_hash = hash(name)?.unwrap_or_default()
+                }
                 Some(name @ "override") => self.overrides = hash(name)?.unwrap_or_default(),
                 Some("merge") => self.set_merge(value),
-                _ => return Err(RequestError(format!("the lookup function has no option '{}'", key.to_text()))),
+                _ => {
+                    return Err(RequestError(format!(
+                        "the lookup function has no option '{}'",
+                        key.to_text()
+                    )));
+                }
             }
         }
         Ok(())
     }
 
-    /// Sets the merge from what the function takes: a name, or a hash with `strategy` and its options; `null` for none.
+    /// Sets the merge from what the function takes: a name, or a hash with `strategy` and its
+    /// options; `null` for none.
     pub fn set_merge(&mut self, given: &Value) {
         self.merge = parse_strategy(given).transpose();
     }
@@ -115,15 +108,25 @@ impl LookupRequest {
             [name] => format!("Function lookup() did not find a value for the name '{name}'"),
             names => {
                 let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-                format!("Function lookup() did not find a value for any of the names [{}]", names.join(", "))
+                format!(
+                    "Function lookup() did not find a value for any of the names [{}]",
+                    names.join(", ")
+                )
             }
         }
     }
 
-    fn checked(&self, subject: &str, value: Value, source: AnswerSource) -> Result<Option<Answer>, LookupError> {
+    pub(super) fn checked(
+        &self,
+        subject: &str,
+        value: Value,
+        source: AnswerSource,
+    ) -> Result<Option<Answer>, LookupError> {
         if let Some(value_type) = &self.value_type {
-            types::assert_type(subject, value_type, &value)
-                .map_err(|error| LookupError::new(LookupErrorKind::WrongType(error.message), error.origin).about(&value))?;
+            types::assert_type(subject, value_type, &value).map_err(|error| {
+                LookupError::new(LookupErrorKind::WrongType(error.message), error.origin)
+                    .about(&value)
+            })?;
         }
         Ok(Some(Answer { value, source, unapplied_conversions: Vec::new() }))
     }
@@ -131,78 +134,11 @@ impl LookupRequest {
 
 fn names(given: &Value) -> Result<Vec<String>, RequestError> {
     let wrong = || RequestError("'name' must be a string or a list of strings".into());
-    match &given.data {
+    match given.data() {
         Data::String(name) => Ok(vec![name.to_string()]),
-        Data::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect(),
+        Data::Array(items) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+        }
         _ => Err(wrong()),
     }
 }
-
-impl Resolver<'_> {
-    /// Answers a request. `Ok(None)`: nothing has any of the names, and there is no default.
-    pub fn answer(&self, request: &LookupRequest) -> Result<Option<Answer>, LookupError> {
-        self.answer_by(request, &mut |resolver, name, merge| {
-            let (value, unapplied) = resolver.value_and_unapplied(name, merge)?;
-            Ok(value.map(|value| (value, unapplied)))
-        })
-    }
-
-    /// The same, telling the story of each name that data was asked for.
-    pub fn answer_telling(
-        &self,
-        request: &LookupRequest,
-        tell: &mut dyn FnMut(&Resolver<'_>, &Resolution),
-    ) -> Result<Option<Answer>, LookupError> {
-        self.answer_by(request, &mut |resolver, name, merge| {
-            let resolution = resolver.lookup(name, merge);
-            tell(resolver, &resolution);
-            Ok(resolution.value?.map(|value| (value, resolution.unapplied_conversions)))
-        })
-    }
-
-    /// The same, asking data with `ask`; a name that is not looked up is asked for as `lookup_options`.
-    pub(super) fn answer_by(&self, request: &LookupRequest, ask: &mut Ask<'_>) -> Result<Option<Answer>, LookupError> {
-        if request.overrides.is_empty() && request.default_values_hash.is_empty() {
-            return self.answer_within(request, ask);
-        }
-        // Tokens see both, those in lookup_options included: nothing assembled before holds for them.
-        let scope = self.context().scope.with_given(&request.overrides, &request.default_values_hash);
-        Resolver::new(Context { scope: &scope, ..self.context().clone() }).answer_within(request, ask)
-    }
-
-    fn answer_within(&self, request: &LookupRequest, ask: &mut Ask<'_>) -> Result<Option<Answer>, LookupError> {
-        for name in &request.names {
-            if let Some(member) = request.overrides.get(name.as_str()) {
-                let subject = format!("Value found for key '{name}' in override hash");
-                return request.checked(&subject, member.value.clone(), AnswerSource::Overrides);
-            }
-            let (name, merge) = match super::lookup::is_reserved(name) {
-                true => (LOOKUP_OPTIONS, None),
-                false => (name.as_str(), request.merge.as_ref()),
-            };
-            let key = LookupKey::parse(name).map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;
-            let merge = merge.map(Result::as_ref).transpose().map_err(|error| {
-                // As an entry of lookup_options with the same merge fails.
-                LookupError::from(super::lookup_options::OptionsError::Strategy(error.clone()))
-            })?;
-            if let Some((value, unapplied)) = ask(self, &key, merge)? {
-                let answer = request.checked("Found value", value, AnswerSource::Data)?;
-                return Ok(answer.map(|answer| Answer { unapplied_conversions: unapplied, ..answer }));
-            }
-        }
-        for name in &request.names {
-            if let Some(member) = request.default_values_hash.get(name.as_str()) {
-                let subject = format!("Value found for key '{name}' in default values hash");
-                return request.checked(&subject, member.value.clone(), AnswerSource::DefaultValuesHash);
-            }
-        }
-        match &request.default_value {
-            Some(value) => request.checked("Default value", value.clone(), AnswerSource::DefaultValue),
-            None => Ok(None),
-        }
-    }
-}
-
-/// How data is asked for a name: its value, and the conversions that were left out.
-type Ask<'a> =
-    dyn FnMut(&Resolver<'_>, &LookupKey, Option<&Strategy>) -> Result<Option<(Value, Vec<Unapplied>)>, LookupError> + 'a;

@@ -1,4 +1,5 @@
-//! The story of a lookup: its value, what happened at each location, who chose the strategy, what was read.
+//! The story of a lookup: its value, what happened at each location, who chose the strategy, what
+//! was read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,10 +7,11 @@ use std::sync::Arc;
 use super::config::{Backend, Layer, Level, Template};
 use super::error::LookupError;
 use super::key::LookupKey;
-use super::lookup_options::{ConvertTo, OptionsEntry};
+use super::lookup_options::OptionsEntry;
 use super::merge::Strategy;
 use super::pattern::Bindings;
-use super::value::{Data, Value};
+use crate::puppet::convert::ConvertTo;
+use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
 /// What a lookup came to, and how.
@@ -25,6 +27,8 @@ pub struct Resolution {
     pub merge_source: MergeSource,
     /// The conversion that applies to the value.
     pub convert_to: Option<ConvertTo>,
+    /// Whether `lookup_options` cannot be used: what they say of the key is not known.
+    pub lacks_options: bool,
     /// The conversions that were left out: its own, and those of keys that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
     /// What happened at each location, in order.
@@ -36,10 +40,12 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Whether the value must not be shown: neither it nor what it is made of.
+    /// Whether the value must not be shown: neither it nor what it is made of. Where
+    /// `lookup_options` cannot be used, it may be a secret.
     pub fn is_secret(&self) -> bool {
-        let converted = self.convert_to.as_ref().is_some_and(|conversion| conversion.type_text.starts_with("Sensitive"));
-        converted || matches!(&self.value, Ok(Some(value)) if matches!(value.data, Data::Sensitive(_)))
+        self.lacks_options
+            || self.convert_to.as_ref().is_some_and(ConvertTo::may_make_sensitive)
+            || matches!(&self.value, Ok(Some(value)) if matches!(value.data(), Data::Sensitive(_)))
     }
 }
 
@@ -50,6 +56,30 @@ pub struct Unapplied {
     pub key: Arc<str>,
     /// The type.
     pub to: String,
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerSource {
+    /// The overrides of the request.
+    Overrides,
+    /// The data.
+    Data,
+    /// The defaults by name of the request.
+    DefaultValuesHash,
+    /// The default of the request.
+    DefaultValue,
+}
+
+/// An answer to a request.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub source: AnswerSource,
+    /// The conversions that were left out: of the key, and of those that it needs.
+    pub unapplied_conversions: Vec<Unapplied>,
 }
 
 /// What chose a merge strategy.

@@ -1,7 +1,8 @@
 //! The scope: the variables that interpolation tokens see. It may be partial.
 //!
-//! A variable is *known*, *undefined* (known to be absent) or *unknown*. In a closed scope (a node whose facts are given)
-//! whatever is not named is undefined; in an open one (inferred from a file's path) it is unknown.
+//! A variable is *known*, *undefined* (known to be absent) or *unknown*. In a closed scope (a node
+//! whose facts are given) whatever is not named is undefined; in an open one (inferred from a
+//! file's path) it is unknown.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use regex::Regex;
 
 use super::key::{LookupKey, Segment};
 use super::pattern::Bindings;
-use super::value::{Data, Hash, Key, Member, Value};
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
 /// The variables of one node, or what is known of them.
@@ -20,10 +21,13 @@ pub struct Scope {
     pub name: Arc<str>,
     /// Whether a variable that is not named is unknown; otherwise it is undefined.
     pub open: bool,
+    /// Whether it is that of one node, and not what several nodes have in common.
+    pub is_node: bool,
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
-    /// A variable of which some members may be there that are not known here, and the names of these.
+    /// A variable of which some members may be there that are not known here, and the names of
+    /// these.
     partial: Option<(&'static str, &'static [&'static str])>,
     overrides: Arc<Hash>,
     defaults: Arc<Hash>,
@@ -44,7 +48,8 @@ pub struct PinnedFile {
 pub struct DeriveRule {
     /// The variable to look at, dotted where a part is meant: `trusted.certname`.
     pub from: String,
-    /// The pattern; each named group that takes part becomes a variable of that name, each that does not an empty one.
+    /// The pattern; each named group that takes part becomes a variable of that name, each that
+    /// does not an empty one.
     pub pattern: Regex,
 }
 
@@ -66,7 +71,8 @@ impl PartialEq for DeriveRule {
 }
 
 impl DeriveRule {
-    /// The variables that follow from this value of the variable that the rule looks at; none when it does not match.
+    /// The variables that follow from this value of the variable that the rule looks at; none when
+    /// it does not match.
     fn variables(&self, text: &str) -> Vec<(String, String)> {
         let Some(captures) = self.pattern.captures(text) else { return Vec::new() };
         let value = |name: &str| captures.name(name).map_or("", |found| found.as_str()).to_owned();
@@ -77,7 +83,17 @@ impl DeriveRule {
 impl Scope {
     /// A closed scope with these top-scope variables.
     pub fn closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
-        Scope { name: name.into(), variables: variables.into_iter().collect(), ..Scope::default() }
+        Scope {
+            name: name.into(),
+            is_node: true,
+            variables: variables.into_iter().collect(),
+            ..Scope::default()
+        }
+    }
+
+    /// The scope of a node of which nothing but its name is known.
+    pub fn open_node(name: &str) -> Scope {
+        Scope { is_node: true, ..Scope::open(name) }
     }
 
     /// A scope of which nothing is known.
@@ -110,7 +126,8 @@ impl Scope {
         self.partial = Some((name, unknown));
     }
 
-    /// Whether nothing is known of this part of a variable, or not all of this variable, although there is one of this name.
+    /// Whether nothing is known of this part of a variable, or not all of this variable, although
+    /// there is one of this name.
     pub fn is_partial(&self, key: &LookupKey) -> bool {
         let Some((name, unknown)) = self.partial else { return false };
         let root = key.root_text();
@@ -124,34 +141,43 @@ impl Scope {
         }
     }
 
-    /// Sets the variables that rules give and nothing else has set. The rules stay in force for [`Scope::allows`].
+    /// Sets the variables that rules give and nothing else has set. The rules stay in force for
+    /// [`Scope::allows`].
     pub fn derive(&mut self, rules: Arc<[DeriveRule]>) {
         for rule in rules.iter() {
             let Variable::Known(value) = self.get_path(&rule.from) else { continue };
             for (name, derived) in rule.variables(&value.to_text()) {
                 if !matches!(self.get(&name), Variable::Known(_)) {
-                    self.set(&name, derived.as_str().into());
+                    self.set(&name, Value::given(&derived));
                 }
             }
         }
         self.rules = rules;
     }
 
-    /// Whether the unknown variables can have these values: what rules derive from them must not contradict what is known.
+    /// Whether the unknown variables can have these values: what rules derive from them must not
+    /// contradict what is known.
     pub fn allows(&self, bindings: &Bindings) -> bool {
         let contradicts = |name: &str, derived: &str| {
             let other_binding = bindings.get(name).is_some_and(|bound| bound != derived);
-            other_binding || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
+            other_binding
+                || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
         };
-        let derived = self.rules.iter().filter_map(|rule| Some(rule.variables(bindings.get(&rule.from)?)));
+        let derived =
+            self.rules.iter().filter_map(|rule| Some(rule.variables(bindings.get(&rule.from)?)));
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
     /// The same scope within a call of `lookup` that gives overrides, and defaults by name.
     ///
-    /// Tokens in data see both as variables, nested lookups as values. Source: semantics 5.6 and 8.2.
+    /// Tokens in data see both as variables, nested lookups as values. Source: semantics 5.6 and
+    /// 8.2.
     pub fn with_given(&self, overrides: &Hash, defaults: &Hash) -> Scope {
-        Scope { overrides: Arc::new(overrides.clone()), defaults: Arc::new(defaults.clone()), ..self.clone() }
+        Scope {
+            overrides: Arc::new(overrides.clone()),
+            defaults: Arc::new(defaults.clone()),
+            ..self.clone()
+        }
     }
 
     /// The override of a call for exactly this name.
@@ -173,7 +199,8 @@ impl Scope {
         }
     }
 
-    /// The value that a known variable has, or that a hash in one has under the names of a key. No list is looked into.
+    /// The value that a known variable has, or that a hash in one has under the names of a key. No
+    /// list is looked into.
     pub fn member(&self, key: &LookupKey) -> Option<&Value> {
         let Segment::Name(root) = &key.root else { return None };
         let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
@@ -183,8 +210,8 @@ impl Scope {
         })
     }
 
-    /// The variable as tokens in data see it: overrides of the call go before it, defaults stand in where it is undefined.
-    /// Tokens in `hiera.yaml` see neither.
+    /// The variable as tokens in data see it: overrides of the call go before it, defaults stand in
+    /// where it is undefined. Tokens in `hiera.yaml` see neither.
     pub fn get_in_data(&self, name: &str) -> Variable {
         if let Some(given) = self.override_of(name) {
             return Variable::Known(given.clone());
@@ -195,9 +222,11 @@ impl Scope {
         }
     }
 
-    /// The variable `found` under the root of `key`, or the part of it that the key's subkeys name, as tokens in data and in `hiera.yaml` see it.
+    /// The variable `found` under the root of `key`, or the part of it that the key's subkeys name,
+    /// as tokens in data and in `hiera.yaml` see it.
     ///
-    /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes the subkeys out of what is no `null`.
+    /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes
+    /// the subkeys out of what is no `null`.
     pub fn part<E>(
         &self,
         found: Variable,
@@ -207,7 +236,7 @@ impl Scope {
         match found {
             Variable::Known(_) if self.is_partial(key) => Ok(Variable::Unknown),
             Variable::Known(value) if !key.subkeys.is_empty() => {
-                let part = if matches!(value.data, Data::Null) { None } else { dig(&value)? };
+                let part = if matches!(value.data(), Data::Null) { None } else { dig(&value)? };
                 Ok(match part {
                     Some(value) => Variable::Known(value),
                     None if self.open => Variable::Unknown,
@@ -218,8 +247,9 @@ impl Scope {
         }
     }
 
-    /// What Hiera 3 makes of the variable `found` of this name, in a `hiera.yaml` of version 3 and in the data below it: an empty text is
-    /// `null`, and where the lookup comes from is a variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
+    /// What Hiera 3 makes of the variable `found` of this name, in a `hiera.yaml` of version 3 and
+    /// in the data below it: an empty text is `null`, and where the lookup comes from is a
+    /// variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
     pub fn classic(&self, name: &str, found: Variable) -> Variable {
         let null = || Variable::Known(Value::null(None));
         match found {
@@ -235,8 +265,8 @@ impl Scope {
         }
     }
 
-    /// What a dotted variable such as `facts.os.family` is, for display and for rules that derive other variables.
-    /// A part that is missing is `Undefined`, or `Unknown` in an open scope.
+    /// What a dotted variable such as `facts.os.family` is, for display and for rules that derive
+    /// other variables. A part that is missing is `Undefined`, or `Unknown` in an open scope.
     pub fn get_path(&self, path: &str) -> Variable {
         let Ok(key) = LookupKey::parse(path) else { return Variable::Undefined };
         if self.is_partial(&key) {
@@ -247,8 +277,10 @@ impl Scope {
             other => return other,
         };
         for segment in &key.subkeys {
-            let next = match (segment, &current.data) {
-                (Segment::Name(name), Data::Hash(hash)) => hash.get(&**name).map(|member| member.value.clone()),
+            let next = match (segment, current.data()) {
+                (Segment::Name(name), Data::Hash(hash)) => {
+                    hash.get(&**name).map(|member| member.value.clone())
+                }
                 (Segment::Index(index), Data::Array(items)) => {
                     usize::try_from(*index).ok().and_then(|index| items.get(index)).cloned()
                 }
@@ -268,8 +300,11 @@ fn with_member(of: &Value, path: &[&str], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else { return value };
     let mut hash: Hash = of.as_hash().cloned().unwrap_or_default();
     let inner = hash.get(*first).map_or_else(|| Value::null(None), |member| member.value.clone());
-    hash.insert(Key::string(first), Member { key_origin: None, value: with_member(&inner, rest, value) });
-    Value::hash(hash, None)
+    hash.insert(
+        Key::string(first),
+        Member { key_origin: None, value: with_member(&inner, rest, value) },
+    );
+    Value::hash(hash, Provenance::written(None))
 }
 
 #[cfg(test)]
@@ -284,12 +319,19 @@ mod tests {
 
     #[test]
     fn of_a_closed_scope_s_variable_some_members_may_be_unknown() {
-        let mut scope = Scope::closed("n", [("v".into(), Value::null(None)), ("w".into(), Value::null(None))]);
+        let mut scope =
+            Scope::closed("n", [("v".into(), Value::null(None)), ("w".into(), Value::null(None))]);
         scope.set_path("v.known", "x".into());
         scope.set_partial("v", &["a"]);
         assert_eq!(scope.get_path("v.known"), Variable::Known("x".into()));
-        assert_eq!([scope.get_path("v.a"), scope.get_path("::v.a.b"), scope.get_path("v")], [const { Variable::Unknown }; 3]);
-        assert_eq!([scope.get_path("v.b"), scope.get_path("w.a")], [const { Variable::Undefined }; 2]);
+        assert_eq!(
+            [scope.get_path("v.a"), scope.get_path("::v.a.b"), scope.get_path("v")],
+            [const { Variable::Unknown }; 3]
+        );
+        assert_eq!(
+            [scope.get_path("v.b"), scope.get_path("w.a")],
+            [const { Variable::Undefined }; 2]
+        );
     }
 
     #[test]
@@ -306,7 +348,10 @@ mod tests {
     fn variables_are_derived_from_others() {
         let rule = DeriveRule {
             from: "verified_host".into(),
-            pattern: Regex::new(r"^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>\d+)$").unwrap(),
+            pattern: Regex::new(
+                r"^(?<location>[^-]+)-(?<role>[^-]+)(?:-(?<variant>[^-]+))?-(?<id>\d+)$",
+            )
+            .unwrap(),
         };
         let mut scope = Scope::open("x");
         scope.set("verified_host", "bgo-compute-vgpu-53".into());
@@ -318,7 +363,11 @@ mod tests {
         let mut scope = Scope::open("x");
         scope.set("verified_host", "bgo-api-01".into());
         scope.derive([rule].into());
-        assert_eq!(scope.get("variant"), Variable::Known("".into()), "a group that takes no part is an empty variable");
+        assert_eq!(
+            scope.get("variant"),
+            Variable::Known("".into()),
+            "a group that takes no part is an empty variable"
+        );
     }
 
     #[test]
@@ -327,7 +376,8 @@ mod tests {
         let mut scope = Scope::open("x");
         scope.set("role", "api".into());
         scope.derive([DeriveRule { from: "trusted.certname".into(), pattern }].into());
-        let binding = |name: &str| Bindings::from([("trusted.certname".to_owned(), name.to_owned())]);
+        let binding =
+            |name: &str| Bindings::from([("trusted.certname".to_owned(), name.to_owned())]);
         assert!(scope.allows(&binding("api-01")) && scope.allows(&binding("unlike")));
         assert!(!scope.allows(&binding("db-01")));
     }

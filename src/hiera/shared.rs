@@ -1,4 +1,5 @@
-//! Strings that are the same in many files, keys above all: kept once, as long as somebody has them.
+//! Strings that are the same in many files, keys above all: kept once, as long as somebody has
+//! them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -7,7 +8,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 const SHORT: usize = 48;
 /// How many sets there are: threads that read files do not wait for each other.
 const SETS: usize = 64;
-/// How many strings more than were left a set takes in at least, before it is looked through for those that nobody has any more.
+/// How many strings more than were left a set takes in at least, before it is looked through for
+/// those that nobody has any more.
 const MORE: usize = 16;
 
 /// Some of the strings.
@@ -18,15 +20,18 @@ struct Set {
     full: usize,
 }
 
-static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> = LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
+static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> =
+    LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
 
 /// A string of its own, or the one that others have already.
 pub fn shared(text: &str) -> Arc<str> {
     if text.len() > SHORT {
         return text.into();
     }
-    let (first, last) =
-        (text.as_bytes().first().copied().unwrap_or_default(), text.as_bytes().last().copied().unwrap_or_default());
+    let (first, last) = (
+        text.as_bytes().first().copied().unwrap_or_default(),
+        text.as_bytes().last().copied().unwrap_or_default(),
+    );
     let number = text.len() + usize::from(first) * 7 + usize::from(last) * 31;
     let mut set = SETS_OF_STRINGS[number % SETS].lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = set.strings.get(text) {
@@ -36,8 +41,8 @@ pub fn shared(text: &str) -> Arc<str> {
         let before = set.strings.len();
         set.strings.retain(|string| Arc::strong_count(string) > 1);
         let left = set.strings.len();
-        // Where few go, as while a repository is read for the first time, to look more often would be for nothing; where many go, as while
-        // somebody types, they are not kept for long.
+        // Where few go, as while a repository is read for the first time, to look more often would
+        // be for nothing; where many go, as while somebody types, they are not kept for long.
         let full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
         set.strings.shrink_to(full);
         set.full = full;

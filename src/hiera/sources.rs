@@ -1,11 +1,12 @@
-//! What the resolver asks of the world: parsed data by path, and names of files. It cannot read a file even by mistake.
+//! What the resolver asks of the world: parsed data by path, and names of files. It cannot read a
+//! file even by mistake.
 
 use std::sync::Arc;
 
 use super::config::{HieraConfig, Layer, Reader};
 use super::data::DataFile;
 use super::error::LookupError;
-use super::hierarchy::LocatedLayer;
+use super::hierarchy::located::LocatedLayer;
 use super::scope::Scope;
 use crate::text::FilePath;
 
@@ -29,24 +30,27 @@ pub trait Sources {
     /// The known files that define a root key, in the order of their paths; perhaps some more.
     fn files_defining(&self, root: &str) -> &[FilePath];
 
-    /// Whether the file is among the [`files_defining`](Sources::files_defining) each key that it has, whatever level asks: some level's
-    /// pattern names it, and all levels read it in the same way.
+    /// Whether the file is among the [`files_defining`](Sources::files_defining) each key that it
+    /// has, whatever level asks: some level's pattern names it, and all levels read it in the same
+    /// way.
     fn is_indexed(&self, path: &FilePath) -> bool;
 
     /// The known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 
-    /// The levels of a layer in a scope, for one who passes over what is wrong with its config: as `locate` says, or as it said before.
+    /// The levels of a layer in a scope, for one who passes over what is wrong with its config: as
+    /// `locate` says, or as it said before.
     ///
     /// Errors: those of `locate`.
-    fn located(&self, scope: &Scope, layer: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError>;
+    fn located(
+        &self,
+        scope: &Scope,
+        layer: &Layer,
+        locate: Locate<'_>,
+    ) -> Result<LocatedLayer, LookupError>;
 
     /// The `hiera.yaml` of a module of the environment.
     fn module(&self, name: &str) -> ModuleLayer;
-
-    /// Where a datadir written in a `hiera.yaml` lies on this machine: itself, or what path mapping makes of it.
-    /// The answer is relative to the folder of the `hiera.yaml` unless it is absolute; tokens stay as they are.
-    fn map_datadir(&self, datadir: &str) -> String;
 }
 
 /// What there is of a module.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::hiera::config::{HieraConfig, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{LookupKey, Segment};
-use crate::hiera::value::{Data, Key, Member, Value};
+use crate::puppet::value::{Data, Key, Member, Provenance, Value};
 use crate::text::{FileId, FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
 use crate::workspace::file::{File, TextPart};
-use crate::workspace::layers::Environment;
 use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle, Tree};
 
 /// A place of interest, with the environment that it belongs to.
@@ -81,7 +81,9 @@ impl KeyPath {
                 KeyStep::Member(key) => {
                     let name = key.to_text();
                     let quote = name.contains(['.', '\'', '"'])
-                        || key.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
+                        || key
+                            .as_str()
+                            .is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
                     text.push_str(&if quote { format!("'{name}'") } else { name.into_owned() });
                 }
                 KeyStep::Element { index, .. } => text.push_str(&index.to_string()),
@@ -90,14 +92,15 @@ impl KeyPath {
         text
     }
 
-    /// The same path within an effective value: elements get the number that they have there, which merging may have changed.
-    /// Parts that are not in the value stay as they are.
+    /// The same path within an effective value: elements get the number that they have there, which
+    /// merging may have changed. Parts that are not in the value stay as they are.
     pub fn renumbered(&self, root: &Value) -> KeyPath {
         let mut steps = self.steps.clone();
         for n in 0..steps.len() {
             let outer = KeyPath { root: self.root.clone(), steps: steps[..n].to_vec() };
             let Some((_, list)) = outer.within(root, None) else { break };
-            if let (KeyStep::Element { place, index }, Some(items)) = (&mut steps[n], list.as_array())
+            if let (KeyStep::Element { place, index }, Some(items)) =
+                (&mut steps[n], list.as_array())
                 && let Some(found) = items.iter().position(|item| item.origin == Some(*place))
             {
                 *index = found;
@@ -106,11 +109,12 @@ impl KeyPath {
         KeyPath { root: self.root.clone(), steps }
     }
 
-    /// The part within a root value, and where its key is written. An element of a list is the one that was written at its place.
+    /// The part within a root value, and where its key is written. An element of a list is the one
+    /// that was written at its place.
     pub fn within(&self, root: &Value, root_key: Option<Span>) -> Option<(Option<Span>, Value)> {
         let mut current = (root_key, root.clone());
         for step in &self.steps {
-            current = match (step, &current.1.data) {
+            current = match (step, current.1.data()) {
                 (KeyStep::Member(key), Data::Hash(hash)) => {
                     hash.get(key).map(|member| (member.key_origin, member.value.clone()))?
                 }
@@ -128,9 +132,13 @@ impl KeyPath {
 /// The subject at a place; `None` where there is none, and when it is not wanted any more.
 pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
     let file = snapshot.file_by_id(position.file)?;
-    let environment = snapshot.layout().governing(&file.path).next()?.clone();
-    let subject = |range, kind| Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind });
-    if let Some(config) = environment.configs().map(|(_, config)| config).find(|config| config.path == file.path) {
+    let environment = snapshot.environments().governing(&file.path).next()?.clone();
+    let subject = |range, kind| {
+        Some(Subject { environment: environment.clone(), path: file.path.clone(), range, kind })
+    };
+    if let Some(config) =
+        environment.configs().map(|(_, config)| config).find(|config| config.path == file.path)
+    {
         let template = location_at(snapshot, config, position.offset)?;
         let range = snapshot.place(template.span?);
         return subject(range, SubjectKind::Location { config: config.clone(), template });
@@ -142,21 +150,28 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     if let Some((root, range)) = root_key_at(file, &data, position.offset) {
         return subject(range, SubjectKind::Key(KeyPath { root, steps: Vec::new() }));
     }
-    let part = file.part_at(position.offset, snapshot.wanted())?;
+    let part = file.part_at(position.offset, snapshot.cancel_token())?;
     let tree = &part.tree;
     let located = tree.node_at(&part.text, position.offset - part.start)?;
-    if let NodeKind::Alias { target: Some(target), .. } = &tree.node(located.node).kind
-        && let Some(anchor) = &tree.node(*target).anchor
-    {
-        let anchor = anchor.span.shifted(part.start);
-        return subject(tree.node(located.node).span.shifted(part.start), SubjectKind::Alias { anchor });
+    if let NodeKind::Alias { name, target } = &tree.node(located.node).kind {
+        let anchor = match target {
+            Some(target) => {
+                tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shifted(part.start))
+            }
+            None => data.anchor_above(name, part.id).map(|span| snapshot.place(span)),
+        };
+        if let Some(anchor) = anchor {
+            let range = tree.node(located.node).span.shifted(part.start);
+            return subject(range, SubjectKind::Alias { anchor });
+        }
     }
     let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
     subject(range.shifted(part.start), SubjectKind::Key(key_path))
 }
 
 fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
-    let is_here = |span: Span| Some(span.file) == config.file && snapshot.place(span).touches(offset);
+    let is_here =
+        |span: Span| Some(span.file) == config.file && snapshot.place(span).touches(offset);
     let touches = |template: &&Template| template.span.is_some_and(is_here);
     config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
 }
@@ -164,7 +179,11 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     let part = data.parts().at(offset)?;
     let offset = offset.checked_sub(data.parts().start(part.id)?)?;
-    let token = part.facts.tokens.iter().find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
+    let token = part
+        .data
+        .tokens
+        .iter()
+        .find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
         Reference::Variable(key) => SubjectKind::Variable(key.clone()),
@@ -172,24 +191,37 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     Some((token.name_span, kind))
 }
 
-/// The root key that is written at `offset` as plainly as most are: no tree is needed to tell what that is.
+/// The root key that is written at `offset` as plainly as most are: no tree is needed to tell what
+/// that is.
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
     let part = data.parts().at(offset)?;
     let start = data.parts().start(part.id)?;
-    let place = |member: &Member| Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shifted(start));
-    let mut keys = part.facts.members.iter().filter_map(|(key, member)| Some((key, place(member)?)));
+    let place = |member: &Member| {
+        Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shifted(start))
+    };
+    let mut keys = part.data.members.iter().filter_map(|(key, member)| Some((key, place(member)?)));
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;
     let (name, text) = (key.as_arc()?, file.text()?);
-    let is_first = range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
+    let is_first =
+        range.start == 0 || text.slice(TextRange::new(range.start - 1, range.start)) == "\n";
     // A key that was merged in is written within another entry.
-    let may_be_merged =
-        || text.slice(data.parts().range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len()))).contains("<<");
-    let is_plain = is_first && !name.starts_with(':') && text.slice(range) == **name && !may_be_merged();
+    let may_be_merged = || {
+        text.slice(data.parts().range(part.id, text.len()).unwrap_or(TextRange::new(0, text.len())))
+            .contains("<<")
+    };
+    let is_plain =
+        is_first && !name.starts_with(':') && text.slice(range) == **name && !may_be_merged();
     is_plain.then(|| (name.clone(), range))
 }
 
-/// The keys on the way to a node, and the range to mark within the part: the key, or the element of a list.
-fn key_path(file: FileId, part: &TextPart<'_>, path: &[PathStep], node: NodeId) -> Option<(KeyPath, TextRange)> {
+/// The keys on the way to a node, and the range to mark within the part: the key, or the element of
+/// a list.
+fn key_path(
+    file: FileId,
+    part: &TextPart<'_>,
+    path: &[PathStep],
+    node: NodeId,
+) -> Option<(KeyPath, TextRange)> {
     let tree = &part.tree;
     let mut current = tree.root?;
     let mut root: Option<Arc<str>> = None;
@@ -211,7 +243,10 @@ fn key_path(file: FileId, part: &TextPart<'_>, path: &[PathStep], node: NodeId) 
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
                 current = *items.get(*n)?;
                 range = tree.node(current).span;
-                steps.push(KeyStep::Element { place: Span { file, part: part.id, range }, index: *n });
+                steps.push(KeyStep::Element {
+                    place: Span { file, part: part.id, range },
+                    index: *n,
+                });
             }
             _ => return None,
         }
@@ -222,26 +257,29 @@ fn key_path(file: FileId, part: &TextPart<'_>, path: &[PathStep], node: NodeId) 
 fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
     use crate::yaml::psych::{Resolved, resolve_plain};
     let NodeKind::Scalar { style, text } = &tree.node(id).kind else { return None };
-    let resolved = if *style == ScalarStyle::Plain { resolve_plain(text) } else { Resolved::String };
-    Some(Key(match resolved {
+    let resolved =
+        if *style == ScalarStyle::Plain { resolve_plain(text) } else { Resolved::String };
+    let data = match resolved {
         Resolved::Integer(number) => Data::Integer(number),
         Resolved::Float(number) => Data::Float(number),
         Resolved::Bool(truth) => Data::Bool(truth),
         Resolved::Symbol(name) => Data::String(name.into()),
         _ => Data::String((**text).into()),
-    }))
+    };
+    Some(Key::new(data, Provenance::written(None)))
 }
 
-/// The part of a root value that a dotted key asks for, with the place of its key (of an element: its own).
+/// The part of a root value that a dotted key asks for, with the place of its key (of an element:
+/// its own).
 pub fn part_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
     let mut current = (root.origin, root.clone());
     for segment in &key.subkeys {
-        current = match (segment, &current.1.data) {
+        current = match (segment, current.1.data()) {
             (Segment::Name(name), Data::Hash(hash)) => {
                 hash.get(&**name).map(|member| (member.key_origin, member.value.clone()))?
             }
             (Segment::Index(index), Data::Hash(hash)) => {
-                hash.get(&Key(Data::Integer(*index))).map(|member| (member.key_origin, member.value.clone()))?
+                hash.get(index).map(|member| (member.key_origin, member.value.clone()))?
             }
             (Segment::Index(index), Data::Array(items)) => {
                 let item = usize::try_from(*index).ok().and_then(|index| items.get(index))?;

@@ -1,10 +1,11 @@
-//! Go to definition: from a key, or a token that asks for one, to every place that defines it; the one that counts first.
+//! Go to definition: from a key, or a token that asks for one, to every place that defines it; the
+//! one that counts first.
 
 use super::cursor::{Subject, SubjectKind, part_of, under_cursor};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
-use crate::hiera::value::Value;
+use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 
@@ -22,8 +23,8 @@ pub struct Target {
 pub struct Definitions {
     /// The bytes that were asked about.
     pub origin: TextRange,
-    /// The definitions: for a key first the one that its value comes from, then those of the other levels in order of
-    /// priority, then those that other nodes see.
+    /// The definitions: for a key first the one that its value comes from, then those of the other
+    /// levels in order of priority, then those that other nodes see.
     pub targets: Vec<Target>,
 }
 
@@ -32,7 +33,9 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
     let subject = under_cursor(snapshot, position)?;
     let targets = match &subject.kind {
         SubjectKind::Key(path) => {
-            key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| path.within(value, key))
+            key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| {
+                path.within(value, key)
+            })
         }
         SubjectKind::Reference(key) => {
             let root = LookupKey::of_root(&key.root_text());
@@ -43,7 +46,9 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
         }
         SubjectKind::Variable(_) => Vec::new(),
         SubjectKind::Location { template, .. } => files_of(snapshot, &subject, template),
-        SubjectKind::Alias { anchor } => vec![Target { path: subject.path.clone(), range: *anchor }],
+        SubjectKind::Alias { anchor } => {
+            vec![Target { path: subject.path.clone(), range: *anchor }]
+        }
     };
     (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
 }
@@ -51,13 +56,19 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
 /// The part of a root value that is meant, with the place of its key.
 type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
 
-fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow: Narrow<'_>) -> Vec<Target> {
+fn key_targets(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    root: &LookupKey,
+    narrow: Narrow<'_>,
+) -> Vec<Target> {
     let environment = &subject.environment;
     let view = snapshot.view(environment);
     let scope = snapshot.scope_for(environment, &subject.path);
     let resolution = Resolver::new(snapshot.context(environment, &view, &scope)).lookup(root, None);
     let mut spans: Vec<Span> = Vec::new();
-    // The merged value's part says where it comes from, if it is written as such and not an alias's.
+    // The merged value's part says where it comes from, if it is written as such and not an
+    // alias's.
     let first_found = resolution.steps.iter().find_map(|step| match &step.outcome {
         Outcome::Found { key, .. } => Some(*key),
         _ => None,
@@ -69,15 +80,22 @@ fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow:
     }
     for step in &resolution.steps {
         let place = match &step.outcome {
-            Outcome::Found { path, key, .. } => {
-                raw(&view, path, root).and_then(|value| narrow(&value, *key)).and_then(|found| found.0)
+            Outcome::Found { path, key, .. } => raw(&view, path, root)
+                .and_then(|value| narrow(&value, *key))
+                .and_then(|found| found.0),
+            Outcome::NotReached { shadowed: Some((key, value)), .. } => {
+                narrow(value, *key).and_then(|found| found.0)
             }
-            Outcome::NotReached { shadowed: Some((key, value)), .. } => narrow(value, *key).and_then(|found| found.0),
             _ => None,
         };
         spans.extend(place);
     }
-    for path in snapshot.keys().definitions(&root.root_text()).iter().filter(|path| environment.reaches(path)) {
+    for path in snapshot
+        .keys()
+        .definitions(&root.root_text())
+        .iter()
+        .filter(|path| environment.reaches(path))
+    {
         let Some(data) = view.data_of(path) else { continue };
         let Some(member) = data.get(&root.root_text()) else { continue };
         spans.extend(narrow(&member.value, member.key_origin).and_then(|found| found.0));
@@ -93,21 +111,39 @@ fn key_targets(snapshot: &Snapshot, subject: &Subject, root: &LookupKey, narrow:
     targets
 }
 
-fn raw(view: &crate::workspace::EnvironmentView<'_>, path: &FilePath, root: &LookupKey) -> Option<Value> {
+fn raw(
+    view: &crate::workspace::EnvironmentView<'_>,
+    path: &FilePath,
+    root: &LookupKey,
+) -> Option<Value> {
     Some(view.data_of(path)?.get(&root.root_text())?.value.clone())
 }
 
 /// The files that a location of `hiera.yaml` can name: those that the chosen node reads first.
-fn files_of(snapshot: &Snapshot, subject: &Subject, template: &crate::hiera::config::Template) -> Vec<Target> {
+fn files_of(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    template: &crate::hiera::config::Template,
+) -> Vec<Target> {
     let environment = &subject.environment;
     // In version 3 every backend has all locations.
-    let reaches: Vec<_> = environment.reach.iter().filter(|reach| reach.template == *template).collect();
+    let reaches: Vec<_> =
+        environment.reach.iter().filter(|reach| reach.template == *template).collect();
     let node = snapshot.selected_in(environment);
-    let is_read = |path: &FilePath| node.is_some_and(|node| snapshot.sees(environment, &node.scope_in(&environment.name), path));
-    let fits = |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
+    let is_read = |path: &FilePath| {
+        node.is_some_and(|node| {
+            snapshot.reads(environment, &node.scope_in(&environment.name), path)
+        })
+    };
+    let fits =
+        |path: &&FilePath| reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some());
     let files = snapshot.files().map(|file| &file.path).filter(fits);
     let (first, rest): (Vec<&FilePath>, Vec<&FilePath>) = files.partition(|path| is_read(path));
-    first.into_iter().chain(rest).map(|path| Target { path: path.clone(), range: TextRange::empty(0) }).collect()
+    first
+        .into_iter()
+        .chain(rest)
+        .map(|path| Target { path: path.clone(), range: TextRange::empty(0) })
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::audience::Audience;
 use super::phrases::Names;
-use super::whom::Whom;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::resolution::{Outcome, Resolution};
-use crate::hiera::value::{Hash, Key, Member, Value};
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::value::{Hash, Key, Member, Value};
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 
@@ -18,37 +18,38 @@ use crate::workspace::Snapshot;
 pub struct EffectiveData {
     /// For whom, in words.
     pub scope: String,
-    /// Each key with its value, and in a comment above it how it was merged and where it is written. Secrets are masked.
+    /// Each key with its value, and in a comment above it how it was merged and where it is
+    /// written. Secrets are masked.
     pub text: String,
 }
 
-/// All keys that the scope of the file at `path` finds; `None` for a file that no environment governs, and as soon as the page is not wanted
-/// any more.
+/// All keys that the scope of the file at `path` finds; `None` for a file that no environment
+/// governs, and as soon as the page is not wanted any more.
 pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
-    let environment = snapshot.layout().governing(path).next()?;
+    let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     let names = Names { snapshot, root: &environment.root };
     let keys = sorted_keys(snapshot)?;
-    let whom = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
-    let mut text = format!("---\n# {}\n", one_line(&whom));
+    let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let mut text = format!("---\n# {}\n", one_line(&audience));
     for key in keys {
-        if !snapshot.wanted().is_so() {
+        if snapshot.cancel_token().is_cancelled() {
             return None;
         }
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         write_key(&mut text, key, &resolution, &names);
     }
     // Of the last key not all may be written.
-    snapshot.wanted().is_so().then_some(EffectiveData { scope: whom, text })
+    (!snapshot.cancel_token().is_cancelled()).then_some(EffectiveData { scope: audience, text })
 }
 
 /// All keys in order; `None` when they are not wanted any more.
 fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
     let mut keys = BTreeSet::new();
     for key in snapshot.keys().keys() {
-        if !snapshot.wanted().is_so() {
+        if snapshot.cancel_token().is_cancelled() {
             return None;
         }
         keys.insert(&**key);
@@ -57,20 +58,39 @@ fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
 }
 
 fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names<'_>) {
-    let mut comment = |text: &str| writeln!(out, "\n# {}", one_line(text)).expect("writing to a string");
+    let mut comment =
+        |text: &str| writeln!(out, "\n# {}", one_line(text)).expect("writing to a string");
     match &resolution.value {
         Ok(Some(value)) => {
-            let merge = (!resolution.merge.stops_at_first()).then(|| format!("merged {}: ", resolution.merge.name()));
-            let may_differ = if resolution.unsettled.is_empty() { "" } else { "; variables that are unknown may change it" };
-            comment(&format!("{}{}{may_differ}", merge.unwrap_or_default(), places(resolution, names)));
-            let entry = Hash::from_iter([(Key::string(key), Member { key_origin: None, value: value.clone() })]);
+            let merge = (!resolution.merge.stops_at_first())
+                .then(|| format!("merged {}: ", resolution.merge.name()));
+            let may_differ = if resolution.unsettled.is_empty() {
+                ""
+            } else {
+                "; variables that are unknown may change it"
+            };
+            comment(&format!(
+                "{}{}{may_differ}",
+                merge.unwrap_or_default(),
+                places(resolution, names)
+            ));
+            let entry = Hash::from_iter([(
+                Key::string(key),
+                Member { key_origin: None, value: value.clone() },
+            )]);
             out.push_str(&print::yaml(
-                &Value::hash(entry, None),
-                &PrintOptions { mask_encrypted: true, wanted: Some(names.snapshot.wanted()), ..PrintOptions::default() },
+                &Value::hash_of(entry, None),
+                &PrintOptions {
+                    mask_encrypted: true,
+                    cancel: Some(names.snapshot.cancel_token()),
+                    ..PrintOptions::default()
+                },
             ));
         }
         Ok(None) if resolution.unsettled.is_empty() => {}
-        Ok(None) => comment(&format!("{key}: variables that are unknown decide whether there is a value")),
+        Ok(None) => {
+            comment(&format!("{key}: variables that are unknown decide whether there is a value"))
+        }
         Err(error) => comment(&format!("{key}: the lookup fails: {error}")),
     }
 }
@@ -82,13 +102,16 @@ fn places(resolution: &Resolution, names: &Names<'_>) -> String {
         Outcome::Found { path, key: None, .. } => Some(names.path(path).to_owned()),
         _ => None,
     };
-    let places: Vec<String> = resolution.steps.iter().filter_map(|step| place(&step.outcome)).collect();
+    let places: Vec<String> =
+        resolution.steps.iter().filter_map(|step| place(&step.outcome)).collect();
     places.join(", ")
 }
 
 /// A text as it can stand in a comment.
 fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')).collect::<Vec<_>>().join(" ")
+    text.split(|c: char| c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -100,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
-    use crate::hiera::Wanted;
+    use crate::text::CancelToken;
 
     const REPO: &str = r#"
 #- scope web01 role=web
@@ -161,7 +184,9 @@ bad: [1]
         let fixture = Fixture::new(&REPO.replace("#- scope web01 role=web\n", ""));
         let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
         assert!(
-            data.text.contains("# data/common.yaml:3; variables that are unknown may change it\nport: 8080"),
+            data.text.contains(
+                "# data/common.yaml:3; variables that are unknown may change it\nport: 8080"
+            ),
             "{}",
             data.text
         );
@@ -169,12 +194,12 @@ bad: [1]
     }
 
     #[test]
-    fn what_is_not_wanted_any_more_is_left_off() {
+    fn a_cancelled_page_is_not_finished() {
         let (fixture, path) = (Fixture::new(REPO), FilePath::new("/data/common.yaml"));
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
-        let wanted = Wanted::as_long_as(move || count.fetch_add(1, Ordering::Relaxed) < 8);
-        assert_eq!(effective_data(&fixture.snapshot.while_wanted(wanted), &path), None);
+        let cancel = CancelToken::new(move || count.fetch_add(1, Ordering::Relaxed) >= 8);
+        assert_eq!(effective_data(&fixture.snapshot.with_cancel_token(cancel), &path), None);
         assert!(asked.load(Ordering::Relaxed) < 16, "no key is looked up after that");
     }
 

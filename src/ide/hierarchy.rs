@@ -1,18 +1,20 @@
-//! The hierarchy as the scope of a file has it: the levels in order, which files they name, which of these have a key.
+//! The hierarchy as the scope of a file has it: the levels in order, which files they name, which
+//! of these have a key.
 
 use std::sync::Arc;
 
+use super::audience::Audience;
 use super::phrases::{Names, layer_name};
-use super::whom::Whom;
 use crate::hiera::config::{HieraConfig, Layer, Level};
-use crate::hiera::hierarchy::{LocatedLevel, Location, Place, locate};
+use crate::hiera::hierarchy::locate;
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::pattern::Bindings;
 use crate::hiera::resolution::{Outcome, Resolution};
 use crate::hiera::sources::Sources;
 use crate::text::{FilePath, Span};
-use crate::workspace::layers::Environment;
+use crate::workspace::environments::Environment;
 use crate::workspace::{EnvironmentView, Snapshot};
 
 /// The hierarchy of a file.
@@ -20,7 +22,8 @@ use crate::workspace::{EnvironmentView, Snapshot};
 pub struct Hierarchy {
     /// For whom, in words.
     pub scope: String,
-    /// The levels, highest priority first: those of the global layer, of the environment, and of the module that the key or the file belongs to.
+    /// The levels, highest priority first: those of the global layer, of the environment, and of
+    /// the module that the key or the file belongs to.
     pub levels: Vec<LevelView>,
 }
 
@@ -86,32 +89,52 @@ pub struct CandidateView {
     pub when: Bindings,
 }
 
-/// The hierarchy that the scope of the file at `path` has, with regard to a root key if there is one to look for.
+/// The hierarchy that the scope of the file at `path` has, with regard to a root key if there is
+/// one to look for.
 ///
 /// `None` for a file that no environment governs.
-pub fn hierarchy(snapshot: &Snapshot, path: &FilePath, key: Option<&LookupKey>) -> Option<Hierarchy> {
-    let environment = snapshot.layout().governing(path).next()?;
+pub fn hierarchy(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    key: Option<&LookupKey>,
+) -> Option<Hierarchy> {
+    let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolution = key.map(|key| Resolver::new(snapshot.context(environment, &view, &scope)).lookup(key, None));
-    let viewer = Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
+    let resolution = key
+        .map(|key| Resolver::new(snapshot.context(environment, &view, &scope)).lookup(key, None));
+    let viewer =
+        Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
     let mut levels = Vec::new();
-    for (layer, config) in environment.configs().filter(|(layer, config)| concerns(layer, config, environment, path, key)) {
+    for (layer, config) in environment
+        .configs()
+        .filter(|(layer, config)| concerns(layer, config, environment, path, key))
+    {
         let all: Vec<Arc<Level>> = config.levels().cloned().collect();
         match locate(config, &all, &scope, &viewer.view, None) {
-            Ok(located) => levels.extend(located.iter().map(|level| viewer.level(&layer, config, level))),
+            Ok(located) => {
+                levels.extend(located.iter().map(|level| viewer.level(&layer, config, level)))
+            }
             // One bad token fails the whole layer; its levels are there all the same.
             Err(_) => levels.extend(all.iter().map(|level| bare(&layer, config, level))),
         }
     }
-    let scope = Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let scope = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
     Some(Hierarchy { scope, levels })
 }
 
 /// Whether a layer is to be shown: a module's is, if the key or the file is the module's.
-fn concerns(layer: &Layer, config: &HieraConfig, environment: &Environment, path: &FilePath, key: Option<&LookupKey>) -> bool {
+fn concerns(
+    layer: &Layer,
+    config: &HieraConfig,
+    environment: &Environment,
+    path: &FilePath,
+    key: Option<&LookupKey>,
+) -> bool {
     let Layer::Module(name) = layer else { return true };
-    key.and_then(LookupKey::module) == Some(name) || config.path == *path || environment.layer(path) == Some(layer)
+    key.and_then(LookupKey::module) == Some(name)
+        || config.path == *path
+        || environment.layer(path) == Some(layer)
 }
 
 struct Viewer<'a> {
@@ -123,7 +146,11 @@ struct Viewer<'a> {
 
 impl Viewer<'_> {
     fn level(&self, layer: &Layer, config: &HieraConfig, located: &LocatedLevel) -> LevelView {
-        let locations = located.locations.iter().map(|location| self.location(&located.level, location)).collect();
+        let locations = located
+            .locations
+            .iter()
+            .map(|location| self.location(&located.level, location))
+            .collect();
         LevelView { locations, ..bare(layer, config, &located.level) }
     }
 
@@ -138,7 +165,9 @@ impl Viewer<'_> {
             candidates: Vec::new(),
         };
         match &location.place {
-            Place::File { path, exists: false } => named(LocationState::Missing, self.names.path(path)),
+            Place::File { path, exists: false } => {
+                named(LocationState::Missing, self.names.path(path))
+            }
             Place::File { path, .. } => {
                 let key = self.key_in(level, path);
                 let state = match key {
@@ -147,9 +176,15 @@ impl Viewer<'_> {
                     Some(_) if self.contributes(path) => LocationState::Value,
                     Some(_) => LocationState::Overridden,
                 };
-                LocationView { file: Some(path.clone()), key, ..named(state, self.names.path(path)) }
+                LocationView {
+                    file: Some(path.clone()),
+                    key,
+                    ..named(state, self.names.path(path))
+                }
             }
-            Place::NoMatch { pattern } => named(LocationState::Missing, self.names.path(&FilePath::new(pattern))),
+            Place::NoMatch { pattern } => {
+                named(LocationState::Missing, self.names.path(&FilePath::new(pattern)))
+            }
             Place::Uri(uri) => named(LocationState::Opaque, uri),
             Place::Nowhere => named(LocationState::Opaque, &level.backend.name),
             Place::Undetermined(undetermined) => {
@@ -159,8 +194,12 @@ impl Viewer<'_> {
                     file: found.path,
                     when: found.when,
                 };
-                let candidates = undetermined.candidates(&self.view).into_iter().map(candidate).collect();
-                LocationView { candidates, ..named(LocationState::Undetermined, template.as_deref().unwrap_or_default()) }
+                let candidates =
+                    undetermined.candidates(&self.view).into_iter().map(candidate).collect();
+                LocationView {
+                    candidates,
+                    ..named(LocationState::Undetermined, template.as_deref().unwrap_or_default())
+                }
             }
         }
     }
@@ -173,7 +212,9 @@ impl Viewer<'_> {
 
     fn contributes(&self, file: &FilePath) -> bool {
         let steps = self.resolution.iter().flat_map(|resolution| &resolution.steps);
-        steps.into_iter().any(|step| matches!(&step.outcome, Outcome::Found { path, .. } if path == file))
+        steps
+            .into_iter()
+            .any(|step| matches!(&step.outcome, Outcome::Found { path, .. } if path == file))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::hiera::config::Layer;
 use crate::hiera::merge::Strategy;
+use crate::puppet::print::{self, PrintOptions};
 use crate::text::{Encoding, FilePath, Span};
 use crate::workspace::Snapshot;
 
@@ -29,17 +30,26 @@ impl Names<'_> {
     /// The line of a span, from 1.
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
-        text.map_or(1, |text| text.line_col(self.snapshot.place(span).start, Encoding::Utf32).line + 1)
+        text.map_or(1, |text| {
+            text.line_col(self.snapshot.place(span).start, Encoding::Utf32).line + 1
+        })
     }
 }
 
 /// The options of a deep merge that are set, in parentheses.
 pub fn options(strategy: &Strategy) -> String {
-    let (Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) | Strategy::ReverseDeep(options)) = strategy else {
+    let (Strategy::Deep(options)
+    | Strategy::UnconstrainedDeep(options)
+    | Strategy::ReverseDeep(options)) = strategy
+    else {
         return String::new();
     };
     let mut set = Vec::new();
-    set.extend(options.knockout_prefix.as_ref().map(|prefix| format!("knockout_prefix '{prefix}'")));
+    let prefix = options.given.as_ref().and_then(|given| given.get("knockout_prefix"));
+    if let Some(prefix) = prefix.filter(|_| options.knockout_prefix.is_some()) {
+        let prefix = print::text(prefix, &PrintOptions::default());
+        set.push(format!("knockout_prefix '{prefix}'"));
+    }
     set.extend(options.sort_merged_arrays.then(|| "sort_merged_arrays".to_owned()));
     set.extend(options.merge_hash_arrays.then(|| "merge_hash_arrays".to_owned()));
     if set.is_empty() { String::new() } else { format!(" ({})", set.join(", ")) }

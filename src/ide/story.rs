@@ -1,8 +1,8 @@
 //! The story of the lookup of what is at a place, as a text of its own.
 
+use super::audience::Audience;
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, under_cursor};
 use super::phrases::Names;
-use super::whom::Whom;
 use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
@@ -36,18 +36,24 @@ pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> 
     }
 }
 
-/// The story of a lookup of `key` for whom values are shown in the file at `path`; `None` for a file that no environment governs.
+/// The story of a lookup of `key` for whom values are shown in the file at `path`; `None` for a
+/// file that no environment governs.
 pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<Story> {
-    let environment = snapshot.layout().governing(path).next()?;
+    let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     let explanation = resolver.explain(&LookupRequest::of(&key.text), Explained::Lookup);
     let names = Names { snapshot, root: &environment.root };
     let line = |span: Span| names.line(span);
-    let shown = Shown { mask_encrypted: true, line: Some(&line), wanted: Some(snapshot.wanted()), ..Shown::default() };
+    let shown = Shown {
+        mask_encrypted: true,
+        line: Some(&line),
+        cancel: Some(snapshot.cancel_token()),
+        ..Shown::default()
+    };
     Some(Story {
-        scope: Whom::of(snapshot, environment, &scope, path).phrase(str::to_owned),
+        scope: Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned),
         text: explain::text(&explanation.tree, shown),
     })
 }
@@ -66,7 +72,10 @@ mod tests {
             key_at(&fixture.snapshot, fixture.position()).map(|key| key.text.to_string())
         };
         assert_eq!(key(DATA).as_deref(), Some("a.b.'c.d'"));
-        assert_eq!(key(&DATA.replace("$0", "").replace("'a.b'", "'a$0.b'")).as_deref(), Some("a.b"));
+        assert_eq!(
+            key(&DATA.replace("$0", "").replace("'a.b'", "'a$0.b'")).as_deref(),
+            Some("a.b")
+        );
         assert_eq!(key("a: 1\n# $0\n"), None);
     }
 
@@ -76,17 +85,34 @@ mod tests {
         let path = FilePath::new("/data/common.yaml");
         let story = story(&fixture.snapshot, &path, &LookupKey::of_root("a")).unwrap();
         assert_eq!(story.scope, "node web01");
-        assert!(story.text.contains("Hierarchy entry \"Common\"") && story.text.contains("common.yaml"), "{}", story.text);
-        assert_eq!(super::story(&fixture.snapshot, &FilePath::new("/other.txt"), &LookupKey::of_root("a")), None);
+        assert!(
+            story.text.contains("Hierarchy entry \"Common\"") && story.text.contains("common.yaml"),
+            "{}",
+            story.text
+        );
+        assert_eq!(
+            super::story(&fixture.snapshot, &FilePath::new("/other.txt"), &LookupKey::of_root("a")),
+            None
+        );
     }
 
     #[test]
     fn secrets_stay_hidden() {
-        let text = "a: ENC[PKCS7,MIIBeQYJ]\nlookup_options: {b: {convert_to: Sensitive}}\nb: hunter2\n";
+        let text =
+            "a: ENC[PKCS7,MIIBeQYJ]\nlookup_options: {b: {convert_to: Sensitive}}\nb: hunter2\n";
         let fixture = Fixture::new(text);
         for key in ["a", "b"] {
-            let story = story(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &LookupKey::of_root(key)).unwrap();
-            assert!(!story.text.contains("MIIB") && !story.text.contains("hunter2"), "{}", story.text);
+            let story = story(
+                &fixture.snapshot,
+                &FilePath::new("/data/common.yaml"),
+                &LookupKey::of_root(key),
+            )
+            .unwrap();
+            assert!(
+                !story.text.contains("MIIB") && !story.text.contains("hunter2"),
+                "{}",
+                story.text
+            );
         }
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn path(uri: &lsp::Url) -> Option<FilePath> {
 
 /// The folders of the workspace: those that the client lists, or else its root.
 pub(super) fn folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
-    let listed: Vec<FilePath> = params.workspace_folders.iter().flatten().filter_map(|folder| path(&folder.uri)).collect();
+    let listed: Vec<FilePath> =
+        params.workspace_folders.iter().flatten().filter_map(|folder| path(&folder.uri)).collect();
     if !listed.is_empty() {
         return listed;
     }
@@ -25,24 +26,44 @@ pub(super) fn folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
 
 /// What the client says that it can do.
 pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
-    let offered = capabilities.general.as_ref().and_then(|general| general.position_encodings.clone()).unwrap_or_default();
-    let encoding = if offered.contains(&lsp::PositionEncodingKind::UTF8) { Encoding::Utf8 } else { Encoding::Utf16 };
+    let offered = capabilities
+        .general
+        .as_ref()
+        .and_then(|general| general.position_encodings.clone())
+        .unwrap_or_default();
+    let encoding = if offered.contains(&lsp::PositionEncodingKind::UTF8) {
+        Encoding::Utf8
+    } else {
+        Encoding::Utf16
+    };
     let text = capabilities.text_document.as_ref();
-    let hover = text.and_then(|text| text.hover.as_ref()).and_then(|hover| hover.content_format.clone()).unwrap_or_default();
+    let hover = text
+        .and_then(|text| text.hover.as_ref())
+        .and_then(|hover| hover.content_format.clone())
+        .unwrap_or_default();
     let workspace = capabilities.workspace.as_ref();
     // What editors/PROTOCOL.md adds.
-    let own = |name: &str| capabilities.experimental.as_ref().and_then(|own| own["hiera"][name].as_bool());
+    let own = |name: &str| {
+        capabilities.experimental.as_ref().and_then(|own| own["hiera"][name].as_bool())
+    };
     Features {
         encoding,
         // The first format is the one that the client likes best.
         markdown: hover.first() == Some(&lsp::MarkupKind::Markdown),
         hover_links: own("hoverLinks") != Some(false),
-        links: text.and_then(|text| text.definition.as_ref()).and_then(|definition| definition.link_support).unwrap_or(false),
+        links: text
+            .and_then(|text| text.definition.as_ref())
+            .and_then(|definition| definition.link_support)
+            .unwrap_or(false),
         related_information: text
             .and_then(|text| text.publish_diagnostics.as_ref())
             .and_then(|diagnostics| diagnostics.related_information)
             .unwrap_or(false),
-        progress: capabilities.window.as_ref().and_then(|window| window.work_done_progress).unwrap_or(false),
+        progress: capabilities
+            .window
+            .as_ref()
+            .and_then(|window| window.work_done_progress)
+            .unwrap_or(false),
         configuration: workspace.and_then(|workspace| workspace.configuration).unwrap_or(false),
         watches_files: workspace
             .and_then(|workspace| workspace.did_change_watched_files.as_ref())
@@ -57,17 +78,27 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
 }
 
 /// A place in a file of the snapshot.
-pub(super) fn position(snapshot: &Snapshot, place: &lsp::TextDocumentPositionParams, encoding: Encoding) -> Option<FilePosition> {
+pub(super) fn position(
+    snapshot: &Snapshot,
+    place: &lsp::TextDocumentPositionParams,
+    encoding: Encoding,
+) -> Option<FilePosition> {
     let file = snapshot.file(&path(&place.text_document.uri)?)?;
     let offset = file.text()?.offset(line_col(place.position), encoding)?;
     Some(FilePosition { file: file.id, offset })
 }
 
 /// A change of an open document, whose text is `text` before it.
-pub(super) fn change(path: FilePath, change: lsp::TextDocumentContentChangeEvent, text: &Text, encoding: Encoding) -> Change {
+pub(super) fn change(
+    path: FilePath,
+    change: lsp::TextDocumentContentChangeEvent,
+    text: &Text,
+    encoding: Encoding,
+) -> Change {
     let Some(range) = change.range else { return Change::Replace(path, change.text) };
     // A place beyond the text can only mean its end.
-    let offset = |place: lsp::Position| text.offset(line_col(place), encoding).unwrap_or(text.len());
+    let offset =
+        |place: lsp::Position| text.offset(line_col(place), encoding).unwrap_or(text.len());
     Change::Edit(path, vec![(TextRange::new(offset(range.start), offset(range.end)), change.text)])
 }
 

@@ -1,106 +1,72 @@
 //! The protocol: the only place with its types and with `async`.
 //!
-//! What happens when you type: `Backend::did_change` changes the workspace before its first `await` (so changes keep their
-//! order) and wakes the publisher; that takes a snapshot, computes, and sends what is still true.
-//! Requests take a snapshot and are answered from it; they wait for the folders to be read first, if that is under way, and otherwise
-//! take it before their first `await`. What is likely to be done in a moment is computed where it is asked for, see `state::Pace`; all
-//! else on another thread.
+//! What happens when you type: `Backend::did_change` changes the workspace before its first `await`
+//! (so changes keep their order) and wakes the publisher; that takes a snapshot, computes, and
+//! sends what is still true. Requests take a snapshot and are answered from it; they wait for the
+//! folders to be read first, if that is under way, and otherwise take it before their first
+//! `await`. What is likely to be done in a moment is computed where it is asked for, see
+//! `state::Pace`; all else on another thread.
 
+mod diagnostics;
 mod from_lsp;
-mod input;
 mod nodes;
 mod publish;
 mod scanner;
-mod shutdown;
 mod state;
 mod status;
-mod surrogates;
 mod to_lsp;
+mod transport;
 mod views;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
-use tower_lsp::{Client, LanguageServer, LspService, Server};
+use tower_lsp::{Client, LanguageServer, LspService};
 
-use crate::hiera::Wanted;
 use crate::hiera::lookup::STACK;
 use crate::ide;
 use crate::settings::Run;
+use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
-use input::Input;
 use state::{Features, Moment, Shared, Slots};
-use surrogates::Paired;
-
-/// How many messages are looked at at a time: with fewer, requests that wait for a thread would hold back changes and cancellations, their
-/// own included.
-const CONCURRENT_REQUESTS: usize = 4_096;
-
-/// How long `exit` waits for answers that are being written.
-const FAREWELL: Duration = Duration::from_millis(100);
+use transport::{Input, Outlet, Workers};
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    // Besides the answers', threads that write, scan, check and tidy.
-    let runtime =
-        runtime.worker_threads(2).max_blocking_threads(Slots::threads() + 4).thread_stack_size(STACK).enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("hiera-ls: the server cannot start: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let input = match Input::of(Paired::new(std::io::stdin())) {
-        Ok(input) => input,
-        Err(error) => {
-            eprintln!("hiera-ls: standard input cannot be read: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let clean = runtime.block_on(async {
-        let (service, socket) = LspService::build(|client| Backend::new(client, input.clone()))
+    // Besides the answers', threads that check, scan and tidy.
+    let workers = Workers::new(Slots::threads() + 3, STACK);
+    transport::run(&workers, STACK, |input, output| {
+        LspService::build(|client| Backend::new(client, input, output, workers.clone()))
             .custom_method("hiera/nodes", Backend::nodes)
             .custom_method("hiera/selectNode", Backend::select_node)
             .custom_method("hiera/hierarchy", Backend::hierarchy)
             .custom_method("hiera/explain", Backend::explain)
             .custom_method("hiera/effectiveData", Backend::effective_data)
-            .finish();
-        let (service, ended) = shutdown::watched(service, input.clone());
-        let serving = Server::new(input, tokio::io::stdout(), socket).concurrency_level(CONCURRENT_REQUESTS).serve(service);
-        tokio::pin!(serving);
-        tokio::select! {
-            () = &mut serving => {}
-            // Answers may be on their way out.
-            () = ended.exit() => drop(tokio::time::timeout(FAREWELL, &mut serving).await),
-        }
-        ended.was_clean()
-    });
-    // A thread may still compute, or write.
-    runtime.shutdown_background();
-    ExitCode::from(u8::from(!clean))
+            .finish()
+    })
 }
 
 /// The server: one short method for each message.
 pub(crate) struct Backend {
     client: Client,
+    output: Outlet,
     shared: Arc<Shared>,
 }
 
 impl Backend {
-    fn new(client: Client, input: Input) -> Backend {
-        Backend { client, shared: Arc::new(Shared::of(input)) }
+    fn new(client: Client, input: Input, output: Outlet, workers: Workers) -> Backend {
+        Backend { client, output, shared: Arc::new(Shared::of(input, workers)) }
     }
 
-    /// Answers a request from the snapshot of this moment, on a thread of its own unless answers are quick, see
-    /// [`Pace`](state::Pace): a slow answer holds back nothing, and a panic ends nothing but the request. Positions in the document
-    /// `about` are those of its text when the request came, so a text that changed while the folders were read is no text to answer for.
+    /// Answers a request from the snapshot of this moment, on a thread of its own unless answers
+    /// are quick, see [`Pace`](state::Pace): a slow answer holds back nothing, and a panic ends
+    /// nothing but the request. Positions in the document `about` are those of its text when the
+    /// request came, so a text that changed while the folders were read is no text to answer for.
     async fn answer<T: Send + 'static>(
         &self,
         about: Option<FilePath>,
@@ -111,25 +77,31 @@ impl Backend {
             state.version(about.as_ref())
         });
         self.shared.settled().await;
-        let (version, snapshot, features) =
-            self.shared.with(|state| (state.version(about.as_ref()), state.workspace.snapshot(), state.features.clone()));
+        let (version, snapshot, features) = self.shared.with(|state| {
+            (state.version(about.as_ref()), state.workspace.snapshot(), state.features.clone())
+        });
         if version != asked_of {
             return Err(content_modified());
         }
         let pace = &self.shared.pace;
         if pace.is_quick() && snapshot.is_indexed() {
             let moment = Moment::begin();
-            let for_now = snapshot.clone().while_wanted(moment.wanted());
-            let computed = pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&for_now, &features))));
+            let for_now = snapshot.clone().with_cancel_token(moment.cancel_token());
+            let computed =
+                pace.timed(|| catch_unwind(AssertUnwindSafe(|| compute(&for_now, &features))));
             if !moment.was_too_short() {
                 return computed.map_err(|_| Error::internal_error());
             }
         }
         let shared = self.shared.clone();
-        self.on_a_thread(snapshot, move |snapshot| shared.pace.timed(|| compute(snapshot, &features))).await
+        self.on_a_thread(snapshot, move |snapshot| {
+            shared.pace.timed(|| compute(snapshot, &features))
+        })
+        .await
     }
 
-    /// Computes where it holds back nothing. It is left off when the request is cancelled: then this future is dropped.
+    /// Computes where it holds back nothing. It is left off when the request is cancelled: then
+    /// this future is dropped.
     async fn on_a_thread<T: Send + 'static>(
         &self,
         snapshot: Snapshot,
@@ -138,7 +110,8 @@ impl Backend {
         // Somebody waits for the answer as long as this lives.
         let waiting = Arc::new(());
         let seen_from_there = Arc::downgrade(&waiting);
-        let snapshot = snapshot.while_wanted(Wanted::as_long_as(move || seen_from_there.strong_count() > 0));
+        let snapshot = snapshot
+            .with_cancel_token(CancelToken::new(move || seen_from_there.strong_count() == 0));
         let computed = self.shared.slots.run(move || compute(&snapshot)).await;
         drop(waiting);
         computed.ok_or_else(Error::internal_error)
@@ -157,7 +130,11 @@ fn unwrapped(mut options: serde_json::Value) -> serde_json::Value {
 
 /// The protocol's ContentModified: the client asks again if it still wants to know.
 fn content_modified() -> Error {
-    Error { code: ErrorCode::ServerError(-32801), message: "the document has changed since".into(), data: None }
+    Error {
+        code: ErrorCode::ServerError(-32801),
+        message: "the document has changed since".into(),
+        data: None,
+    }
 }
 
 #[tower_lsp::async_trait]
@@ -168,17 +145,21 @@ impl LanguageServer for Backend {
         let capabilities = to_lsp::capabilities(features.encoding);
         self.shared.with(|state| {
             state.features = features;
-            state.initialization_options = params.initialization_options.map(unwrapped).filter(|options| options.is_object());
+            state.initialization_options =
+                params.initialization_options.map(unwrapped).filter(|options| options.is_object());
             state.list_folders(folders);
         });
-        let server_info = lsp::ServerInfo { name: "hiera-ls".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
+        let server_info = lsp::ServerInfo {
+            name: "hiera-ls".into(),
+            version: Some(env!("CARGO_PKG_VERSION").into()),
+        };
         Ok(lsp::InitializeResult { capabilities, server_info: Some(server_info) })
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
         // Never wait for the client within a handler: it may be waiting for us.
         tokio::spawn(scanner::run(self.client.clone(), self.shared.clone()));
-        tokio::spawn(publish::run(self.client.clone(), self.shared.clone()));
+        tokio::spawn(publish::run(self.client.clone(), self.output.clone(), self.shared.clone()));
         tokio::spawn(scanner::register(self.client.clone(), self.shared.clone()));
         self.shared.disk.ask();
     }
@@ -223,15 +204,17 @@ impl LanguageServer for Backend {
         if let Some(path) = from_lsp::path(&params.text_document.uri) {
             self.shared.with(|state| state.saved(&path));
         }
-        // Not every client watches files: a save is the moment at which something on disk has surely changed.
+        // Not every client watches files: a save is the moment at which something on disk has
+        // surely changed.
         self.shared.disk.ask();
         self.shared.changed.notify_one();
     }
 
     async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
         let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
-        self.shared.with(|state| state.closed(&path));
-        self.change(Change::Close(path));
+        if self.shared.with(|state| state.closed(&path, &params.text_document.uri)) {
+            self.change(Change::Close(path));
+        }
     }
 
     async fn did_change_watched_files(&self, _: lsp::DidChangeWatchedFilesParams) {
@@ -241,9 +224,15 @@ impl LanguageServer for Backend {
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
         self.shared.with(|state| {
             let mut folders = state.listed.clone();
-            let removed: Vec<FilePath> = params.event.removed.iter().filter_map(|folder| from_lsp::path(&folder.uri)).collect();
+            let removed: Vec<FilePath> = params
+                .event
+                .removed
+                .iter()
+                .filter_map(|folder| from_lsp::path(&folder.uri))
+                .collect();
             folders.retain(|folder| !removed.contains(folder));
-            folders.extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
+            folders
+                .extend(params.event.added.iter().filter_map(|folder| from_lsp::path(&folder.uri)));
             state.list_folders(folders);
         });
         self.shared.disk.ask();
@@ -259,15 +248,24 @@ impl LanguageServer for Backend {
         let place = params.text_document_position_params;
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let link: Option<ide::hover::Link<'_>> = if features.hover_links { Some(&to_lsp::link) } else { None };
-            let config = ide::hover::HoverConfig { markdown: features.markdown, link, max_value_lines: 40, max_locations: 12 };
+            let link: Option<ide::hover::Link<'_>> =
+                if features.hover_links { Some(&to_lsp::link) } else { None };
+            let config = ide::hover::HoverConfig {
+                markdown: features.markdown,
+                link,
+                max_value_lines: 12,
+                max_locations: 12,
+            };
             let hover = ide::hover::hover(snapshot, position, &config)?;
             Some(to_lsp::hover(snapshot, position.file, hover, features))
         })
         .await
     }
 
-    async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
+    async fn goto_definition(
+        &self,
+        params: lsp::GotoDefinitionParams,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
         let documents = self.shared.with(|state| state.documents.clone());
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {

@@ -58,16 +58,21 @@ impl Backend {
         let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
         // It asks about no place in a text, so a later text will do.
         self.answer(None, move |snapshot, _| {
-            let environment = path.as_ref().and_then(|path| snapshot.layout().governing(path).next());
+            let environment =
+                path.as_ref().and_then(|path| snapshot.environments().governing(path).next());
             let nodes = match (&path, environment) {
-                (Some(path), Some(environment)) => snapshot.nodes_seeing(environment, path),
+                (Some(path), Some(environment)) => snapshot.nodes_reading(environment, path),
                 (Some(_), None) => Vec::new(),
-                (None, _) => snapshot.distinct_nodes(),
+                (None, _) => snapshot.distinct_nodes().iter().collect(),
             };
-            let inferred =
-                path.as_ref().zip(environment).map(|(path, environment)| variables(&snapshot.inferred_scope(environment, path)));
-            let item =
-                |node: &crate::workspace::nodes::Node| NodeItem { name: node.name.to_string(), source: node.source.to_string() };
+            let inferred = path
+                .as_ref()
+                .zip(environment)
+                .map(|(path, environment)| variables(&snapshot.inferred_scope(environment, path)));
+            let item = |node: &std::sync::Arc<crate::workspace::nodes::Node>| NodeItem {
+                name: node.name.to_string(),
+                source: node.source.to_string(),
+            };
             NodesAnswer {
                 selected: selected(snapshot),
                 nodes: nodes.into_iter().map(item).collect(),
@@ -86,7 +91,9 @@ impl Backend {
             return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));
         }
         self.change(Change::SelectNode(params.name));
-        Ok(SelectNodeAnswer { selected: selected(&self.shared.with(|state| state.workspace.snapshot())) })
+        Ok(SelectNodeAnswer {
+            selected: selected(&self.shared.with(|state| state.workspace.snapshot())),
+        })
     }
 }
 
@@ -95,8 +102,9 @@ fn selected(snapshot: &Snapshot) -> Option<String> {
 }
 
 fn variables(scope: &Scope) -> serde_json::Map<String, serde_json::Value> {
-    let json = |value: &crate::hiera::Value| {
-        let text = crate::hiera::print::json(value, &crate::hiera::print::PrintOptions::default());
+    let json = |value: &crate::puppet::Value| {
+        let text =
+            crate::puppet::print::json(value, &crate::puppet::print::PrintOptions::default());
         serde_json::from_str(&text).unwrap_or_default()
     };
     scope.variables().map(|(name, value)| (name.to_owned(), json(value))).collect()

@@ -1,13 +1,18 @@
-//! When findings are computed and sent: after each change, for the open files and every `hiera.yaml`.
+//! When findings are computed and sent: after each change, for the open files and every
+//! `hiera.yaml`.
 //!
-//! There is no fixed pause: a round begins when all that has arrived is taken in, see [`Input::settled`](super::input::Input::settled), and
-//! while it computes, changes pile up and are answered by the next, all at once. Of a long round, what is not done by then is left to that
-//! one as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent again. The same goes for the status.
+//! There is no fixed pause: a round begins when all that has arrived is taken in, see
+//! [`Input::settled`](super::transport::Input::settled), and while it computes, changes pile up and are
+//! answered by the next, all at once. Of a long round, what is not done by then is left to that one
+//! as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
+//! again. The same goes for the status.
 //!
-//! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round, and what other rounds find in a file
-//! with unsaved changes waits until it is saved. At `off` a round takes back what was told.
+//! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round,
+//! and what other rounds find in a file with unsaved changes waits until it is saved. At `off` a
+//! round takes back what was told.
 //!
-//! When nothing has happened and nobody has asked for a while, files that nobody has open are looked at, a little at a time, see [`Findings::look_ahead`].
+//! When nothing has happened and nobody has asked for a while, files that nobody has open are
+//! looked at, a little at a time, see [`Findings::look_ahead`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,12 +26,14 @@ use tokio::time::timeout;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
+use super::diagnostics::{Diagnostic, Writer, notification};
 use super::state::{Documents, Features, Pace, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
-use crate::diagnostics::{Finding, Findings, RulesConfig};
-use crate::hiera::Wanted;
+use super::transport::Outlet;
+use crate::diagnostics::{Findings, RulesConfig, Told};
 use crate::settings::Run;
+use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 
@@ -42,16 +49,18 @@ struct Round {
 /// What the client was told.
 #[derive(Default)]
 struct Published {
-    /// The end of what is being sent: the next round need not wait for it, but its findings must not overtake.
+    /// The end of what is being sent: the next round need not wait for it, but its findings must
+    /// not overtake.
     sending: Option<JoinHandle<()>>,
-    files: HashMap<FilePath, (lsp::Url, Vec<lsp::Diagnostic>)>,
-    /// What it was not told because the document was another by then, or is not saved. The next round may have nothing new of it.
-    withheld: HashMap<FilePath, Vec<lsp::Diagnostic>>,
+    files: HashMap<FilePath, (lsp::Url, Vec<Diagnostic>)>,
+    /// What it was not told because the document was another by then, or is not saved. The next
+    /// round may have nothing new of it.
+    withheld: HashMap<FilePath, Vec<Diagnostic>>,
 }
 
 impl Published {
     /// No findings, for each file that has been told of.
-    fn nothing(&mut self) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+    fn nothing(&mut self) -> HashMap<FilePath, Vec<Diagnostic>> {
         self.withheld.clear();
         self.files.keys().map(|path| (path.clone(), Vec::new())).collect()
     }
@@ -64,8 +73,9 @@ impl Round {
     }
 }
 
-/// How long nothing has changed before what nobody has asked for is done, and how long where a document is being edited: between two keys
-/// nothing should be begun that the next one throws away.
+/// How long nothing has changed before what nobody has asked for is done, and how long where a
+/// document is being edited: between two keys nothing should be begun that the next one throws
+/// away.
 const LULL: Duration = Duration::from_millis(30);
 const LULL_OF_A_TYPIST: Duration = Duration::from_millis(500);
 /// How long that may take before it is seen whether there is something else to do.
@@ -74,9 +84,10 @@ const MOMENT: Duration = Duration::from_millis(5);
 const FEW: usize = 4;
 
 /// Publishes after each change, until the server ends.
-pub(super) async fn run(client: Client, shared: Arc<Shared>) {
+pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
     let mut published = Published::default();
     let mut findings = Findings::default();
+    let mut writer = Writer::default();
     let mut told = None;
     let pace = Arc::new(Pace::default());
     let (mut lull, mut may_look_ahead) = (LULL, true);
@@ -90,21 +101,23 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         };
         if is_lull {
             // Nor while somebody asks.
-            let since_request = shared.with(|state| state.last_request).map_or(LULL, |at| at.elapsed());
+            let since_request =
+                shared.with(|state| state.last_request).map_or(LULL, |at| at.elapsed());
             lull = LULL.saturating_sub(since_request);
             if !lull.is_zero() {
                 continue;
             }
             // What may be asked for next is looked at, for a moment at a time.
-            let (wanted, begun) = (while_nothing_changes(shared.clone()), Instant::now());
+            let (cancel, begun) = (while_nothing_changes(shared.clone()), Instant::now());
             let look_ahead = move || {
-                findings.look_ahead(wanted, &|| begun.elapsed() < MOMENT);
+                findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
                 findings
             };
-            findings = match done(false, look_ahead).await {
+            findings = match done(&shared, false, look_ahead).await {
                 Some(after) => after,
                 None => {
-                    // For the sake of what nobody has asked for, nothing else is to be found anew with each change.
+                    // For the sake of what nobody has asked for, nothing else is to be found anew
+                    // with each change.
                     may_look_ahead = false;
                     shared.changed.notify_one();
                     failed(&client, &mut published).await
@@ -120,99 +133,138 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             continue;
         }
         let round = shared.with(|state| Round {
-            snapshot: state.workspace.snapshot().while_wanted(wanted(shared.clone(), state.workspace.revision())),
+            snapshot: state
+                .workspace
+                .snapshot()
+                .with_cancel_token(cancel_token(shared.clone(), state.workspace.revision())),
             features: state.features.clone(),
             rules: state.settings.rules.clone(),
             run: state.settings.run,
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
-        lull = if documents.values().all(|document| document.is_saved) { LULL } else { LULL_OF_A_TYPIST };
+        lull = if documents.values().all(|document| document.is_saved) {
+            LULL
+        } else {
+            LULL_OF_A_TYPIST
+        };
         let (run, revision) = (round.run, round.snapshot.revision);
         let is_quick = pace.is_quick() && round.snapshot.is_indexed();
-        let mut before = std::mem::take(&mut findings);
+        let (mut before, mut written) =
+            (std::mem::take(&mut findings), std::mem::take(&mut writer));
         let timed = pace.clone();
-        let check = move || timed.timed(|| (check(&mut before, &round), round.status(), before));
+        let check = move || {
+            timed.timed(|| {
+                let found = check(&mut before, &mut written, &round);
+                (found, round.status(), before, written)
+            })
+        };
         // As most rounds are while somebody types.
-        let Some((mut found, status, after)) = done(is_quick, check).await else {
+        let Some((mut found, status, after, written)) = done(&shared, is_quick, check).await else {
             findings = failed(&client, &mut published).await;
             continue;
         };
         findings = after;
+        writer = written;
         // What will be told anew is not what was found in an older text.
-        published.withheld.retain(|path, _| !findings.owes(path));
+        published.withheld.retain(|path, _| !findings.is_deferred(path));
         if run == Run::Off {
             found = published.nothing();
         }
-        send(&client, &shared, run, &documents, found, &mut published).await;
+        send(&output, &shared, run, &documents, found, &mut published).await;
         if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
             client.send_notification::<StatusNotification>(news.clone()).await;
             told = Some(news);
         }
         let now = shared.clone();
-        let tidy = move || {
-            findings.tidy(&|| now.with(|state| state.workspace.revision()) == revision);
+        let after_publish = move || {
+            findings.after_publish(&|| now.with(|state| state.workspace.revision()) == revision);
             findings
         };
-        findings = match done(is_quick, tidy).await {
-            Some(tidied) => tidied,
+        findings = match done(&shared, is_quick, after_publish).await {
+            Some(after) => after,
             None => failed(&client, &mut published).await,
         };
-        if findings.has_more_to_do() {
+        if findings.has_deferred() {
             shared.changed.notify_one();
         }
     }
 }
 
 /// What `work` comes to, done here or on a thread of its own; `None` after a panic.
-async fn done<T: Send + 'static>(here: bool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+async fn done<T: Send + 'static>(
+    shared: &Shared,
+    here: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     match here {
         true => catch_unwind(AssertUnwindSafe(work)).ok(),
-        false => tokio::task::spawn_blocking(work).await.ok(),
+        false => shared.slots.workers().run(work).await,
     }
 }
 
 /// After a panic all is found anew; of what is not looked at any more nothing is.
 async fn failed(client: &Client, published: &mut Published) -> Findings {
-    client.log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls").await;
+    client
+        .log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls")
+        .await;
     published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
     Findings::default()
 }
 
-/// Whether a round is worth going on with: nothing has changed since, or it will be done in a moment.
-fn wanted(shared: Arc<Shared>, revision: u64) -> Wanted {
+/// Whether a round is worth going on with: nothing has changed since, or it will be done in a
+/// moment.
+fn cancel_token(shared: Arc<Shared>, revision: u64) -> CancelToken {
     const MOMENT: Duration = Duration::from_millis(10);
     let started = Instant::now();
-    Wanted::as_long_as(move || started.elapsed() < MOMENT || shared.with(|state| state.workspace.revision()) == revision)
+    CancelToken::new(move || {
+        started.elapsed() >= MOMENT && shared.with(|state| state.workspace.revision()) != revision
+    })
 }
 
 /// As long as the workspace is as it is now.
-fn while_nothing_changes(shared: Arc<Shared>) -> Wanted {
+fn while_nothing_changes(shared: Arc<Shared>) -> CancelToken {
     let revision = shared.with(|state| state.workspace.revision());
-    Wanted::as_long_as(move || shared.with(|state| state.workspace.revision()) == revision)
+    CancelToken::new(move || shared.with(|state| state.workspace.revision()) != revision)
 }
 
 /// The findings of each file where they may be others than in the round before, for the client.
-fn check(findings: &mut Findings, round: &Round) -> HashMap<FilePath, Vec<lsp::Diagnostic>> {
+fn check(
+    findings: &mut Findings,
+    writer: &mut Writer,
+    round: &Round,
+) -> HashMap<FilePath, Vec<Diagnostic>> {
     let snapshot = &round.snapshot;
     if round.run == Run::Off {
         *findings = Findings::default();
+        *writer = Writer::default();
         return HashMap::new();
     }
-    let diagnostics = |(path, findings): (FilePath, Vec<Finding>)| {
-        let converted =
-            findings.iter().map(|finding| to_lsp::diagnostic(snapshot, finding, &round.features, &round.documents)).collect();
-        (path, converted)
+    let diagnostics = |(path, findings): Told| {
+        let written = writer.write(snapshot, &path, &findings, &round.features, &round.documents);
+        (path, written)
     };
-    findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect()
+    let start = Instant::now();
+    let found: HashMap<_, _> =
+        findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect();
+    let count = found.values().map(Vec::len).sum::<usize>();
+    let (revision, files) = (snapshot.revision, found.len());
+    tracing::debug!(
+        revision,
+        files,
+        findings = count,
+        us = start.elapsed().as_micros(),
+        "round of findings"
+    );
+    found
 }
 
 async fn send(
-    client: &Client,
+    output: &Outlet,
     shared: &Shared,
     run: Run,
     documents: &Documents,
-    mut found: HashMap<FilePath, Vec<lsp::Diagnostic>>,
+    mut found: HashMap<FilePath, Vec<Diagnostic>>,
     Published { files: published, withheld, sending }: &mut Published,
 ) {
     for (path, diagnostics) in withheld.drain() {
@@ -222,7 +274,8 @@ async fn send(
     for (path, diagnostics) in found {
         let document = documents.get(&path);
         let now = shared.with(|state| state.documents.get(&path).map(|document| document.version));
-        let is_for_later = run == Run::OnSave && document.is_some_and(|document| !document.is_saved);
+        let is_for_later =
+            run == Run::OnSave && document.is_some_and(|document| !document.is_saved);
         // If its text has moved on, the next round is on its way.
         if now != document.map(|document| document.version) || is_for_later {
             withheld.insert(path, diagnostics);
@@ -230,9 +283,16 @@ async fn send(
         }
         let known = published.get(&path);
         let was_opened_since = known.is_none() && document.is_some();
-        // Clients spell an address as they like, and keep findings under the spelling that they came with.
-        let respelt = known.zip(document).filter(|(known, document)| known.0 != document.uri).map(|(known, _)| known.0.clone());
-        if known.map_or(&[][..], |known| &known.1) == diagnostics.as_slice() && !was_opened_since && respelt.is_none() {
+        // Clients spell an address as they like, and keep findings under the spelling that they
+        // came with.
+        let respelt = known
+            .zip(document)
+            .filter(|(known, document)| known.0 != document.uri)
+            .map(|(known, _)| known.0.clone());
+        if known.map_or(&[][..], |known| &known.1) == diagnostics.as_slice()
+            && !was_opened_since
+            && respelt.is_none()
+        {
             continue;
         }
         let Some(uri) = document
@@ -242,14 +302,15 @@ async fn send(
         else {
             continue;
         };
-        let (client, uri_now, found, version) =
-            (client.clone(), uri.clone(), diagnostics.clone(), document.map(|document| document.version));
+        let version = document.map(|document| document.version);
+        // To the client both may be one address.
+        let before = respelt.map(|old| notification(&old, &[], None));
+        let now = notification(&uri, &diagnostics, version);
+        let output = output.clone();
         messages.push(async move {
-            // To the client both may be one address.
-            if let Some(old) = respelt {
-                client.publish_diagnostics(old, Vec::new(), None).await;
+            for message in before.into_iter().chain([now]) {
+                output.send_json(message.as_bytes()).await;
             }
-            client.publish_diagnostics(uri_now, found, version).await;
         });
         if diagnostics.is_empty() && document.is_none() {
             published.remove(&path);

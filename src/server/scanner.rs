@@ -1,5 +1,5 @@
-//! The task that reads the folders, at the start and whenever something may have changed on disk; and what is asked of the
-//! client for that: progress, settings, watching.
+//! The task that reads the folders, at the start and whenever something may have changed on disk;
+//! and what is asked of the client for that: progress, settings, watching.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,10 @@ use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
 use super::state::Shared;
+use super::transport::answered;
 use crate::settings::{Origin, READINGS, gather};
 use crate::text::FilePath;
+use crate::text::escape::{notification, terminal};
 use crate::workspace::Change;
 use crate::workspace::fs::OsFs;
 use crate::workspace::scan::{self, NodeSource};
@@ -28,9 +30,10 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     // Which sources of nodes could not be read.
     let mut told = Vec::new();
     loop {
-        shared.disk.wanted().await;
+        shared.disk.cancel_token().await;
         if first {
-            // Settings usually come at once, and then the folders are read once. If not, they come into force when they come.
+            // Settings usually come at once, and then the folders are read once. If not, they come
+            // into force when they come.
             let asked = tokio::spawn(pull_settings(client.clone(), shared.clone()));
             let _ = tokio::time::timeout(MOMENT, asked).await;
         }
@@ -51,24 +54,36 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Reads the folders; the `first` time the client sees how far that is. It hears what is wrong with sources of nodes when that is new.
-async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Vec<(FilePath, String)>) {
+/// Reads the folders; the `first` time the client sees how far that is. It hears what is wrong with
+/// sources of nodes when that is new.
+async fn read(
+    client: &Client,
+    shared: &Arc<Shared>,
+    first: bool,
+    told: &mut Vec<(FilePath, String)>,
+) {
     let request = shared.with(|state| state.workspace.scan_request());
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     if first {
         tokio::spawn(show_progress(client.clone(), shared.clone(), receiver));
     }
-    let scanning = tokio::task::spawn_blocking(move || {
+    let scanning = shared.slots.workers().run(move || {
         // Who shows progress may miss a step, the reading does not wait.
         scan::scan(&request, &OsFs, &|step| {
             let _ = sender.try_send(step);
         })
     });
-    let Ok(scan) = scanning.await else {
-        client.log_message(lsp::MessageType::ERROR, "reading the workspace failed; this is a defect of hiera-ls").await;
+    let Some(scan) = scanning.await else {
+        client
+            .log_message(
+                lsp::MessageType::ERROR,
+                "reading the workspace failed; this is a defect of hiera-ls",
+            )
+            .await;
         return;
     };
-    let error_of = |source: &NodeSource| Some((source.path.clone(), source.nodes.as_ref().err()?.clone()));
+    let error_of =
+        |source: &NodeSource| Some((source.path.clone(), source.nodes.as_ref().err()?.clone()));
     let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
     let cut_short = scan.cut_short;
     shared.with(|state| {
@@ -76,10 +91,20 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Vec
         state.scanned();
     });
     if first && cut_short {
-        client.log_message(lsp::MessageType::WARNING, "there are too many files in the workspace; some were not read").await;
+        client
+            .log_message(
+                lsp::MessageType::WARNING,
+                "there are too many files in the workspace; some were not read",
+            )
+            .await;
     }
     for (path, error) in errors.iter().filter(|error| !told.contains(error)) {
-        client.log_message(lsp::MessageType::WARNING, format!("{path}: no nodes read from it: {error}")).await;
+        client
+            .log_message(
+                lsp::MessageType::WARNING,
+                terminal(&format!("{path}: no nodes read from it: {error}")),
+            )
+            .await;
     }
     *told = errors;
 }
@@ -98,19 +123,30 @@ pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Puts the settings of all places together, and says what is wrong with them when that is new; whether the folders are to be read with
-/// others than before.
+/// Puts the settings of all places together, and says what is wrong with them when that is new;
+/// whether the folders are to be read with others than before.
 async fn configure(client: &Client, shared: &Shared) -> bool {
-    let (snapshot, options, client_settings) =
-        shared.with(|state| (state.workspace.snapshot(), state.initialization_options.clone(), state.client_settings.clone()));
+    let (snapshot, options, client_settings) = shared.with(|state| {
+        (
+            state.workspace.snapshot(),
+            state.initialization_options.clone(),
+            state.client_settings.clone(),
+        )
+    });
     let given = [(options, Origin::User), (client_settings, Origin::Editor)];
-    let given: Vec<_> = given.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
+    let given: Vec<_> =
+        given.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
     let (settings, problems) = gather(&snapshot, &given, &OsFs);
     let (is_other, news) = shared.with(|state| {
-        let news: Vec<_> = problems.iter().filter(|problem| !state.settings_problems.contains(problem)).cloned().collect();
+        let news: Vec<_> = problems
+            .iter()
+            .filter(|problem| !state.settings_problems.contains(problem))
+            .cloned()
+            .collect();
         state.settings_problems = problems;
         state.is_configured = true;
-        // Settings are put together anew at each look at the disk; most times they are what they were.
+        // Settings are put together anew at each look at the disk; most times they are what they
+        // were.
         let is_other = settings.workspace != state.settings.workspace;
         if is_other {
             state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
@@ -120,7 +156,8 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
     });
     for problem in news {
         let file = problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
-        client.show_message(lsp::MessageType::WARNING, format!("hiera-ls: {file}{problem}")).await;
+        let text = notification(&format!("hiera-ls: {file}{problem}"));
+        client.show_message(lsp::MessageType::WARNING, text).await;
     }
     is_other
 }
@@ -130,17 +167,30 @@ pub(super) async fn register(client: Client, shared: Arc<Shared>) {
     let features = shared.with(|state| state.features.clone());
     let mut registrations = Vec::new();
     if features.watches_files {
-        let watch = |glob: &str| lsp::FileSystemWatcher { glob_pattern: lsp::GlobPattern::String(glob.into()), kind: None };
-        let watchers = vec![watch("**/*.{yaml,yml,eyaml,json,jsonl,hocon,conf}"), watch("**/environment.conf")];
-        let options = serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
+        let watch = |glob: &str| lsp::FileSystemWatcher {
+            glob_pattern: lsp::GlobPattern::String(glob.into()),
+            kind: None,
+        };
+        let watchers = vec![
+            watch("**/*.{yaml,yml,eyaml,json,jsonl,hocon,conf}"),
+            watch("**/environment.conf"),
+            watch("**/*.{pp,epp,erb,rb}"),
+            watch("**/*Puppetfile"),
+        ];
+        let options =
+            serde_json::to_value(lsp::DidChangeWatchedFilesRegistrationOptions { watchers }).ok();
         registrations.push(registration("workspace/didChangeWatchedFiles", options));
     }
     if features.tells_configuration {
-        registrations.push(registration("workspace/didChangeConfiguration", Some(serde_json::json!({"section": "hiera"}))));
+        registrations.push(registration(
+            "workspace/didChangeConfiguration",
+            Some(serde_json::json!({"section": "hiera"})),
+        ));
     }
     if !registrations.is_empty() {
         // Without it a save or the next request makes up for what was not told.
-        let _ = tokio::time::timeout(PATIENCE, client.register_capability(registrations)).await;
+        let registering = async move { client.register_capability(registrations).await };
+        let _ = answered(registering, PATIENCE).await;
     }
 }
 
@@ -153,8 +203,10 @@ async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::Progres
         return None;
     }
     let token = lsp::ProgressToken::String("hiera-ls/scan".into());
-    let create = client.send_request::<WorkDoneProgressCreate>(lsp::WorkDoneProgressCreateParams { token: token.clone() });
-    tokio::time::timeout(PATIENCE, create).await.ok()?.ok()?;
+    let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
+    let asking = client.clone();
+    let create = async move { asking.send_request::<WorkDoneProgressCreate>(params).await };
+    answered(create, PATIENCE).await?.ok()?;
     let begin = lsp::WorkDoneProgressBegin {
         title: "Reading Hiera data".into(),
         cancellable: Some(false),
@@ -165,7 +217,8 @@ async fn begin_progress(client: &Client, shared: &Shared) -> Option<lsp::Progres
     Some(token)
 }
 
-/// Shows how far the reading has come, until it ends. The reading does not wait for it: a client may be slow, or never answer.
+/// Shows how far the reading has come, until it ends. The reading does not wait for it: a client
+/// may be slow, or never answer.
 async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<scan::Progress>) {
     let Some(token) = begin_progress(&client, &shared).await else { return };
     while let Some(step) = steps.recv().await {
@@ -174,7 +227,12 @@ async fn show_progress(client: Client, shared: Arc<Shared>, mut steps: Receiver<
         let report = lsp::WorkDoneProgressReport { cancellable: Some(false), message, percentage };
         progress(&client, token.clone(), lsp::WorkDoneProgress::Report(report)).await;
     }
-    progress(&client, token, lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None })).await;
+    progress(
+        &client,
+        token,
+        lsp::WorkDoneProgress::End(lsp::WorkDoneProgressEnd { message: None }),
+    )
+    .await;
 }
 
 async fn progress(client: &Client, token: lsp::ProgressToken, value: lsp::WorkDoneProgress) {

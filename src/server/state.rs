@@ -8,9 +8,10 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
-use super::input::Input;
-use crate::hiera::Wanted;
+use super::transport::{Input, Workers};
+use crate::hiera::lookup::STACK;
 use crate::settings::{self, SettingProblem, Settings};
+use crate::text::CancelToken;
 use crate::text::{Encoding, FilePath};
 use crate::workspace::fs::OsFs;
 use crate::workspace::parallel::cores;
@@ -32,18 +33,20 @@ pub(super) struct Shared {
     pub(super) slots: Slots,
 }
 
-/// Threads for answers: as many as there are cores, and at least two. More would wait for a core, each with memory of its own.
+/// Threads for answers: as many as there are cores, and at least two. More would wait for a core,
+/// each with memory of its own.
 pub(super) struct Slots {
     /// For answers that somebody waits for.
     free: Arc<Semaphore>,
-    /// For what goes on for a moment after nobody does: it stops at its next step, and some steps are long.
+    /// For what goes on for a moment after nobody does: it stops at its next step, and some steps
+    /// are long.
     leaving: Arc<Semaphore>,
+    workers: Workers,
 }
 
 impl Default for Slots {
     fn default() -> Slots {
-        let slots = || Arc::new(Semaphore::new(Slots::number()));
-        Slots { free: slots(), leaving: slots() }
+        Slots::of(Workers::new(Slots::threads(), STACK))
     }
 }
 
@@ -67,6 +70,17 @@ impl Drop for Waiting {
 }
 
 impl Slots {
+    /// Slots for answers that these threads compute.
+    fn of(workers: Workers) -> Slots {
+        let slots = || Arc::new(Semaphore::new(Slots::number()));
+        Slots { free: slots(), leaving: slots(), workers }
+    }
+
+    /// The threads, for work other than answers.
+    pub(super) fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
     /// How many there are.
     fn number() -> usize {
         cores().max(2)
@@ -77,10 +91,15 @@ impl Slots {
         Slots::number() * 2
     }
 
-    /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may wait for it any more, when the request was
-    /// cancelled: its slot is then free for others, but a thread is taken until the work is done all the same. Only so many may be in that
-    /// state, or they would take the threads that read and write; what is cancelled beyond them keeps its slot.
-    pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may
+    /// wait for it any more, when the request was cancelled: its slot is then free for others, but
+    /// a thread is taken until the work is done all the same. Only so many may be in that state, or
+    /// they would take the threads that read and write; what is cancelled beyond them keeps its
+    /// slot.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
         let slot = self.free.clone().acquire_owned().await.ok()?;
         let place: Place = Arc::new(Mutex::new(slot));
         let waiting = Waiting { place: place.clone(), leaving: self.leaving.clone() };
@@ -88,14 +107,15 @@ impl Slots {
             let _place = place;
             work()
         };
-        let done = tokio::task::spawn_blocking(work).await.ok();
+        let done = self.workers.run(work).await;
         drop(waiting);
         done
     }
 }
 
-/// How long work of one kind takes. After some pieces in a row that were short the next one gets no thread of its own: to wake one takes as
-/// long as most pieces do. After one that was not, the next ones do.
+/// How long work of one kind takes. After some pieces in a row that were short the next one gets no
+/// thread of its own: to wake one takes as long as most pieces do. After one that was not, the next
+/// ones do.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     short_in_a_row: AtomicU32,
@@ -117,7 +137,10 @@ impl Pace {
         let started = Instant::now();
         let done = work();
         if started.elapsed() < Pace::SHORT {
-            let _ = self.short_in_a_row.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_add(1));
+            let _ =
+                self.short_in_a_row.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+                    count.checked_add(1)
+                });
         } else {
             self.short_in_a_row.store(0, Ordering::Relaxed);
         }
@@ -141,14 +164,14 @@ impl Moment {
     }
 
     /// What tells the work to leave off.
-    pub(super) fn wanted(&self) -> Wanted {
+    pub(super) fn cancel_token(&self) -> CancelToken {
         let (started, was_too_short) = (self.started, self.was_too_short.clone());
-        Wanted::as_long_as(move || {
+        CancelToken::new(move || {
             let is_over = started.elapsed() > Moment::LENGTH;
             if is_over {
                 was_too_short.store(true, Ordering::Relaxed);
             }
-            !is_over
+            is_over
         })
     }
 
@@ -158,7 +181,8 @@ impl Moment {
     }
 }
 
-/// Which readings of the folders were asked for, and which are done. Many that are asked for at once are done as one.
+/// Which readings of the folders were asked for, and which are done. Many that are asked for at
+/// once are done as one.
 #[derive(Default)]
 pub(super) struct Readings {
     asked: AtomicU64,
@@ -198,14 +222,20 @@ pub(super) struct State {
 }
 
 /// The open documents. Copies are cheap: every round of findings takes one.
-pub(super) type Documents =
-    imbl::GenericHashMap<FilePath, Document, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
+pub(super) type Documents = imbl::GenericHashMap<
+    FilePath,
+    Document,
+    foldhash::fast::RandomState,
+    imbl::shared_ptr::DefaultSharedPtr,
+>;
 
 /// An open document as the client speaks of it.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     /// Its address in the client's own spelling.
     pub(super) uri: lsp::Url,
+    /// Other spellings under which it is open as well.
+    pub(super) others: Vec<lsp::Url>,
     /// The version that its text is.
     pub(super) version: i32,
     /// Whether its text is the one that was opened or last saved.
@@ -257,9 +287,11 @@ impl Default for State {
     }
 }
 
-/// Not every client tells of changed files; a look at the disk that is older than this is repeated when a request comes.
+/// Not every client tells of changed files; a look at the disk that is older than this is repeated
+/// when a request comes.
 const OLD: Duration = Duration::from_secs(3);
-/// Before the folders were read once there is no answer worth giving, so requests wait for that; not for ever.
+/// Before the folders were read once there is no answer worth giving, so requests wait for that;
+/// not for ever.
 const FIRST_READING: Duration = Duration::from_secs(10);
 /// A later reading takes a moment in most workspaces. In the others the answer is of what is known.
 const LATER_READING: Duration = Duration::from_millis(100);
@@ -281,7 +313,7 @@ impl Readings {
     }
 
     /// Waits until a reading is asked for that is not done.
-    pub(super) async fn wanted(&self) {
+    pub(super) async fn cancel_token(&self) {
         while self.asked() <= *self.done.borrow() {
             self.wake.notified().await;
         }
@@ -297,7 +329,8 @@ impl Readings {
         self.done.send_replace(number);
     }
 
-    /// Waits until the readings up to this number are done, and at least one is; but not for longer than this. Says whether they are.
+    /// Waits until the readings up to this number are done, and at least one is; but not for longer
+    /// than this. Says whether they are.
     async fn wait(&self, number: u64, patience: Duration) -> bool {
         let number = number.max(1);
         if *self.done.borrow() >= number {
@@ -311,13 +344,14 @@ impl Readings {
 
 impl Shared {
     /// What there is before the first message comes on `input`.
-    pub(super) fn of(input: Input) -> Shared {
-        Shared { input, ..Shared::default() }
+    pub(super) fn of(input: Input, workers: Workers) -> Shared {
+        Shared { input, slots: Slots::of(workers), ..Shared::default() }
     }
 
     /// Looks at the state, or changes it. Must not take long: messages wait for it.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
-        // A panic under the lock leaves the state as it was between two assignments: better than no server.
+        // A panic under the lock leaves the state as it was between two assignments: better than no
+        // server.
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -335,15 +369,18 @@ impl Shared {
         }
     }
 
-    /// Waits for what a request should be answered from: the first reading of the folders, and for a moment one that was asked for
-    /// (by a save, or because the last one is old; then for a shorter one, where the client would have told). Returns at once where
-    /// nothing is awaited.
+    /// Waits for what a request should be answered from: the first reading of the folders, and for
+    /// a moment one that was asked for (by a save, or because the last one is old; then for a
+    /// shorter one, where the client would have told). Returns at once where nothing is awaited.
     pub(super) async fn settled(&self) {
         self.refresh_if_old();
-        let (is_complete, watches_files) = self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
+        let (is_complete, watches_files) =
+            self.with(|state| (state.workspace.snapshot().complete, state.features.watches_files));
         let patience = if is_complete { LATER_READING } else { FIRST_READING };
         if self.disk.wait(self.disk.needed.load(Ordering::SeqCst), patience).await {
-            self.disk.wait(self.disk.asked(), if watches_files { DUE_READING } else { LATER_READING }).await;
+            self.disk
+                .wait(self.disk.asked(), if watches_files { DUE_READING } else { LATER_READING })
+                .await;
         }
     }
 }
@@ -351,12 +388,30 @@ impl Shared {
 impl State {
     /// Notes a document that is opened.
     pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
-        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: true });
+        let others = self.other_spellings(path, uri, true);
+        let document = Document { uri: uri.clone(), others, version, is_saved: true };
+        self.documents.insert(path.clone(), document);
     }
 
     /// Notes a document's new version, and how it is spelt now.
     pub(super) fn edited(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
-        self.documents.insert(path.clone(), Document { uri: uri.clone(), version, is_saved: false });
+        let others = self.other_spellings(path, uri, false);
+        let document = Document { uri: uri.clone(), others, version, is_saved: false };
+        self.documents.insert(path.clone(), document);
+    }
+
+    /// The other spellings under which a document is open when `uri` becomes the one in use. The
+    /// one that was in use stays open where `uri` is `opened`, or was open already; otherwise the
+    /// client spells the same document anew.
+    fn other_spellings(&self, path: &FilePath, uri: &lsp::Url, opened: bool) -> Vec<lsp::Url> {
+        let Some(document) = self.documents.get(path) else { return Vec::new() };
+        let mut others = document.others.clone();
+        others.retain(|other| other != uri);
+        let is_open_twice = opened || others.len() < document.others.len();
+        if is_open_twice && document.uri != *uri {
+            others.push(document.uri.clone());
+        }
+        others
     }
 
     /// Notes that a document is on disk as it is here.
@@ -371,9 +426,19 @@ impl State {
         self.documents.get(path?).map(|document| document.version)
     }
 
-    /// Forgets a document.
-    pub(super) fn closed(&mut self, path: &FilePath) {
-        self.documents.remove(path);
+    /// Closes a document under one spelling of its address. Returns whether that was the last one:
+    /// two spellings of one file are one document, which stays open for the other.
+    pub(super) fn closed(&mut self, path: &FilePath, uri: &lsp::Url) -> bool {
+        let Some(document) = self.documents.get_mut(path) else { return true };
+        if let Some(at) = document.others.iter().position(|other| other == uri) {
+            document.others.remove(at);
+            return false;
+        }
+        match document.others.pop() {
+            Some(other) => document.uri = other,
+            None => drop(self.documents.remove(path)),
+        }
+        !self.documents.contains_key(path)
     }
 
     /// Takes the folders that the client has.
@@ -382,9 +447,12 @@ impl State {
         self.use_folders();
     }
 
-    /// A folder within an environment stands for all of it: modules, nodes and settings lie beside it.
+    /// A folder within an environment stands for all of it: modules, nodes and settings lie beside
+    /// it.
     fn use_folders(&mut self) {
-        let whole = |folder: &FilePath| scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone());
+        let whole = |folder: &FilePath| {
+            scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone())
+        };
         let mut folders: Vec<FilePath> = Vec::new();
         for folder in self.listed.iter().map(whole).chain(self.adopted.iter().cloned()) {
             if !folders.contains(&folder) {
@@ -400,15 +468,19 @@ impl State {
         if self.workspace.snapshot().folders().iter().any(|folder| path.is_within(folder)) {
             return false;
         }
-        let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs)) else { return false };
+        let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs))
+        else {
+            return false;
+        };
         self.adopted.push(root);
         self.use_folders();
         self.scanned(); // In a moment.
         true
     }
 
-    /// Takes settings that the client pushed: its section, or the bare settings. What is neither changes nothing: clients push the
-    /// settings of others, too, or nothing at all to say that they want to be asked.
+    /// Takes settings that the client pushed: its section, or the bare settings. What is neither
+    /// changes nothing: clients push the settings of others, too, or nothing at all to say that
+    /// they want to be asked.
     pub(super) fn pushed_settings(&mut self, settings: &Value) {
         if let Some(section) = settings::section(settings) {
             self.client_settings = Some(section.clone()).filter(Value::is_object);
@@ -416,7 +488,8 @@ impl State {
         }
     }
 
-    /// Takes the section that the client answered with; says whether that is new. When it has none, what it answered before is gone.
+    /// Takes the section that the client answered with; says whether that is new. When it has none,
+    /// what it answered before is gone.
     pub(super) fn pulled_settings(&mut self, section: Value) -> bool {
         let section = Some(section).filter(Value::is_object);
         if section.is_none() && !self.were_pulled {
@@ -450,22 +523,34 @@ mod tests {
                 ended.recv().expect("the test tells");
             };
             let cancelled = tokio::time::timeout(Duration::from_millis(50), slots.run(work)).await;
-            assert!(cancelled.is_err() && begun.recv().is_ok(), "it was begun and is not waited for any more");
+            assert!(
+                cancelled.is_err() && begun.recv().is_ok(),
+                "it was begun and is not waited for any more"
+            );
             ends.push(end);
             if ends.len() <= number {
                 assert_eq!(slots.free.available_permits(), number, "others have all slots");
             }
         }
-        assert_eq!((slots.free.available_permits(), slots.leaving.available_permits()), (0, 0), "there are no more threads");
+        assert_eq!(
+            (slots.free.available_permits(), slots.leaving.available_permits()),
+            (0, 0),
+            "there are no more threads"
+        );
         for end in ends {
             end.send(()).expect("the work goes on");
         }
         let all = u32::try_from(number).expect("few cores");
         for kind in [&slots.free, &slots.leaving] {
-            assert!(tokio::time::timeout(Duration::from_secs(10), kind.acquire_many(all)).await.is_ok());
+            assert!(
+                tokio::time::timeout(Duration::from_secs(10), kind.acquire_many(all)).await.is_ok()
+            );
         }
         assert_eq!(slots.run(|| 1).await, Some(1));
-        assert_eq!((slots.free.available_permits(), slots.leaving.available_permits()), (number, number));
+        assert_eq!(
+            (slots.free.available_permits(), slots.leaving.available_permits()),
+            (number, number)
+        );
     }
 
     #[tokio::test]
@@ -487,8 +572,35 @@ mod tests {
         assert_eq!(join(looking, settled).await.1, 2, "the client watches nothing");
         shared.with(|state| state.features.watches_files = true);
         shared.disk.due();
-        let (settled, for_long) = (std::pin::pin!(shared.settled()), std::pin::pin!(tokio::time::sleep(LATER_READING / 2)));
-        assert!(matches!(select(settled, for_long).await, Either::Left(_)), "it would have told of a change");
+        let (settled, for_long) = (
+            std::pin::pin!(shared.settled()),
+            std::pin::pin!(tokio::time::sleep(LATER_READING / 2)),
+        );
+        assert!(
+            matches!(select(settled, for_long).await, Either::Left(_)),
+            "it would have told of a change"
+        );
+    }
+
+    #[test]
+    fn a_document_is_open_until_its_last_spelling_is_closed() {
+        let mut state = State::default();
+        let path = FilePath::new("/data/a.yaml");
+        let [plain, encoded, other] = ["a", "%61", "%61%2Eyaml#"]
+            .map(|name| lsp::Url::parse(&format!("file:///data/{name}.yaml")).expect("an address"));
+        state.opened(&path, &plain, 1);
+        assert!(state.closed(&path, &encoded), "a client may close it in another spelling");
+        state.opened(&path, &plain, 1);
+        state.opened(&path, &encoded, 1);
+        state.opened(&path, &encoded, 2);
+        assert!(!state.closed(&path, &encoded));
+        assert_eq!(state.documents[&path].uri, plain);
+        state.opened(&path, &encoded, 1);
+        state.edited(&path, &plain, 2);
+        assert!(!state.closed(&path, &encoded));
+        state.edited(&path, &other, 3);
+        assert_eq!((state.version(Some(&path)), &state.documents[&path].uri), (Some(3), &other));
+        assert!(state.closed(&path, &other) && state.documents.is_empty());
     }
 
     #[test]
@@ -498,7 +610,11 @@ mod tests {
         state.pushed_settings(&json!({"hiera": rules.clone()}));
         state.pushed_settings(&json!({"yaml": {}}));
         state.pushed_settings(&Value::Null);
-        assert_eq!(state.client_settings, Some(rules.clone()), "what is not for us changes nothing");
+        assert_eq!(
+            state.client_settings,
+            Some(rules.clone()),
+            "what is not for us changes nothing"
+        );
         assert!(!state.pulled_settings(Value::Null), "a client that pushes may have no answer");
         assert!(!state.pulled_settings(rules.clone()), "it is what was pushed");
         assert!(state.pulled_settings(Value::Null));

@@ -1,9 +1,11 @@
-//! `hiera/status`: what the server knows of the workspace, told to clients that announce `experimental.hiera.status`.
+//! `hiera/status`: what the server knows of the workspace, told to clients that announce
+//! `experimental.hiera.status`.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::notification::Notification;
 
 use crate::workspace::Snapshot;
+use crate::workspace::overview::Overview;
 
 /// The notification.
 pub(super) enum StatusNotification {}
@@ -26,6 +28,8 @@ pub(super) struct Status {
     nodes: usize,
     /// The node whose values are shown.
     selected: Option<String>,
+    /// A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes.
+    governing: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,14 +43,24 @@ enum State {
 impl Status {
     /// The status of a snapshot. Reads all data, as the findings do.
     pub(super) fn of(snapshot: &Snapshot) -> Status {
-        let configs = snapshot.layout().environments.iter().map(|environment| environment.configs().count()).sum::<usize>();
+        let folder_of = |one: &Overview| {
+            let folders = snapshot.folders();
+            folders.iter().find(|folder| one.root.is_within(folder)).unwrap_or(&one.root).clone()
+        };
+        let configs = snapshot
+            .environments()
+            .all
+            .iter()
+            .map(|environment| environment.configs().count())
+            .sum::<usize>();
         Status {
             state: if snapshot.complete { State::Ready } else { State::Reading },
-            environments: snapshot.layout().environments.len(),
+            environments: snapshot.environments().all.len(),
             files: snapshot.keys().file_count() + configs,
             keys: snapshot.keys().key_count(),
             nodes: snapshot.distinct_nodes().len(),
             selected: snapshot.selected().map(|node| node.name.to_string()),
+            governing: snapshot.overviews().iter().map(|one| one.line(&folder_of(one))).collect(),
         }
     }
 }

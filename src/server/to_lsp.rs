@@ -10,19 +10,25 @@ use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
 /// The messages of our own, without `hiera/`: see `editors/PROTOCOL.md`.
-const OWN_MESSAGES: [&str; 6] = ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+const OWN_MESSAGES: [&str; 6] =
+    ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 
 /// What the server can do; each of these does something.
 pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     let sync = lsp::TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
-        save: Some(lsp::TextDocumentSyncSaveOptions::SaveOptions(lsp::SaveOptions { include_text: Some(false) })),
+        save: Some(lsp::TextDocumentSyncSaveOptions::SaveOptions(lsp::SaveOptions {
+            include_text: Some(false),
+        })),
         ..lsp::TextDocumentSyncOptions::default()
     };
-    let folders =
-        lsp::WorkspaceFoldersServerCapabilities { supported: Some(true), change_notifications: Some(lsp::OneOf::Left(true)) };
-    let own_messages: serde_json::Map<_, _> = OWN_MESSAGES.map(|name| (name.to_owned(), true.into())).into_iter().collect();
+    let folders = lsp::WorkspaceFoldersServerCapabilities {
+        supported: Some(true),
+        change_notifications: Some(lsp::OneOf::Left(true)),
+    };
+    let own_messages: serde_json::Map<_, _> =
+        OWN_MESSAGES.map(|name| (name.to_owned(), true.into())).into_iter().collect();
     lsp::ServerCapabilities {
         position_encoding: Some(match encoding {
             Encoding::Utf8 => lsp::PositionEncodingKind::UTF8,
@@ -32,7 +38,10 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         definition_provider: Some(lsp::OneOf::Left(true)),
-        workspace: Some(lsp::WorkspaceServerCapabilities { workspace_folders: Some(folders), file_operations: None }),
+        workspace: Some(lsp::WorkspaceServerCapabilities {
+            workspace_folders: Some(folders),
+            file_operations: None,
+        }),
         experimental: Some(serde_json::json!({"hiera": own_messages})),
         ..lsp::ServerCapabilities::default()
     }
@@ -60,10 +69,19 @@ pub(super) fn link(path: &FilePath, line: u32) -> String {
 }
 
 /// A hover over a file.
-pub(super) fn hover(snapshot: &Snapshot, file: FileId, hover: Hover, features: &Features) -> lsp::Hover {
-    let kind = if features.markdown { lsp::MarkupKind::Markdown } else { lsp::MarkupKind::PlainText };
+pub(super) fn hover(
+    snapshot: &Snapshot,
+    file: FileId,
+    hover: Hover,
+    features: &Features,
+) -> lsp::Hover {
+    let kind =
+        if features.markdown { lsp::MarkupKind::Markdown } else { lsp::MarkupKind::PlainText };
     let range = range(snapshot, Span::in_file(file, hover.range), features.encoding);
-    lsp::Hover { contents: lsp::HoverContents::Markup(lsp::MarkupContent { kind, value: hover.text }), range: Some(range) }
+    lsp::Hover {
+        contents: lsp::HoverContents::Markup(lsp::MarkupContent { kind, value: hover.text }),
+        range: Some(range),
+    }
 }
 
 /// Definitions of what is in a file.
@@ -76,11 +94,16 @@ pub(super) fn definitions(
 ) -> lsp::GotoDefinitionResponse {
     let place = |target: &Target| {
         let found = snapshot.file(&target.path)?;
-        Some((address(&target.path, documents)?, range(snapshot, Span::in_file(found.id, target.range), features.encoding)))
+        Some((
+            address(&target.path, documents)?,
+            range(snapshot, Span::in_file(found.id, target.range), features.encoding),
+        ))
     };
     let places = definitions.targets.iter().filter_map(place);
     if !features.links {
-        return lsp::GotoDefinitionResponse::Array(places.map(|(uri, range)| lsp::Location { uri, range }).collect());
+        return lsp::GotoDefinitionResponse::Array(
+            places.map(|(uri, range)| lsp::Location { uri, range }).collect(),
+        );
     }
     let origin = range(snapshot, Span::in_file(file, definitions.origin), features.encoding);
     let link = |(target_uri, range)| lsp::LocationLink {
@@ -93,7 +116,12 @@ pub(super) fn definitions(
 }
 
 /// A finding. Places that explain it go into the message for clients that show no other.
-pub(super) fn diagnostic(snapshot: &Snapshot, finding: &Finding, features: &Features, documents: &Documents) -> lsp::Diagnostic {
+pub(super) fn diagnostic(
+    snapshot: &Snapshot,
+    finding: &Finding,
+    features: &Features,
+    documents: &Documents,
+) -> lsp::Diagnostic {
     let mut message = finding.message.clone();
     let mut related = Vec::new();
     for place in &finding.related {
@@ -106,7 +134,12 @@ pub(super) fn diagnostic(snapshot: &Snapshot, finding: &Finding, features: &Feat
                     message: place.message.clone(),
                 });
             }
-            _ => message.push_str(&format!("\n{}:{}: {}", path.name(), range.start.line + 1, place.message)),
+            _ => message.push_str(&format!(
+                "\n{}:{}: {}",
+                path.name(),
+                range.start.line + 1,
+                place.message
+            )),
         }
     }
     lsp::Diagnostic {
@@ -152,8 +185,14 @@ mod tests {
     fn an_open_documents_address_is_the_clients() {
         let path = FilePath::new("/a b.yaml");
         let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
-        let documents = Documents::from_iter([(path.clone(), Document { uri: spelt.clone(), version: 1, is_saved: true })]);
+        let documents = Documents::from_iter([(
+            path.clone(),
+            Document { uri: spelt.clone(), others: Vec::new(), version: 1, is_saved: true },
+        )]);
         assert_eq!(address(&path, &documents), Some(spelt));
-        assert_eq!(address(&path, &Documents::new()).map(String::from).as_deref(), Some("file:///a%20b.yaml"));
+        assert_eq!(
+            address(&path, &Documents::new()).map(String::from).as_deref(),
+            Some("file:///a%20b.yaml")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Requests of our own that show more than a place in a text can: the hierarchy, the story of a lookup, all data of a node.
-//! `editors/PROTOCOL.md` describes them.
+//! Requests of our own that show more than a place in a text can: the hierarchy, the story of a
+//! lookup, all data of a node. `editors/PROTOCOL.md` describes them.
 
 use std::collections::BTreeMap;
 
@@ -89,13 +89,17 @@ pub(super) struct EffectiveDataAnswer {
 
 impl Backend {
     /// The levels that a file's scope has.
-    pub(super) async fn hierarchy(&self, params: HierarchyParams) -> Result<Option<HierarchyAnswer>> {
+    pub(super) async fn hierarchy(
+        &self,
+        params: HierarchyParams,
+    ) -> Result<Option<HierarchyAnswer>> {
         let HierarchyParams { text_document, position } = params;
         // Without a place it asks about no text, so a later one will do.
         let about = position.and_then(|_| from_lsp::path(&text_document.uri));
         self.answer(about, move |snapshot, features| {
             let path = from_lsp::path(&text_document.uri)?;
-            let key = position.and_then(|position| key_at(snapshot, &text_document, position, features.encoding));
+            let key = position
+                .and_then(|position| key_at(snapshot, &text_document, position, features.encoding));
             let key = key.map(|key| LookupKey::of_root(&key.root_text()));
             let found = hierarchy::hierarchy(snapshot, &path, key.as_ref())?;
             Some(Converting { snapshot, encoding: features.encoding }.hierarchy(found, key))
@@ -113,10 +117,13 @@ impl Backend {
             Ok(key) => key,
             Err(_) => return Err(Error::invalid_params("that is not the syntax of a key")),
         };
-        let about = position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
+        let about =
+            position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
         self.answer(about, move |snapshot, features| {
             let path = from_lsp::path(&text_document.uri)?;
-            let key = key.clone().or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
+            let key = key
+                .clone()
+                .or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
             let found = story::story(snapshot, &path, &key)?;
             Some(ExplainAnswer { key: key.text.to_string(), scope: found.scope, text: found.text })
         })
@@ -124,11 +131,15 @@ impl Backend {
     }
 
     /// All keys with their effective values.
-    pub(super) async fn effective_data(&self, params: EffectiveDataParams) -> Result<Option<EffectiveDataAnswer>> {
+    pub(super) async fn effective_data(
+        &self,
+        params: EffectiveDataParams,
+    ) -> Result<Option<EffectiveDataAnswer>> {
         self.shared.settled().await;
         let snapshot = self.shared.with(|state| state.workspace.snapshot());
         let compute = move |snapshot: &Snapshot| {
-            let found = effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
+            let found =
+                effective::effective_data(snapshot, &from_lsp::path(&params.text_document.uri)?)?;
             Some(EffectiveDataAnswer { scope: found.scope, text: found.text })
         };
         self.on_a_thread(snapshot, compute).await
@@ -153,13 +164,22 @@ struct Converting<'a> {
 impl Converting<'_> {
     fn hierarchy(&self, found: Hierarchy, key: Option<LookupKey>) -> HierarchyAnswer {
         let levels = found.levels.into_iter().filter_map(|level| self.level(level)).collect();
-        HierarchyAnswer { scope: found.scope, key: key.map(|key| key.root_text().to_string()), levels }
+        HierarchyAnswer {
+            scope: found.scope,
+            key: key.map(|key| key.root_text().to_string()),
+            levels,
+        }
     }
 
-    /// `None` only for a `hiera.yaml` whose path cannot be an address, which the workspace reads none of.
+    /// `None` only for a `hiera.yaml` whose path cannot be an address, which the workspace reads
+    /// none of.
     fn level(&self, level: LevelView) -> Option<LevelItem> {
-        let config = lsp::Location { uri: to_lsp::uri(&level.config)?, range: self.range(level.span).unwrap_or_default() };
-        let locations = level.locations.into_iter().map(|location| self.location(location)).collect();
+        let config = lsp::Location {
+            uri: to_lsp::uri(&level.config)?,
+            range: self.range(level.span).unwrap_or_default(),
+        };
+        let locations =
+            level.locations.into_iter().map(|location| self.location(location)).collect();
         Some(LevelItem { layer: level.layer, name: level.name, config, locations })
     }
 
@@ -177,7 +197,11 @@ impl Converting<'_> {
             uri: location.file.as_ref().and_then(|file: &FilePath| to_lsp::uri(file)),
             key: self.range(location.key),
             template: location.template,
-            candidates: location.candidates.into_iter().map(|candidate| self.candidate(candidate)).collect(),
+            candidates: location
+                .candidates
+                .into_iter()
+                .map(|candidate| self.candidate(candidate))
+                .collect(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Where settings come from: the files of the folders and of the environments below them, and what the user says over both.
+//! Where settings come from: the files of the folders and of the environments below them, and what
+//! the user says over both.
 
 use serde_json::Value;
 
@@ -10,14 +11,21 @@ use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
-/// How often folders are read anew for the settings that turned up in them: those of environments, and then perhaps of fewer or more of them.
+/// How often folders are read anew for the settings that turned up in them: those of environments,
+/// and then perhaps of fewer or more of them.
 pub(crate) const READINGS: usize = 3;
 
-/// The settings of a workspace, and what is wrong with them; `given` are those of a client or of the command line, the later winning.
+/// The settings of a workspace, and what is wrong with them; `given` are those of a client or of
+/// the command line, the later winning.
 ///
-/// The file of a folder holds for all that is in the folder. That of an environment further down wins over it, for this environment and in
-/// what concerns one: which rules, which nodes, which Puppet, where its modules and its data are. What is given wins over both.
-pub fn gather(snapshot: &Snapshot, given: &[(Value, Origin)], fs: &dyn FileSystem) -> (Settings, Vec<SettingProblem>) {
+/// The file of a folder holds for all that is in the folder. That of an environment further down
+/// wins over it, for this environment and in what concerns one: which rules, which nodes, which
+/// Puppet, where its modules and its data are. What is given wins over both.
+pub fn gather(
+    snapshot: &Snapshot,
+    given: &[(Value, Origin)],
+    fs: &dyn FileSystem,
+) -> (Settings, Vec<SettingProblem>) {
     let folders = snapshot.folders();
     let file_of = |folder: &FilePath| {
         let bytes = fs.read(&folder.join(FILE_NAME), MAX_SIZE).ok()?;
@@ -32,9 +40,12 @@ pub fn gather(snapshot: &Snapshot, given: &[(Value, Origin)], fs: &dyn FileSyste
         (settings, problems)
     };
     let (mut settings, mut problems) = with_given(&of_folders.iter().collect::<Vec<_>>());
-    for environment in &snapshot.layout().environments {
+    for environment in &snapshot.environments().all {
         let root = &environment.root;
-        let Some(folder) = folders.iter().filter(|folder| root.is_within(folder)).max_by_key(|folder| folder.as_str().len())
+        let Some(folder) = folders
+            .iter()
+            .filter(|folder| root.is_within(folder))
+            .max_by_key(|folder| folder.as_str().len())
         else {
             continue;
         };
@@ -47,7 +58,11 @@ pub fn gather(snapshot: &Snapshot, given: &[(Value, Origin)], fs: &dyn FileSyste
         let above = of_folders.iter().find(|(of, _)| of == folder);
         let (its, found) = with_given(&above.into_iter().chain(&own).collect::<Vec<_>>());
         let own_file = root.join(FILE_NAME);
-        problems.extend(found.into_iter().filter(|problem| own.is_some() && problem.file.as_ref() == Some(&own_file)));
+        problems.extend(
+            found
+                .into_iter()
+                .filter(|problem| own.is_some() && problem.file.as_ref() == Some(&own_file)),
+        );
         if its.workspace.common != settings.workspace.common {
             settings.workspace.environments.insert(root.clone(), its.workspace.common);
         }
@@ -71,8 +86,14 @@ pub struct Opened {
     pub cut_short: bool,
 }
 
-/// Reads folders with their settings; `before` is what happens first, such as a file that an editor holds.
-pub fn open(folders: Vec<FilePath>, given: &[(Value, Origin)], before: Vec<Change>, fs: &dyn FileSystem) -> Opened {
+/// Reads folders with their settings; `before` is what happens first, such as a file that an editor
+/// holds.
+pub fn open(
+    folders: Vec<FilePath>,
+    given: &[(Value, Origin)],
+    before: Vec<Change>,
+    fs: &dyn FileSystem,
+) -> Opened {
     let unread = Workspace::new(Settings::default().workspace, folders.clone());
     let (settings, problems) = gather(&unread.snapshot(), given, fs);
     let workspace = Workspace::new(settings.workspace.clone(), folders);
@@ -119,23 +140,33 @@ mod tests {
     }
 
     fn problems(opened: &Opened) -> Vec<String> {
-        let place = |problem: &SettingProblem| problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+        let place = |problem: &SettingProblem| {
+            problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default()
+        };
         opened.problems.iter().map(|problem| format!("{}{problem}", place(problem))).collect()
     }
 
     /// How serious the findings are, by the environment's name.
     fn severities(opened: &Opened) -> Vec<(String, Severity)> {
         let snapshot = opened.workspace.snapshot();
-        let name = |file| snapshot.layout().environment_of(snapshot.path(file)?).map(|environment| environment.name.clone());
+        let name = |file| {
+            snapshot
+                .environments()
+                .environment_of(snapshot.path(file)?)
+                .map(|environment| environment.name.clone())
+        };
         let found = check_all(&snapshot, &opened.settings.rules);
-        found.iter().map(|finding| (name(finding.span.file).expect("an environment"), finding.severity)).collect()
+        found
+            .iter()
+            .map(|finding| (name(finding.span.file).expect("an environment"), finding.severity))
+            .collect()
     }
 
     /// For whom values are shown in a data file of an environment, and that node's role.
     fn shown_for(opened: &Opened, environment: &str) -> (String, Variable) {
         let snapshot = opened.workspace.snapshot();
         let path = FilePath::new(&format!("/code/environments/{environment}/data/common.yaml"));
-        let environment = snapshot.layout().environment_of(&path).expect("it is one");
+        let environment = snapshot.environments().environment_of(&path).expect("it is one");
         let scope = snapshot.scope_for(environment, &path);
         (scope.name.to_string(), scope.get("role"))
     }
@@ -144,7 +175,10 @@ mod tests {
     fn an_environment_below_the_folder_has_its_own() {
         let opened = opened(
             &[
-                ("/code/.hiera-ls.yaml", "rules: {alias-not-whole-value: warning}\nnodes: {sources: ['fleet/*.json']}\n"),
+                (
+                    "/code/.hiera-ls.yaml",
+                    "rules: {alias-not-whole-value: warning}\nnodes: {sources: ['fleet/*.json']}\n",
+                ),
                 ("/code/fleet/db01.json", "{}"),
                 (
                     "/code/environments/production/.hiera-ls.yaml",
@@ -157,8 +191,14 @@ mod tests {
         );
         assert_eq!(problems(&opened), Vec::<String>::new());
         let of = |name: &str, severity| (name.to_owned(), severity);
-        assert_eq!(severities(&opened), [of("production", Severity::Hint), of("test", Severity::Warning)]);
-        assert_eq!(shown_for(&opened, "production"), ("web01".into(), Variable::Known("web".into())));
+        assert_eq!(
+            severities(&opened),
+            [of("production", Severity::Hint), of("test", Severity::Warning)]
+        );
+        assert_eq!(
+            shown_for(&opened, "production"),
+            ("web01".into(), Variable::Known("web".into()))
+        );
         assert_eq!(
             shown_for(&opened, "test"),
             ("db01".into(), Variable::Undefined),
@@ -170,24 +210,40 @@ mod tests {
     fn what_the_user_says_wins_and_what_an_environment_leaves_out_the_folder_says() {
         let files = [
             ("/code/.hiera-ls.yaml", "puppet: {version: 7}\n"),
-            ("/code/environments/test/.hiera-ls.yaml", "rules: {alias-not-whole-value: hint}\npathMappings: {/srv: data}\n"),
+            (
+                "/code/environments/test/.hiera-ls.yaml",
+                "rules: {alias-not-whole-value: hint}\npathMappings: {/srv: data}\n",
+            ),
         ];
-        let given = [(serde_json::json!({"rules": {"alias-not-whole-value": "info"}}), Origin::Editor)];
+        let given =
+            [(serde_json::json!({"rules": {"alias-not-whole-value": "info"}}), Origin::Editor)];
         let opened = opened(&files, &given);
         assert!(severities(&opened).iter().all(|(_, severity)| *severity == Severity::Info));
         let config = opened.settings.workspace.of(&FilePath::new("/code/environments/test"));
-        assert_eq!((config.profile.version, config.path_mappings.map("/srv/x", None, &|_| false).as_str()), (7, "data/x"));
-        assert!(!opened.settings.workspace.environments.contains_key(&FilePath::new("/code/environments/production")));
+        assert_eq!(
+            (config.puppet.major, config.path_mappings.map("/srv/x", None, &|_| false).as_str()),
+            (7, "data/x")
+        );
+        assert!(
+            !opened
+                .settings
+                .workspace
+                .environments
+                .contains_key(&FilePath::new("/code/environments/production"))
+        );
     }
 
     #[test]
     fn an_environment_may_say_no_more_than_a_repository() {
-        let text =
-            "eyaml: {decrypt: true}\nglobalHieraConfig: /etc/hiera.yaml\nnodes: {sources: ['../test/*.json', /x]}\ncolour: red\n";
+        let text = "eyaml: {decrypt: true}\nglobalHieraConfig: /etc/hiera.yaml\nnodes: {sources: ['../test/*.json', /x]}\ncolour: red\n";
         let file = "/code/environments/production/.hiera-ls.yaml";
         let opened = opened(&[(file, text)], &[]);
         let found = problems(&opened);
-        assert!(found.len() == 5 && found.iter().all(|problem| problem.starts_with(&format!("{file}: setting '"))), "{found:#?}");
+        assert!(
+            found.len() == 5
+                && found.iter().all(|problem| problem.starts_with(&format!("{file}: setting '"))),
+            "{found:#?}"
+        );
         assert_eq!(opened.settings, Settings::default());
     }
 
@@ -206,8 +262,14 @@ mod tests {
             ],
             &[],
         );
-        let roots: Vec<String> =
-            opened.workspace.snapshot().layout().environments.iter().map(|environment| environment.root.to_string()).collect();
+        let roots: Vec<String> = opened
+            .workspace
+            .snapshot()
+            .environments()
+            .all
+            .iter()
+            .map(|environment| environment.root.to_string())
+            .collect();
         assert_eq!(roots, ["/code/environments/production", "/code/environments/test"]);
         assert_eq!(problems(&opened), Vec::<String>::new());
     }
@@ -222,6 +284,9 @@ mod tests {
         fs.write("/a/.hiera-ls.yaml", "rules: {alias-not-whole-value: hint}\n");
         let opened = open(vec![FilePath::new("/a"), FilePath::new("/b")], &[], Vec::new(), &fs);
         let found = check_all(&opened.workspace.snapshot(), &opened.settings.rules);
-        assert_eq!(found.iter().map(|finding| finding.severity).collect::<Vec<_>>(), [Severity::Hint, Severity::Error]);
+        assert_eq!(
+            found.iter().map(|finding| finding.severity).collect::<Vec<_>>(),
+            [Severity::Hint, Severity::Error]
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The list of all settings: what each is called, takes and means. What is not in it is not known, wherever it is written; the README's table
-//! and the settings of the VS Code extension are made from it.
+//! The list of all settings: what each is called, takes and means. What is not in it is not known,
+//! wherever it is written; the README's table and the settings of the VS Code extension are made
+//! from it.
 
 /// A setting.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +136,14 @@ pub const SCHEMA: &[Setting] = &[
         who: Who::Anybody,
     },
     Setting {
+        name: "nodes.infer",
+        kind: Kind::Flag,
+        default: "true",
+        otherwise: None,
+        meaning: "take the files of a node level for nodes, and parts of their names for the variables whose values they are",
+        who: Who::Anybody,
+    },
+    Setting {
         name: "eyaml.decrypt",
         kind: Kind::Flag,
         default: "false",
@@ -202,10 +211,13 @@ pub const SCHEMA: &[Setting] = &[
 
 /// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
 pub fn knows(name: &str) -> bool {
-    let is_above = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    SCHEMA
-        .iter()
-        .any(|setting| is_above(name, setting.name) || (is_above(setting.name, name) && setting.kind == Kind::Severities))
+    let is_above = |one: &str, other: &str| {
+        other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    SCHEMA.iter().any(|setting| {
+        is_above(name, setting.name)
+            || (is_above(setting.name, name) && setting.kind == Kind::Severities)
+    })
 }
 
 impl Setting {

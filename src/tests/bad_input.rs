@@ -1,4 +1,5 @@
-//! Input that is wrong, half-typed or hostile: no panic, no hang, and the other files are as they were.
+//! Input that is wrong, half-typed or hostile: no panic, no hang, and the other files are as they
+//! were.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +13,15 @@ use crate::text::{FilePath, FilePosition};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
-/// What no test may take, in a debug build on a machine that has other work: what hangs takes for ever.
+/// What no test may take, in a debug build on a machine that has other work: what hangs takes for
+/// ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs `test` as the server runs a request, and panics if it takes too long.
 fn on_a_server_thread(test: impl FnOnce() + Send + 'static) {
     let started = Instant::now();
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(test).expect("a thread can be started");
+    let thread =
+        std::thread::Builder::new().stack_size(STACK).spawn(test).expect("a thread can be started");
     thread.join().expect("no panic");
     assert!(started.elapsed() < PATIENCE, "it took {:?}", started.elapsed());
 }
@@ -28,7 +31,8 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
     check_file(snapshot, path, &RulesConfig::default());
     let Some(file) = snapshot.file(path) else { return };
     let link = |path: &FilePath, line: u32| format!("{path}#{line}");
-    let config = HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    let config =
+        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };
         hover(snapshot, position, &config);
@@ -39,7 +43,8 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
 fn control_repo() -> Workspace {
     let root = FilePath::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/control-repo"));
     let mut settings = Settings::default();
-    let text = std::fs::read_to_string(root.join(FILE_NAME).as_str()).expect("the sample has settings");
+    let text =
+        std::fs::read_to_string(root.join(FILE_NAME).as_str()).expect("the sample has settings");
     settings.apply(&serde_yaml::from_str(&text).expect("they are YAML"), Origin::User);
     let mut workspace = Workspace::new(settings.workspace, vec![root]);
     let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
@@ -52,7 +57,8 @@ fn many_places_in_one_line() {
     on_a_server_thread(|| {
         const MANY: usize = 8_000;
         let tokens: String = (0..MANY).map(|n| format!("%{{lookup('nowhere_{n}')}} ")).collect();
-        let members: Vec<String> = (0..MANY).map(|n| format!("\"key_{n}\": \"%{{lookup('nobody_{n}')}}\"")).collect();
+        let members: Vec<String> =
+            (0..MANY).map(|n| format!("\"key_{n}\": \"%{{lookup('nobody_{n}')}}\"")).collect();
         let config = "version: 5\nhierarchy: [{name: All, paths: [common.yaml, block.yaml, flow.yaml, export.json]}]\n";
         let members = members.join(", ");
         let files = format!(
@@ -72,13 +78,18 @@ fn every_prefix_of_every_file() {
     on_a_server_thread(|| {
         let mut workspace = control_repo();
         let snapshot = workspace.snapshot();
-        let texts: Vec<(FilePath, String)> =
-            snapshot.files().filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned()))).collect();
+        let texts: Vec<(FilePath, String)> = snapshot
+            .files()
+            .filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned())))
+            .collect();
         assert!(texts.len() > 15, "the sample is where this test looks for it");
         for (path, text) in &texts {
-            // Every prefix of the first lines, then fewer: a debug build has to be done with it soon. `HIERA_LS_PREFIXES=all` takes all.
-            let step = if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
-            let ends = (0..=text.len()).filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % step == 0));
+            // Every prefix of the first lines, then fewer: a debug build has to be done with it
+            // soon. `HIERA_LS_PREFIXES=all` takes all.
+            let step =
+                if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
+            let ends = (0..=text.len())
+                .filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % step == 0));
             for end in ends {
                 workspace.apply(Change::Replace(path.clone(), text[..end].to_owned()));
                 let end = u32::try_from(end).expect("a short file");
@@ -117,7 +128,11 @@ fn an_alias_bomb() {
         }
         let fixture = Fixture::new(&text);
         assert!(fixture.rendered_findings().contains("stands for more than"));
-        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), (0..text.len() as u32).step_by(50));
+        ask(
+            &fixture.snapshot,
+            &FilePath::new("/data/common.yaml"),
+            (0..text.len() as u32).step_by(50),
+        );
     });
 }
 
@@ -132,18 +147,28 @@ fn deep_nesting() {
         ] {
             let fixture = Fixture::new(&text);
             fixture.findings();
-            ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 3, 100, text.len() as u32]);
+            ask(
+                &fixture.snapshot,
+                &FilePath::new("/data/common.yaml"),
+                [0, 3, 100, text.len() as u32],
+            );
         }
-        let indented: String = (0..2_000).map(|depth| format!("{}k:\n", " ".repeat(depth))).collect();
+        let indented: String =
+            (0..2_000).map(|depth| format!("{}k:\n", " ".repeat(depth))).collect();
         let fixture = Fixture::new(&indented);
-        ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 1_000, indented.len() as u32 - 2]);
+        ask(
+            &fixture.snapshot,
+            &FilePath::new("/data/common.yaml"),
+            [0, 1_000, indented.len() as u32 - 2],
+        );
     });
 }
 
 #[test]
 fn a_chain_of_ten_thousand_keys() {
     on_a_server_thread(|| {
-        let mut text: String = (0..10_000).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
+        let mut text: String =
+            (0..10_000).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", n + 1)).collect();
         text.push_str("k10000: end\n");
         let fixture = Fixture::new(&text);
         ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12, text.len() as u32 - 5]);
@@ -153,7 +178,9 @@ fn a_chain_of_ten_thousand_keys() {
 #[test]
 fn a_circle_of_a_thousand_keys() {
     on_a_server_thread(|| {
-        let text: String = (0..1_000).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % 1_000)).collect();
+        let text: String = (0..1_000)
+            .map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % 1_000))
+            .collect();
         let fixture = Fixture::new(&text);
         ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12]);
     });
@@ -162,7 +189,9 @@ fn a_circle_of_a_thousand_keys() {
 #[test]
 fn diamonds_that_double_with_every_key() {
     on_a_server_thread(|| {
-        let mut text: String = (0..60).map(|n| format!("k{n}: \"%{{lookup('k{0}')}} %{{lookup('k{0}')}}\"\n", n + 1)).collect();
+        let mut text: String = (0..60)
+            .map(|n| format!("k{n}: \"%{{lookup('k{0}')}} %{{lookup('k{0}')}}\"\n", n + 1))
+            .collect();
         text.push_str("k60: end\n");
         let fixture = Fixture::new(&text);
         ask(&fixture.snapshot, &FilePath::new("/data/common.yaml"), [0, 12]);
@@ -187,7 +216,11 @@ fn a_data_file_of_twenty_megabytes() {
         let found = check_all(&workspace.snapshot(), &RulesConfig::default());
         let codes: Vec<&str> = found.iter().map(|finding| finding.rule.code).collect();
         assert_eq!(codes, ["unreadable-file", "unknown-function"]);
-        assert!(found[0].message.contains("too large to be read here: 21 MB"), "{}", found[0].message);
+        assert!(
+            found[0].message.contains("too large to be read here: 21 MB"),
+            "{}",
+            found[0].message
+        );
     });
 }
 
@@ -205,7 +238,8 @@ fn files_that_cannot_be_read() {
     symlink(data.join("nowhere"), data.join("dangling.yaml")).unwrap();
     symlink(data.join("loop.yaml"), data.join("loop.yaml")).unwrap();
     symlink(&data, data.join("round")).unwrap();
-    let mut workspace = Workspace::new(Settings::default().workspace, vec![FilePath::new(root.to_str().unwrap())]);
+    let mut workspace =
+        Workspace::new(Settings::default().workspace, vec![FilePath::new(root.to_str().unwrap())]);
     let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
     workspace.apply(Change::Scanned(Box::new(scanned)));
     let snapshot = workspace.snapshot();
@@ -213,7 +247,12 @@ fn files_that_cannot_be_read() {
     std::fs::remove_dir_all(&root).unwrap();
     let shown: Vec<String> = found
         .iter()
-        .map(|finding| format!("{} {}", snapshot.path(finding.span.file).unwrap().name(), finding.rule.code))
+        .map(|finding| {
+            format!("{} {}", snapshot.path(finding.span.file).unwrap().name(), finding.rule.code)
+        })
         .collect();
-    assert_eq!(shown, ["binary.yaml unreadable-file", "good.yaml unknown-function", "hiera.yaml config-error"]);
+    assert_eq!(
+        shown,
+        ["binary.yaml unreadable-file", "good.yaml unknown-function", "hiera.yaml config-error"]
+    );
 }

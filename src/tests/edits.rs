@@ -1,4 +1,5 @@
-//! Random edits: what a suite beside the code makes to compare what was patched with what is read anew.
+//! Random edits: what a suite beside the code makes to compare what was patched with what is read
+//! anew.
 
 use crate::text::TextRange;
 
@@ -11,13 +12,22 @@ pub(crate) use random::Random;
 /// How many edits follow each other on one text.
 pub(crate) const STEPS: usize = 20;
 
-/// How many texts are edited: as many as usual, or what makes the number of edits that `HIERA_LS_EDITS` asks for by hand.
+/// How many texts are edited: as many as usual, or what makes the number of edits that
+/// `HIERA_LS_EDITS` asks for by hand.
 pub(crate) fn rounds(usual: usize) -> usize {
-    std::env::var("HIERA_LS_EDITS").ok().and_then(|edits| edits.parse::<usize>().ok()).map_or(usual, |edits| edits / STEPS)
+    std::env::var("HIERA_LS_EDITS")
+        .ok()
+        .and_then(|edits| edits.parse::<usize>().ok())
+        .map_or(usual, |edits| edits / STEPS)
 }
 
-/// A part of the text, often an empty one, and what comes in its place: one of the pieces, or nothing.
-pub(crate) fn edit(random: &mut Random, text: &str, pieces: &[&'static str]) -> (TextRange, &'static str) {
+/// A part of the text, often an empty one, and what comes in its place: one of the pieces, or
+/// nothing.
+pub(crate) fn edit(
+    random: &mut Random,
+    text: &str,
+    pieces: &[&'static str],
+) -> (TextRange, &'static str) {
     let mut start = random.below(text.len() + 1);
     while !text.is_char_boundary(start) {
         start -= 1;

@@ -7,7 +7,8 @@ use ropey::{Rope, str_utils};
 
 use super::range::TextRange;
 
-/// An immutable text. Lines end with `\n`, `\r\n` or `\r` and nothing else, as the Language Server Protocol counts them.
+/// An immutable text. Lines end with `\n`, `\r\n` or `\r` and nothing else, as the Language Server
+/// Protocol counts them.
 #[derive(Clone, Debug)]
 pub struct Text {
     form: Form,
@@ -21,13 +22,20 @@ enum Form {
     Rope(Rope),
 }
 
-/// Up to how many bytes a text is kept in one piece: going through so many takes about a microsecond.
+/// Up to how many bytes a text is kept in one piece: going through so many takes about a
+/// microsecond.
 const SHORT: usize = 16 << 10;
 
 impl Text {
     /// The text of a string.
     pub fn new(text: &str) -> Text {
-        Text { form: if text.len() <= SHORT { Form::Piece(text.into()) } else { Form::Rope(Rope::from_str(text)) } }
+        Text {
+            form: if text.len() <= SHORT {
+                Form::Piece(text.into())
+            } else {
+                Form::Rope(Rope::from_str(text))
+            },
+        }
     }
 
     /// How many bytes it holds.
@@ -54,11 +62,14 @@ impl Text {
 
     /// This text with the bytes of `range` replaced by `insert`.
     ///
-    /// A range beyond the end, or within a character, is moved to the nearest place before it that is possible.
+    /// A range beyond the end, or within a character, is moved to the nearest place before it that
+    /// is possible.
     pub fn edit(&self, range: TextRange, insert: &str) -> Text {
         let range = self.clamped(range).as_usize();
         match &self.form {
-            Form::Piece(text) => Text::new(&[&text[..range.start], insert, &text[range.end..]].concat()),
+            Form::Piece(text) => {
+                Text::new(&[&text[..range.start], insert, &text[range.end..]].concat())
+            }
             Form::Rope(rope) => {
                 let start = rope.byte_to_char(range.start);
                 let mut rope = rope.clone();
@@ -69,8 +80,9 @@ impl Text {
         }
     }
 
-    /// Where a string differs from this text: the bytes of this one that are not in it, and those of it that stand there instead. Both
-    /// begin at the same byte, and cut no character. `None` for equal texts.
+    /// Where a string differs from this text: the bytes of this one that are not in it, and those
+    /// of it that stand there instead. Both begin at the same byte, and cut no character. `None`
+    /// for equal texts.
     pub fn difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
         let length = self.bytes();
         let mut start = match &self.form {
@@ -92,7 +104,10 @@ impl Text {
         while !self.is_boundary(length - tail) || !other.is_char_boundary(other.len() - tail) {
             tail -= 1;
         }
-        Some((TextRange::from_usize(start..length - tail), TextRange::from_usize(start..other.len() - tail)))
+        Some((
+            TextRange::from_usize(start..length - tail),
+            TextRange::from_usize(start..other.len() - tail),
+        ))
     }
 
     fn is_boundary(&self, at: usize) -> bool {
@@ -128,7 +143,9 @@ impl Text {
         let range = self.clamped(range).as_usize();
         match &self.form {
             Form::Piece(text) => text[range].chars().count() as u32,
-            Form::Rope(rope) => (rope.byte_to_char(range.end) - rope.byte_to_char(range.start)) as u32,
+            Form::Rope(rope) => {
+                (rope.byte_to_char(range.end) - rope.byte_to_char(range.start)) as u32
+            }
         }
     }
 
@@ -152,7 +169,8 @@ impl Text {
         }
     }
 
-    /// The line (0-based) that holds the byte at `offset`; the last line for an offset beyond the end.
+    /// The line (0-based) that holds the byte at `offset`; the last line for an offset beyond the
+    /// end.
     pub fn line_of(&self, offset: u32) -> u32 {
         let offset = (offset as usize).min(self.bytes());
         let line = match &self.form {
@@ -167,7 +185,8 @@ impl Text {
         if line >= self.line_count() {
             return None;
         }
-        let (start, end) = (self.start_of_line(line as usize), self.start_of_line(line as usize + 1));
+        let (start, end) =
+            (self.start_of_line(line as usize), self.start_of_line(line as usize + 1));
         // A line may be long, its end is not.
         let tail = self.slice(TextRange::from_usize(end.saturating_sub(2).max(start)..end));
         let line_end = tail.len() - tail.trim_end_matches(['\n', '\r']).len();
@@ -199,12 +218,15 @@ impl PartialEq for Text {
         match (&self.form, &other.form) {
             (Form::Piece(one), Form::Piece(other)) => one == other,
             (Form::Rope(one), Form::Rope(other)) => one == other,
-            (Form::Piece(piece), Form::Rope(rope)) | (Form::Rope(rope), Form::Piece(piece)) => *rope == **piece,
+            (Form::Piece(piece), Form::Rope(rope)) | (Form::Rope(rope), Form::Piece(piece)) => {
+                *rope == **piece
+            }
         }
     }
 }
 
-/// How many bytes at a time are compared: one comparison of that many is much cheaper than that many comparisons.
+/// How many bytes at a time are compared: one comparison of that many is much cheaper than that
+/// many comparisons.
 const STEP: usize = 256;
 
 /// How many bytes at the beginning are the same, of a text in pieces and another.
@@ -214,7 +236,11 @@ fn common_start<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usiz
         let rest = &whole[same..];
         let steps = piece.as_bytes().chunks(STEP).zip(rest.chunks(STEP));
         let mut in_piece: usize = steps.take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
-        in_piece += piece.as_bytes()[in_piece..].iter().zip(&rest[in_piece..]).take_while(|(a, b)| a == b).count();
+        in_piece += piece.as_bytes()[in_piece..]
+            .iter()
+            .zip(&rest[in_piece..])
+            .take_while(|(a, b)| a == b)
+            .count();
         same += in_piece;
         if in_piece < piece.len() {
             break;
@@ -231,7 +257,8 @@ fn common_end<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize 
         let steps = piece.rchunks(STEP).zip(rest.rchunks(STEP));
         let mut in_piece: usize = steps.take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
         let left = (&piece[..piece.len() - in_piece], &rest[..rest.len() - in_piece]);
-        in_piece += left.0.iter().rev().zip(left.1.iter().rev()).take_while(|(a, b)| a == b).count();
+        in_piece +=
+            left.0.iter().rev().zip(left.1.iter().rev()).take_while(|(a, b)| a == b).count();
         same += in_piece;
         if in_piece < piece.len() {
             break;
@@ -270,7 +297,11 @@ mod tests {
                 assert_eq!(old, new);
                 continue;
             };
-            assert_eq!(old_text.edit(gone, &new[come.as_usize()]).to_str(), *new, "{old:?} {new:?}");
+            assert_eq!(
+                old_text.edit(gone, &new[come.as_usize()]).to_str(),
+                *new,
+                "{old:?} {new:?}"
+            );
             assert_eq!(gone.start, come.start);
         }
     }
@@ -278,7 +309,8 @@ mod tests {
     #[test]
     fn only_the_protocols_line_ends_count() {
         let text = Text::new("a\u{2028}b\u{85}c\u{b}d\ne\r\nf\rg");
-        let lines: Vec<_> = (0..text.line_count()).map(|n| text.line(n).unwrap().into_owned()).collect();
+        let lines: Vec<_> =
+            (0..text.line_count()).map(|n| text.line(n).unwrap().into_owned()).collect();
         assert_eq!(lines, ["a\u{2028}b\u{85}c\u{b}d", "e", "f", "g"]);
     }
 
@@ -300,12 +332,18 @@ mod tests {
             assert_eq!((piece.line_of(at), piece.line(at)), (rope.line_of(at), rope.line(at)));
             for end in at..text.len() as u32 + 2 {
                 let range = TextRange::new(at, end);
-                assert_eq!((piece.clamped(range), piece.slice(range)), (rope.clamped(range), rope.slice(range)));
+                assert_eq!(
+                    (piece.clamped(range), piece.slice(range)),
+                    (rope.clamped(range), rope.slice(range))
+                );
                 assert!(piece.edit(range, "ö\n") == rope.edit(range, "ö\n"));
             }
         }
         let grown = piece.edit(TextRange::empty(0), &"x\n".repeat(SHORT));
-        assert!(matches!(grown.form, Form::Rope(_)) && grown.line_count() == piece.line_count() + SHORT as u32);
+        assert!(
+            matches!(grown.form, Form::Rope(_))
+                && grown.line_count() == piece.line_count() + SHORT as u32
+        );
     }
 
     #[test]

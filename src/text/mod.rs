@@ -1,10 +1,15 @@
 //! Bytes, lines, columns and edits. Knows no YAML and no protocol.
 
+pub mod cancel;
 pub mod document;
+pub mod escape;
 pub mod path;
 pub mod position;
 pub mod range;
+pub mod similar;
+pub(crate) mod work;
 
+pub use cancel::CancelToken;
 pub use document::Text;
 pub use path::FilePath;
 pub use position::{Encoding, LineCol};

@@ -1,4 +1,5 @@
-//! Paths of files as text: `/` between parts, no `.` or `..` left. Asks nothing of the operating system.
+//! Paths of files as text: `/` between parts, no `.` or `..` left. Asks nothing of the operating
+//! system.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,15 +7,17 @@ use std::sync::Arc;
 
 /// A normalised path. Absolute in the workspace; tests and snippets may use relative ones.
 ///
-/// Two spellings of one file (`a/../b`, `a//b`) are equal; case is kept and counts, as Puppet runs on systems where it does.
+/// Two spellings of one file (`a/../b`, `a//b`) are equal; case is kept and counts, as Puppet runs
+/// on systems where it does.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath(Arc<str>);
 
 impl FilePath {
-    /// The path written `text`, with `\` read as `/` on Windows, and `.`, `..` and empty parts folded.
-    /// A `..` above the root stays at the root.
+    /// The path written `text`, with `\` read as `/` on Windows, and `.`, `..` and empty parts
+    /// folded. A `..` above the root stays at the root.
     pub fn new(text: &str) -> FilePath {
-        let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
+        let text =
+            if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if is_normal(&text) {
             return FilePath(text.into()); // as most are
         }
@@ -34,7 +37,11 @@ impl FilePath {
 
     /// This path with `relative` behind it; an absolute `relative` replaces it.
     pub fn join(&self, relative: &str) -> FilePath {
-        if relative.starts_with('/') { FilePath::new(relative) } else { FilePath::new(&format!("{}/{relative}", self.0)) }
+        if relative.starts_with('/') {
+            FilePath::new(relative)
+        } else {
+            FilePath::new(&format!("{}/{relative}", self.0))
+        }
     }
 
     /// The path as text.
@@ -71,7 +78,8 @@ impl FilePath {
         self.relative_to(folder).is_some()
     }
 
-    /// What follows `folder` in this path, without a leading `/`; `None` when it does not lie below it.
+    /// What follows `folder` in this path, without a leading `/`; `None` when it does not lie below
+    /// it.
     pub fn relative_to(&self, folder: &FilePath) -> Option<&str> {
         let rest = self.0.strip_prefix(folder.as_str())?;
         if rest.is_empty() || folder.0.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
@@ -85,7 +93,12 @@ impl FilePath {
 
 /// Whether nothing is to be folded.
 fn is_normal(path: &str) -> bool {
-    path == "/" || path.strip_prefix('/').unwrap_or(path).split('/').all(|part| !matches!(part, "" | "." | ".."))
+    path == "/"
+        || path
+            .strip_prefix('/')
+            .unwrap_or(path)
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | ".."))
 }
 
 impl fmt::Display for FilePath {
@@ -106,7 +119,14 @@ mod tests {
 
     #[test]
     fn spellings_of_one_path_are_equal() {
-        for spelling in ["/a/b.yaml", "/a//b.yaml", "/a/./b.yaml", "/a/x/../b.yaml", "/../a/b.yaml", "//a/b.yaml/"] {
+        for spelling in [
+            "/a/b.yaml",
+            "/a//b.yaml",
+            "/a/./b.yaml",
+            "/a/x/../b.yaml",
+            "/../a/b.yaml",
+            "//a/b.yaml/",
+        ] {
             assert_eq!(FilePath::new(spelling).as_str(), "/a/b.yaml", "{spelling}");
         }
         assert_eq!(FilePath::new("../x").as_str(), "../x");

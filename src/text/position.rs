@@ -35,8 +35,8 @@ pub struct LineCol {
 }
 
 impl Text {
-    /// Where the byte at `offset` stands. An offset beyond the end gives the end, one within a character its start,
-    /// one within a `\r\n` the end of the line.
+    /// Where the byte at `offset` stands. An offset beyond the end gives the end, one within a
+    /// character its start, one within a `\r\n` the end of the line.
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let line = self.line_of(offset);
         let Some(range) = self.line_range(line) else { return LineCol::default() };
@@ -51,9 +51,9 @@ impl Text {
 
     /// The byte offset of a place.
     ///
-    /// A column beyond the end of its line is the end of the line; a column within a character is its start.
-    /// A line that does not exist gives `None`, but the line just behind the last is the end of the text:
-    /// clients send it for "everything".
+    /// A column beyond the end of its line is the end of the line; a column within a character is
+    /// its start. A line that does not exist gives `None`, but the line just behind the last is the
+    /// end of the text: clients send it for "everything".
     pub fn offset(&self, place: LineCol, encoding: Encoding) -> Option<u32> {
         if place.line == self.line_count() {
             return Some(self.len());
@@ -96,9 +96,16 @@ mod tests {
         let text = Text::new("ä𝄞: x\r\n\u{2028}y\rz\n\n");
         let all = text.to_str().into_owned();
         for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
-            for (offset, _) in all.char_indices().filter(|(at, _)| !all[..*at].ends_with('\r') || !all[*at..].starts_with('\n')) {
+            for (offset, _) in all
+                .char_indices()
+                .filter(|(at, _)| !all[..*at].ends_with('\r') || !all[*at..].starts_with('\n'))
+            {
                 let place = text.line_col(offset as u32, encoding);
-                assert_eq!(text.offset(place, encoding), Some(offset as u32), "{encoding:?} {place:?}");
+                assert_eq!(
+                    text.offset(place, encoding),
+                    Some(offset as u32),
+                    "{encoding:?} {place:?}"
+                );
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Places in a text: byte offsets, half-open ranges, and the file that they belong to.
 //!
-//! Everything inside the library counts bytes. Lines and columns exist only in [`position`](super::position).
+//! Everything inside the library counts bytes. Lines and columns exist only in
+//! [`position`](super::position).
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -42,7 +43,8 @@ impl TextRange {
         self.start == self.end
     }
 
-    /// Whether a cursor at `offset` touches the range: both borders count, as editors place a cursor between characters.
+    /// Whether a cursor at `offset` touches the range: both borders count, as editors place a
+    /// cursor between characters.
     pub fn touches(self, offset: u32) -> bool {
         self.start <= offset && offset <= self.end
     }
@@ -90,8 +92,8 @@ impl FileId {
 
 /// A part of a file that is read by itself: a top-level entry of a data file, or the whole file.
 ///
-/// What stands in a part is counted from the part's start, so that an edit above it moves nothing. Which byte that is, only the
-/// file's own version knows.
+/// What stands in a part is counted from the part's start, so that an edit above it moves nothing.
+/// Which byte that is, only the file's own version knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(pub u32);
 

@@ -1,9 +1,12 @@
-//! The user's own keys for values of eyaml: whether they may be used, where they are read from, and what was decrypted with them.
+//! The user's own keys for values of eyaml: whether they may be used, where they are read from, and
+//! what was decrypted with them.
 //!
-//! Nothing here happens unless the *user* switches it on: a repository could name any file as a key, and its values could be anyone's.
-//! Where a repository names files, links are resolved before it is decided whether one may be read. It may name any environment variable,
-//! as with hiera-eyaml: what that holds serves as a key or as nothing, and whether it is one is all that a message tells of it.
-//! Keys and decrypted values are held in memory only, as long as the layers are the same, and no message tells them.
+//! Nothing here happens unless the *user* switches it on: a repository could name any file as a
+//! key, and its values could be anyone's. Where a repository names files, links are resolved before
+//! it is decided whether one may be read. It may name any environment variable, as with
+//! hiera-eyaml: what that holds serves as a key or as nothing, and whether it is one is all that a
+//! message tells of it. Keys and decrypted values are held in memory only, as long as the layers
+//! are the same, and no message tells them.
 
 mod pkcs7;
 
@@ -94,17 +97,31 @@ impl std::fmt::Debug for Keys {
 
 impl Keys {
     /// The keys that `config` allows to be used; `None` if it allows none.
-    pub(super) fn new(config: &EyamlConfig, folders: &Arc<Vec<FilePath>>, fs: Arc<dyn FileSystem>) -> Option<Keys> {
+    pub(super) fn new(
+        config: &EyamlConfig,
+        folders: &Arc<Vec<FilePath>>,
+        fs: Arc<dyn FileSystem>,
+    ) -> Option<Keys> {
         let (private, public, read, plain) = Default::default();
-        config.decrypt.then(|| Keys { config: config.clone(), fs, folders: folders.clone(), private, public, read, plain })
+        config.decrypt.then(|| Keys {
+            config: config.clone(),
+            fs,
+            folders: folders.clone(),
+            private,
+            public,
+            read,
+            plain,
+        })
     }
 
-    /// What decrypts values of the environment in the folder `root`: key files with relative paths are looked for there.
+    /// What decrypts values of the environment in the folder `root`: key files with relative paths
+    /// are looked for there.
     pub fn decryptor<'a>(&'a self, root: &'a FilePath) -> EnvironmentKeys<'a> {
         EnvironmentKeys { keys: self, root }
     }
 
-    /// The key that the user names, or else the one that the repository does; read again if there is another version of it.
+    /// The key that the user names, or else the one that the repository does; read again if there
+    /// is another version of it.
     fn key<K>(
         &self,
         shelf: &Shelf<K>,
@@ -123,7 +140,8 @@ impl Keys {
             (Source::File { named, real }, _) => from_pem(&self.text(named, real)?),
             (Source::Variable(_), _) => unreachable!("a variable's version is its text"),
         };
-        let held = Arc::new(Held { version, number: self.read.fetch_add(1, Ordering::Relaxed), key });
+        let held =
+            Arc::new(Held { version, number: self.read.fetch_add(1, Ordering::Relaxed), key });
         if let Some(old) = shelf.insert(source, held.clone()) {
             self.plain.lock().expect("no holder panics").forget(old.number);
         }
@@ -131,7 +149,12 @@ impl Keys {
     }
 
     /// Where a key is, and in which version.
-    fn find(&self, own: Option<&FilePath>, named: &KeySource, root: &FilePath) -> Result<(Source, Version), String> {
+    fn find(
+        &self,
+        own: Option<&FilePath>,
+        named: &KeySource,
+        root: &FilePath,
+    ) -> Result<(Source, Version), String> {
         if own.is_none()
             && let Some(variable) = &named.variable
             && let Some(text) = environment_variable(variable)
@@ -145,7 +168,9 @@ impl Keys {
         };
         let real = self.fs.real_path(&named);
         if !may_be_anywhere && !self.is_permitted(&named, real.as_ref()) {
-            let leads = real.filter(|real| *real != named).map_or_else(String::new, |real| format!(" leads to {real} and"));
+            let leads = real
+                .filter(|real| *real != named)
+                .map_or_else(String::new, |real| format!(" leads to {real} and"));
             return Err(format!(
                 "hiera-ls does not read {named}, which{leads} lies outside the workspace: name it in eyaml.privateKey and \
                  eyaml.publicKey, or its folder in eyaml.keyFolders"
@@ -187,15 +212,30 @@ pub struct EnvironmentKeys<'a> {
 impl Decryptor for EnvironmentKeys<'_> {
     fn decrypt(&self, ciphertext: &[u8], pair: &KeyPair) -> Result<Vec<u8>, String> {
         let Keys { config, private, public, plain, .. } = self.keys;
-        let private = self.keys.key(private, config.private_key.as_ref(), &pair.private, self.root, PrivateKey::from_pem)?;
+        let private = self.keys.key(
+            private,
+            config.private_key.as_ref(),
+            &pair.private,
+            self.root,
+            PrivateKey::from_pem,
+        )?;
         let private_key = private.key.as_ref().map_err(Clone::clone)?;
-        // A private key of the user's is enough: the certificate only tells whether it is the right one.
+        // A private key of the user's is enough: the certificate only tells whether it is the right
+        // one.
         let public = match (&config.private_key, &config.public_key) {
             (Some(_), None) => None,
-            (_, own) => Some(self.keys.key(public, own.as_ref(), &pair.public, self.root, Certificate::from_pem)?),
+            (_, own) => Some(self.keys.key(
+                public,
+                own.as_ref(),
+                &pair.public,
+                self.root,
+                Certificate::from_pem,
+            )?),
         };
-        let certificate = public.as_ref().map(|held| held.key.as_ref().map_err(Clone::clone)).transpose()?;
-        let question = (private.number, public.as_ref().map(|held| held.number), ciphertext.to_vec());
+        let certificate =
+            public.as_ref().map(|held| held.key.as_ref().map_err(Clone::clone)).transpose()?;
+        let question =
+            (private.number, public.as_ref().map(|held| held.number), ciphertext.to_vec());
         if let Some(known) = plain.lock().expect("no holder panics").known.get(&question) {
             return Ok(known.clone());
         }
@@ -218,7 +258,11 @@ impl Plain {
     /// Drops what was decrypted with a key.
     fn forget(&mut self, key: u64) {
         self.known.retain(|(private, public, _), _| *private != key && *public != Some(key));
-        self.size = self.known.iter().map(|((_, _, ciphertext), plain)| ciphertext.len() + plain.len()).sum();
+        self.size = self
+            .known
+            .iter()
+            .map(|((_, _, ciphertext), plain)| ciphertext.len() + plain.len())
+            .sum();
     }
 }
 

@@ -1,12 +1,16 @@
-//! One version of one file. What is derived from it is computed once, on first use, and shared by all snapshots.
+//! One version of one file. What is derived from it is computed once, on first use, and shared by
+//! all snapshots.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::fs::{ReadError, Stamp};
-use crate::hiera::Wanted;
+use super::kinds::{CodeLanguage, code_language, is_short_yaml};
+use crate::hiera::config::{Version, may_hold_config, version_by_content};
 use crate::hiera::data::{DataFile, Edited, Format};
-use crate::text::{FileId, FilePath, PartId, Text, TextRange};
+use crate::manifest::{self, Manifest};
+use crate::text::CancelToken;
+use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Tree};
 
 /// A version of a file.
@@ -32,6 +36,10 @@ struct Read {
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
     hocon: OnceLock<Arc<DataFile>>,
+    /// What its code says, as a file of this module.
+    code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
+    /// The version of the config that it is by its content.
+    config_version: OnceLock<Option<Version>>,
 }
 
 /// A version is equal to itself alone.
@@ -41,7 +49,8 @@ impl PartialEq for File {
     }
 }
 
-/// From how many bytes on a file on disk is read in parts, in case that an editor opens it with other content.
+/// From how many bytes on a file on disk is read in parts, in case that an editor opens it with
+/// other content.
 const LONG: u32 = 8 << 10;
 
 /// How many bytes are read in a millisecond or two.
@@ -93,20 +102,30 @@ impl File {
         File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
     }
 
-    /// The version with another text, as an editor holds it. What both texts have in common is shared, and so is what was read of it.
+    /// The version with another text, as an editor holds it. What both texts have in common is
+    /// shared, and so is what was read of it.
     pub fn changed_to(&self, text: &str) -> File {
-        let Some(old) = self.text() else { return File::opened(self.id, self.path.clone(), Text::new(text)) };
+        let Some(old) = self.text() else {
+            return File::opened(self.id, self.path.clone(), Text::new(text));
+        };
         match old.difference(text) {
-            None => File { read: self.read.clone(), ..File::opened(self.id, self.path.clone(), old.clone()) },
-            Some((gone, come)) => self.edited(Edited::new(gone, come.len()), old.edit(gone, &text[come.as_usize()])),
+            None => File {
+                read: self.read.clone(),
+                ..File::opened(self.id, self.path.clone(), old.clone())
+            },
+            Some((gone, come)) => {
+                self.edited(Edited::new(gone, come.len()), old.edit(gone, &text[come.as_usize()]))
+            }
         }
     }
 
     /// The version after an edit that makes `text` of this one's. Nothing is read yet.
     pub fn edited(&self, edit: Edited, text: Text) -> File {
-        let reading = match (self.read.yaml.get(), &self.reading) {
+        let reading = match (self.slot(self.format()).get(), &self.reading) {
             (Some(data), _) => Reading::Edited(data.clone(), edit),
-            (None, Reading::Edited(data, earlier)) => Reading::Edited(data.clone(), earlier.then(edit)),
+            (None, Reading::Edited(data, earlier)) => {
+                Reading::Edited(data.clone(), earlier.then(edit))
+            }
             (None, _) => Reading::InParts,
         };
         File { reading, ..File::opened(self.id, self.path.clone(), text) }
@@ -117,10 +136,13 @@ impl File {
         Arc::ptr_eq(&self.read, &other.read)
     }
 
-    /// Whether its data as YAML is there, or will be after a moment, so that others can wait for it: its text is short, or was edited in little
-    /// of what can be read by itself. An edit may still turn out to touch more.
+    /// Whether its data as YAML is there, or will be after a moment, so that others can wait for
+    /// it: its text is short, or was edited in little of what can be read by itself. An edit may
+    /// still turn out to touch more.
     pub fn is_soon_read(&self) -> bool {
-        let Some(text) = self.text().filter(|_| self.read.yaml.get().is_none()) else { return true };
+        let Some(text) = self.text().filter(|_| self.slot(self.format()).get().is_none()) else {
+            return true;
+        };
         let to_read = match &self.reading {
             Reading::Edited(before, edit) => before.to_read(*edit).unwrap_or(text.len()),
             Reading::Whole | Reading::InParts => text.len(),
@@ -136,7 +158,19 @@ impl File {
         }
     }
 
-    /// How its name says that it is read; JSON is YAML to `yaml_data`, so the level that reads it may decide otherwise.
+    /// The version of the config that it is by its content; `None` for any other file.
+    pub fn config_version(&self) -> Option<Version> {
+        *self.read.config_version.get_or_init(|| {
+            let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?.to_str();
+            if !may_hold_config(&text) {
+                return None;
+            }
+            version_by_content(&text, &self.data(Format::Yaml).root()?)
+        })
+    }
+
+    /// How its name says that it is read; JSON is YAML to `yaml_data`, so the level that reads it
+    /// may decide otherwise.
     pub fn format(&self) -> Format {
         match self.path.extension() {
             Some("json") => Format::Json,
@@ -145,9 +179,10 @@ impl File {
         }
     }
 
-    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says: as little as can be read by itself. `None`
-    /// before the first one, and when it is not wanted any more.
-    pub fn part_at(&self, offset: u32, wanted: &Wanted) -> Option<TextPart<'_>> {
+    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says:
+    /// as little as can be read by itself. `None` before the first one, and when it is not wanted
+    /// any more.
+    pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
         let id = match data.parts().at(offset) {
@@ -157,30 +192,63 @@ impl File {
             None => return None,
         };
         let range = data.parts().range(id, text.len()).unwrap_or(TextRange::new(0, text.len()));
-        let refused = data.refused_entry(id, text);
+        let in_place = data.entry_in_place(id, text);
         let text = text.slice(range);
         let tree = match (id, self.read.tree.get()) {
             (PartId::WHOLE, Some(tree)) => tree.clone(),
             (PartId::WHOLE, None) => {
-                let tree = Arc::new(parse_while(&text, self.format(), wanted)?);
+                let tree = Arc::new(parse_while(&text, self.format(), cancel)?);
                 self.read.tree.get_or_init(|| tree).clone()
             }
-            _ => Arc::new(match refused {
+            _ if data.is_behind_document(id) => Arc::default(),
+            _ => Arc::new(match in_place {
                 Some(entry) => entry.tree,
-                None => yaml::parse_while(&text, &|| wanted.is_so())?,
+                None => yaml::parse_while(&text, &|| !cancel.is_cancelled())?,
             }),
         };
         Some(TextPart { id, start: range.start, tree, text })
     }
 
+    /// What its code declares and reads, as a file of this module; nothing for a file that is no
+    /// code. Parsed once per text, as the module that asks first.
+    pub fn manifest(&self, module: Option<&Arc<str>>) -> Arc<Manifest> {
+        let read = || (module.cloned(), Arc::new(self.read_code(module.map(|name| &**name))));
+        let (known_as, manifest) = self.read.code.get_or_init(read);
+        if known_as.as_ref() == module { manifest.clone() } else { read().1 }
+    }
+
+    fn read_code(&self, module: Option<&str>) -> Manifest {
+        let Some(text) = self.text().map(Text::to_str) else { return Manifest::default() };
+        match code_language(&self.path) {
+            Some(CodeLanguage::Puppet) => manifest::parse(&text, module),
+            Some(CodeLanguage::Epp) => manifest::parse_epp(&text, module),
+            Some(CodeLanguage::Ruby) => {
+                let readers = manifest::parse_ruby(&text);
+                Manifest { readers, complete: true, ..Manifest::default() }
+            }
+            None => Manifest::default(),
+        }
+    }
+
     /// Its data, read in the given way.
     pub fn data(&self, format: Format) -> Arc<DataFile> {
-        let slot = match format {
+        self.slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
+    }
+
+    fn slot(&self, format: Format) -> &OnceLock<Arc<DataFile>> {
+        match format {
             Format::Yaml => &self.read.yaml,
             Format::Json => &self.read.json,
             Format::Hocon => &self.read.hocon,
-        };
-        slot.get_or_init(|| Arc::new(self.read_data(format))).clone()
+        }
+    }
+
+    /// The bytes of a place in it.
+    pub fn place(&self, span: Span) -> Option<TextRange> {
+        match span.part {
+            PartId::WHOLE => Some(span.range),
+            _ => self.data(self.format()).place(span),
+        }
     }
 
     fn read_data(&self, format: Format) -> DataFile {
@@ -197,16 +265,21 @@ impl File {
     }
 
     fn read_text(&self, text: &Text, format: Format) -> DataFile {
-        if format == Format::Yaml
+        // In parts as its name says; what else a level may take it for is read as a whole, so that a
+        // part's number says which data it is of.
+        let is_in_parts = format == self.format();
+        if is_in_parts
             && let Reading::Edited(before, edit) = &self.reading
             && let Some(data) = before.edited(*edit, text, self.id)
         {
             return data;
         }
         let text = text.to_str();
-        let in_parts = match (format, &self.reading) {
-            (Format::Json | Format::Hocon, _) | (_, Reading::Whole) => None,
-            (Format::Yaml, Reading::InParts | Reading::Edited(..)) => DataFile::in_parts(&text, self.id),
+        let in_parts = match &self.reading {
+            Reading::InParts | Reading::Edited(..) if is_in_parts => {
+                DataFile::in_parts(&text, self.id, format)
+            }
+            _ => None,
         };
         in_parts.unwrap_or_else(|| DataFile::whole(&parse(&text, format), &text, self.id, format))
     }
@@ -226,14 +299,15 @@ pub struct TextPart<'a> {
 }
 
 fn parse(text: &str, format: Format) -> Tree {
-    // Nobody says that it is not wanted.
-    parse_while(text, format, &Wanted::default()).unwrap_or_default()
+    // Nobody says that it is not cancel.
+    parse_while(text, format, &CancelToken::default()).unwrap_or_default()
 }
 
-/// The tree of a text; `None` when it is not wanted any more, which is asked of YAML, the only format of long files.
-fn parse_while(text: &str, format: Format, wanted: &Wanted) -> Option<Tree> {
+/// The tree of a text; `None` when it is not wanted any more, which is asked of YAML, the only
+/// format of long files.
+fn parse_while(text: &str, format: Format, cancel: &CancelToken) -> Option<Tree> {
     match format {
-        Format::Yaml => yaml::parse_for_editing_while(text, &|| wanted.is_so()),
+        Format::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),
         Format::Json => Some(yaml::parse_json(text)),
         Format::Hocon => Some(yaml::parse_hocon(text)),
     }

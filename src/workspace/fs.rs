@@ -9,7 +9,8 @@ use crate::text::FilePath;
 
 /// What can be asked of a disk.
 pub trait FileSystem: Send + Sync {
-    /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read counts as empty.
+    /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read
+    /// counts as empty.
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk;
 
     /// The bytes of a file; files longer than `max_size` are not read.
@@ -61,8 +62,9 @@ pub enum Entry {
 pub struct Stamp {
     /// When it was last changed, if the disk says so.
     pub modified: Option<SystemTime>,
-    /// When anything about it was last changed, in seconds and nanoseconds, on systems that know: another file in its place may have its
-    /// time and length, and who may read it is no part of its content.
+    /// When anything about it was last changed, in seconds and nanoseconds, on systems that know:
+    /// another file in its place may have its time and length, and who may read it is no part of
+    /// its content.
     pub touched: Option<(i64, i64)>,
     /// Its length in bytes.
     pub size: u64,
@@ -85,15 +87,21 @@ pub struct OsFs;
 
 impl FileSystem for OsFs {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
-        let mut walking = Walking { limits, out: Walk::default(), seen: HashSet::new(), trusted: Vec::new() };
-        walking.trusted =
-            limits.trusted.iter().chain([root]).filter_map(|path| std::fs::canonicalize(path.as_str()).ok()).collect();
+        let mut walking =
+            Walking { limits, out: Walk::default(), seen: HashSet::new(), trusted: Vec::new() };
+        walking.trusted = limits
+            .trusted
+            .iter()
+            .chain([root])
+            .filter_map(|path| std::fs::canonicalize(path.as_str()).ok())
+            .collect();
         walking.add(root, Path::new(root.as_str()), 0, false);
         walking.out
     }
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
-        let metadata = std::fs::metadata(path.as_str()).map_err(|error| ReadError::Other(error.to_string()))?;
+        let metadata = std::fs::metadata(path.as_str())
+            .map_err(|error| ReadError::Other(error.to_string()))?;
         if metadata.is_dir() {
             return Err(ReadError::IsFolder);
         }
@@ -120,7 +128,11 @@ fn entry_of(metadata: &std::fs::Metadata, linked: bool) -> Entry {
     if metadata.is_dir() {
         Entry::Folder { linked }
     } else {
-        Entry::File(Stamp { modified: metadata.modified().ok(), touched: touched(metadata), size: metadata.len() })
+        Entry::File(Stamp {
+            modified: metadata.modified().ok(),
+            touched: touched(metadata),
+            size: metadata.len(),
+        })
     }
 }
 
@@ -179,7 +191,8 @@ impl Walking<'_> {
         }
     }
 
-    /// Whether a link may be followed: to a file or folder within the trusted ones, and not to a folder that holds the link.
+    /// Whether a link may be followed: to a file or folder within the trusted ones, and not to a
+    /// folder that holds the link.
     fn leads_into_trusted(&self, link: &Path, folder: &Path) -> bool {
         let Ok(real) = std::fs::canonicalize(link) else { return false };
         let loops = std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(&real));
@@ -230,13 +243,16 @@ impl FileSystem for MemoryFs {
             walk.entries.insert(path.clone(), Entry::File(memory_stamp(content)));
             folders.extend(path.ancestors().take_while(|folder| folder.is_within(root)));
         }
-        walk.entries.extend(folders.into_iter().map(|folder| (folder, Entry::Folder { linked: false })));
+        walk.entries
+            .extend(folders.into_iter().map(|folder| (folder, Entry::Folder { linked: false })));
         walk
     }
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
         match self.files.lock().expect("no holder panics").get(path) {
-            Some(content) if content.len() as u64 > max_size => Err(ReadError::TooLarge(content.len() as u64)),
+            Some(content) if content.len() as u64 > max_size => {
+                Err(ReadError::TooLarge(content.len() as u64))
+            }
             Some(content) => Ok(content.clone()),
             None => Err(ReadError::Other("no such file".into())),
         }
@@ -260,7 +276,8 @@ fn memory_stamp(content: &[u8]) -> Stamp {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
-    let modified = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_millis(hasher.finish() >> 20));
+    let modified =
+        SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_millis(hasher.finish() >> 20));
     Stamp { modified, touched: None, size: content.len() as u64 }
 }
 
@@ -277,9 +294,17 @@ mod tests {
         }
         let path = FilePath::new(root.to_str().unwrap());
         let found = |max_depth| {
-            let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000, max_depth };
+            let limits = WalkLimits {
+                skipped_folders: Vec::new(),
+                trusted: Vec::new(),
+                max_entries: 1000,
+                max_depth,
+            };
             let walk = OsFs.walk(&path, &limits);
-            walk.entries.keys().filter_map(|found| found.relative_to(&path).map(str::to_owned)).collect::<Vec<_>>()
+            walk.entries
+                .keys()
+                .filter_map(|found| found.relative_to(&path).map(str::to_owned))
+                .collect::<Vec<_>>()
         };
         let all = [found(0), found(1), found(2), found(3)];
         std::fs::remove_dir_all(&root).unwrap();
@@ -328,9 +353,15 @@ mod tests {
         symlink(inside.join("data"), inside.join("linked")).unwrap();
         symlink(inside.join("nowhere"), inside.join("dangling.yaml")).unwrap();
         let path = FilePath::new(inside.to_str().unwrap());
-        let limits = WalkLimits { skipped_folders: Vec::new(), trusted: Vec::new(), max_entries: 1000, max_depth: 64 };
+        let limits = WalkLimits {
+            skipped_folders: Vec::new(),
+            trusted: Vec::new(),
+            max_entries: 1000,
+            max_depth: 64,
+        };
         let walk = OsFs.walk(&path, &limits);
-        let found: Vec<&str> = walk.entries.keys().filter_map(|found| found.relative_to(&path)).collect();
+        let found: Vec<&str> =
+            walk.entries.keys().filter_map(|found| found.relative_to(&path)).collect();
         std::fs::remove_dir_all(&root).unwrap();
         assert_eq!(found, ["", "data", "data/common.yaml", "linked", "linked/common.yaml"]);
     }

@@ -1,4 +1,5 @@
-//! Deployed paths to paths of the workspace: a `hiera.yaml` names where data lies on the server, not where it is edited.
+//! Deployed paths to paths of the workspace: a `hiera.yaml` names where data lies on the server,
+//! not where it is edited.
 
 use regex::Regex;
 
@@ -29,10 +30,12 @@ const MAX_LENGTH: usize = 4096;
 const DEPLOYED_ENVIRONMENTS: &str = "/etc/puppetlabs/code/environments/";
 
 impl PathMappings {
-    /// Adds the rule for a deployed path and a path here, which is relative to the folder of the `hiera.yaml` unless absolute.
-    /// A token in the deployed path stands for one folder of any name, or for the same token in a datadir.
+    /// Adds the rule for a deployed path and a path here, which is relative to the folder of the
+    /// `hiera.yaml` unless absolute. A token in the deployed path stands for one folder of any
+    /// name, or for the same token in a datadir.
     ///
-    /// Errors: a deployed path too long to be meant, in words for the user. The rule is left out then.
+    /// Errors: a deployed path too long to be meant, in words for the user. The rule is left out
+    /// then.
     pub fn add(&mut self, deployed: &str, here: &str) -> Result<(), String> {
         if deployed.len() > MAX_LENGTH {
             return Err(format!("a deployed path of {} bytes is too long", deployed.len()));
@@ -51,14 +54,30 @@ impl PathMappings {
         Ok(())
     }
 
-    /// Where a datadir lies here, relative to the folder of its `hiera.yaml` unless absolute; itself when nothing maps it.
+    /// Whether a rule maps the datadir.
+    pub fn decide(&self, datadir: &str) -> bool {
+        self.rules.iter().any(|rule| rule.deployed.is_match(datadir))
+    }
+
+    /// Where a datadir lies here, relative to the folder of its `hiera.yaml` unless absolute;
+    /// itself when nothing maps it.
     ///
-    /// Without a rule, a datadir below the standard folder of environments that does not exist is below the environment's folder `root`.
-    pub fn map(&self, datadir: &str, root: Option<&FilePath>, exists: &dyn Fn(&FilePath) -> bool) -> String {
+    /// Without a rule, a datadir below the standard folder of environments that does not exist is
+    /// below the environment's folder `root`.
+    pub fn map(
+        &self,
+        datadir: &str,
+        root: Option<&FilePath>,
+        exists: &dyn Fn(&FilePath) -> bool,
+    ) -> String {
         for rule in &self.rules {
             if let Some(found) = rule.deployed.find(datadir) {
                 let rest = &datadir[found.end()..];
-                let here = if rule.here.is_empty() || rule.here == "." { String::new() } else { format!("{}/", rule.here) };
+                let here = if rule.here.is_empty() || rule.here == "." {
+                    String::new()
+                } else {
+                    format!("{}/", rule.here)
+                };
                 return trimmed(format!("{here}{rest}"));
             }
         }
@@ -81,7 +100,11 @@ fn trimmed(path: String) -> String {
 /// The folder named by what stands before the first token.
 fn literal_folder(path: &str) -> FilePath {
     let literal = &path[..path.find("%{").unwrap_or(path.len())];
-    FilePath::new(if literal.len() < path.len() { literal.rsplit_once('/').map_or("", |(folder, _)| folder) } else { literal })
+    FilePath::new(if literal.len() < path.len() {
+        literal.rsplit_once('/').map_or("", |(folder, _)| folder)
+    } else {
+        literal
+    })
 }
 
 #[cfg(test)]
@@ -96,9 +119,18 @@ mod tests {
 
     #[test]
     fn rules_map_what_they_name() {
-        let rules = [("/etc/puppetlabs/code/environments/%{environment}", "."), ("/srv/data", "/mnt/shared-data")];
-        assert_eq!(map(&rules, "/etc/puppetlabs/code/environments/production/hieradata"), "hieradata");
-        assert_eq!(map(&rules, "/etc/puppetlabs/code/environments/%{::environment}/hieradata"), "hieradata");
+        let rules = [
+            ("/etc/puppetlabs/code/environments/%{environment}", "."),
+            ("/srv/data", "/mnt/shared-data"),
+        ];
+        assert_eq!(
+            map(&rules, "/etc/puppetlabs/code/environments/production/hieradata"),
+            "hieradata"
+        );
+        assert_eq!(
+            map(&rules, "/etc/puppetlabs/code/environments/%{::environment}/hieradata"),
+            "hieradata"
+        );
         assert_eq!(map(&rules, "/srv/data/x"), "/mnt/shared-data/x");
         assert_eq!(map(&rules, "/srv/database"), "/srv/database");
         assert_eq!(map(&rules, "data"), "data");
@@ -118,7 +150,14 @@ mod tests {
         assert_eq!(map(&[], "/etc/puppetlabs/code/environments/production"), ".");
         assert_eq!(map(&[], "/etc/puppetlabs/code/hieradata"), "/etc/puppetlabs/code/hieradata");
         let exists = |_: &FilePath| true;
-        let kept = PathMappings::default().map("/etc/puppetlabs/code/environments/production/data", None, &exists);
-        assert_eq!(kept, "/etc/puppetlabs/code/environments/production/data", "a folder that is there is meant");
+        let kept = PathMappings::default().map(
+            "/etc/puppetlabs/code/environments/production/data",
+            None,
+            &exists,
+        );
+        assert_eq!(
+            kept, "/etc/puppetlabs/code/environments/production/data",
+            "a folder that is there is meant"
+        );
     }
 }

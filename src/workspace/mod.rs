@@ -1,36 +1,47 @@
-//! Many files over time: which exist, what is in them, which `hiera.yaml` governs which. The only layer with the notion of change.
+//! Many files over time: which exist, what is in them, which `hiera.yaml` governs which. The only
+//! layer with the notion of change.
 //!
 //! A change is applied to the [`Workspace`]; everything else looks at a [`Snapshot`].
 
+mod cache;
+pub mod candidates;
+pub mod datadirs;
+mod discover;
+pub mod environments;
 pub mod eyaml;
 pub mod file;
 pub mod fs;
 pub mod index;
-pub mod layers;
-mod layout;
+pub mod kinds;
+pub mod manifests;
 pub mod mapping;
+pub mod names;
 pub mod nodes;
+pub mod overview;
 pub mod parallel;
+pub mod readers;
 pub mod scan;
-mod seeing;
 pub mod snapshot;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use discover::{Configs, discover, shapes_environments};
 use eyaml::{EyamlConfig, Keys};
 use file::{Content, File};
 use fs::{Entry, OsFs, Stamp};
 use index::LazyIndex;
-use layers::Layout;
+use kinds::FileKind;
+use manifests::LazyManifests;
 use mapping::PathMappings;
+use names::Names;
 use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
-use crate::hiera::Wanted;
 use crate::hiera::data::Edited;
-use crate::hiera::lookup::Profile;
+use crate::puppet::PuppetVersion;
+use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, Text, TextRange};
 
 /// How a workspace is to be read.
@@ -54,10 +65,11 @@ pub struct WorkspaceConfig {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnvironmentConfig {
     /// Which Puppet to agree with.
-    pub profile: Profile,
+    pub puppet: PuppetVersion,
     /// Its name, where its folder does not tell it.
     pub name: String,
-    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes Puppet's habit.
+    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
+    /// Puppet's habit.
     pub module_path: Option<Vec<String>>,
     /// Deployed paths and what they are here.
     pub path_mappings: PathMappings,
@@ -65,7 +77,15 @@ pub struct EnvironmentConfig {
     pub nodes: NodesConfig,
 }
 
+/// The name of an environment's config where no setting names another.
+const USUAL_CONFIG: &str = kinds::HIERA_CONFIG;
+
 impl WorkspaceConfig {
+    /// Whether a setting names the config of environments.
+    pub fn has_named_config(&self) -> bool {
+        self.hiera_config != USUAL_CONFIG
+    }
+
     /// What holds for the environment in this folder.
     pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
         self.environments.get(environment).unwrap_or(&self.common)
@@ -75,7 +95,7 @@ impl WorkspaceConfig {
 impl Default for EnvironmentConfig {
     fn default() -> EnvironmentConfig {
         EnvironmentConfig {
-            profile: Profile::default(),
+            puppet: PuppetVersion::default(),
             name: "production".into(),
             module_path: None,
             path_mappings: PathMappings::default(),
@@ -89,7 +109,7 @@ impl Default for WorkspaceConfig {
         WorkspaceConfig {
             common: EnvironmentConfig::default(),
             environments: BTreeMap::new(),
-            hiera_config: "hiera.yaml".into(),
+            hiera_config: USUAL_CONFIG.into(),
             global_hiera_config: None,
             eyaml: EyamlConfig::default(),
             max_file_size: 64 << 20,
@@ -148,14 +168,15 @@ impl Workspace {
             files: imbl::OrdMap::new(),
             names: Arc::default(),
             ids: Arc::default(),
-            layout: Arc::default(),
+            environments: Arc::default(),
             nodes: Arc::default(),
             source_errors: Arc::default(),
             selected: None,
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
+            manifests: Arc::default(),
             eyaml: keys(&config, &folders),
-            wanted: Wanted::default(),
+            cancel: CancelToken::default(),
         };
         Workspace {
             config,
@@ -189,26 +210,29 @@ impl Workspace {
 
     /// What a scan needs to know: settings, folders and the versions that need not be read again.
     pub fn scan_request(&self) -> scan::Request {
-        // Files that only an editor has count in its layers, and so do the texts that it holds.
+        // Files that only an editor has, and texts that it holds, shape the environments, too.
         let is_as_on_disk = self.snapshot.complete
             && !self.reconfigured
             && self.snapshot.names.entries.len() == self.disk_entries.len()
-            && !self.overlay.keys().any(|path| scan::shapes_layout(&self.config, path));
+            && !self.overlay.values().any(|file| shapes_environments(file, &self.config));
         scan::Request {
             config: self.config.clone(),
             folders: self.folders.clone(),
             known: self.disk.clone(),
             known_sources: self.sources.clone(),
             known_entries: self.disk_entries.clone(),
-            known_layers: is_as_on_disk.then(|| self.snapshot()),
+            known_environments: is_as_on_disk
+                .then(|| (self.snapshot.names.clone(), self.snapshot.environments.clone())),
         }
     }
 
-    /// Applies a change and makes a new revision. Nothing is parsed, unless files came or went or one that shapes the layout changed: then all
-    /// that shape it are.
+    /// Applies a change and makes a new revision. Nothing is parsed, unless files came or went or
+    /// one that shapes the environments changed: then all of these are.
     pub fn apply(&mut self, change: Change) {
         let touched = match change {
-            Change::Open(path, text) | Change::Replace(path, text) => Some(vec![self.put(path, &text)]),
+            Change::Open(path, text) | Change::Replace(path, text) => {
+                Some(vec![self.put(path, &text)])
+            }
             Change::Edit(path, edits) => {
                 let Some(mut file) = self.overlay.get(&path).cloned() else { return };
                 for (range, insert) in &edits {
@@ -225,7 +249,10 @@ impl Workspace {
                 Some(vec![path])
             }
             Change::Scanned(scan) => {
-                if self.snapshot.complete && !scan.is_news(&self.scan_request(), &self.disk_entries) && !self.reconfigured {
+                if self.snapshot.complete
+                    && !scan.is_news(&self.scan_request(), &self.disk_entries)
+                    && !self.reconfigured
+                {
                     return; // Nothing to compute anew for.
                 }
                 self.scanned(*scan)
@@ -257,9 +284,10 @@ impl Workspace {
         path
     }
 
-    /// A file as an editor holds it. What shapes the layout is small, and read as a whole.
+    /// A file as an editor holds it. Files that shape the environments are small, and parsed as a
+    /// whole.
     fn held(&self, id: FileId, path: &FilePath, text: &str) -> File {
-        if scan::shapes_layout(&self.config, path) {
+        if FileKind::of(path, &self.config).shapes_environments() {
             return File::new(id, path.clone(), Content::Text(Text::new(text)), None);
         }
         match self.overlay.get(path).or_else(|| self.disk.get(path)) {
@@ -272,7 +300,9 @@ impl Workspace {
         if let Some(id) = self.numbers.get(path) {
             return *id;
         }
-        let id = FileId::new(u32::try_from(self.ids.len()).expect("fewer than four thousand million files"));
+        let id = FileId::new(
+            u32::try_from(self.ids.len()).expect("fewer than four thousand million files"),
+        );
         self.numbers.insert(path.clone(), id);
         Arc::make_mut(&mut self.ids).push(path.clone());
         id
@@ -280,8 +310,10 @@ impl Workspace {
 
     /// Takes what was read; gives the files that changed, or `None` where more than these may have.
     fn scanned(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
-        let is_same_world =
-            self.snapshot.complete && !self.reconfigured && scan.has_sources(&self.sources) && scan.has_names(&self.disk_entries);
+        let is_same_world = self.snapshot.complete
+            && !self.reconfigured
+            && scan.has_sources(&self.sources)
+            && scan.has_names(&self.disk_entries);
         self.reconfigured = false;
         self.disk_entries = Arc::new(scan.entries);
         let mut disk = BTreeMap::new();
@@ -303,16 +335,19 @@ impl Workspace {
             changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
             return Some(changed);
         }
-        let mut nodes: Vec<nodes::Node> = Vec::new();
+        let mut nodes: Vec<Arc<nodes::Node>> = Vec::new();
         let mut certnames = HashSet::new();
         let mut errors = Vec::new();
         for source in &scan.sources {
             match &source.nodes {
-                // Of two nodes with one name in one folder the first counts; two folders may be two checkouts of one fleet's repo.
+                // Of two nodes with one name in one folder the first counts; two folders may be two
+                // checkouts of one fleet's repo.
                 Ok(found) => {
                     let folder = self.folders.iter().find(|folder| source.path.is_within(folder));
-                    let is_new = |node: &&nodes::Node| certnames.insert((&source.environment, folder, node.name.clone()));
-                    nodes.extend(found.iter().filter(is_new).cloned());
+                    let is_new = |node: &&nodes::Node| {
+                        certnames.insert((&source.environment, folder, node.name.clone()))
+                    };
+                    nodes.extend(found.iter().filter(is_new).cloned().map(Arc::new));
                 }
                 Err(error) => errors.push((source.path.clone(), error.clone())),
             }
@@ -324,9 +359,11 @@ impl Workspace {
         None
     }
 
-    /// Makes the snapshot of what is now. `touched` are the files that changed, or `None` for anything else.
+    /// Makes the snapshot of what is now. `touched` are the files that changed, or `None` for
+    /// anything else.
     ///
-    /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is the snapshot's before it.
+    /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is
+    /// the snapshot's before it.
     fn renew(&mut self, touched: Option<&[FilePath]>) {
         let snapshot = &mut self.snapshot;
         snapshot.revision += 1;
@@ -336,12 +373,17 @@ impl Workspace {
         snapshot.selected = self.selected.clone();
         let Some(touched) = touched else {
             let overlay = self.overlay.iter().map(|(path, file)| (path.clone(), file.clone()));
-            snapshot.files = self.disk.iter().map(|(path, file)| (path.clone(), file.clone())).chain(overlay).collect();
+            snapshot.files = self
+                .disk
+                .iter()
+                .map(|(path, file)| (path.clone(), file.clone()))
+                .chain(overlay)
+                .collect();
             snapshot.open = self.overlay.keys().cloned().collect();
             self.renew_names();
-            return self.renew_layout();
+            return self.renew_environments();
         };
-        let (mut has_same_names, mut is_same_layout) = (true, true);
+        let (mut has_same_names, mut are_same_environments) = (true, true);
         let mut read = Vec::new();
         for path in touched {
             let now = self.overlay.get(path).or_else(|| self.disk.get(path));
@@ -354,7 +396,9 @@ impl Workspace {
                 false => drop(snapshot.open.remove(path)),
             }
             has_same_names &= before.is_some() == now.is_some();
-            is_same_layout &= !scan::shapes_layout(&self.config, path);
+            let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
+            are_same_environments &=
+                !now.is_some_and(shapes) && !before.as_ref().is_some_and(shapes);
             // An editor opens most files as they are on disk.
             if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
                 read.push(path.clone());
@@ -363,41 +407,53 @@ impl Workspace {
         if !has_same_names {
             self.renew_names();
         }
-        if !(has_same_names && is_same_layout) {
-            self.renew_layout();
+        if !(has_same_names && are_same_environments) {
+            self.renew_environments();
         } else if !read.is_empty() {
-            self.snapshot.key_index = Arc::new(LazyIndex::after(&self.snapshot.key_index, read));
+            let snapshot = &mut self.snapshot;
+            snapshot.manifests = LazyManifests::after(&snapshot.manifests, &read);
+            snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, read));
         }
     }
 
     fn renew_names(&mut self) {
         let mut entries = (*self.disk_entries).clone();
-        // A file that only an editor has counts as if it were saved, and with it the folders that it would be in.
+        // A file that only an editor has counts as if it were saved, and with it the folders that
+        // it would be in.
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
             entries.insert(path.clone(), Entry::File(Stamp::default()));
-            for folder in path.ancestors().take_while(|folder| self.folders.iter().any(|root| folder.is_within(root))) {
+            for folder in path
+                .ancestors()
+                .take_while(|folder| self.folders.iter().any(|root| folder.is_within(root)))
+            {
                 entries.entry(folder).or_insert(Entry::Folder { linked: false });
             }
         }
-        self.snapshot.names = Arc::new(snapshot::Names::new(entries));
+        self.snapshot.names = Arc::new(Names::new(entries));
     }
 
-    fn renew_layout(&mut self) {
+    fn renew_environments(&mut self) {
         let snapshot = &mut self.snapshot;
         snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));
-        // Other keys may be named now; those that are not any more must not stay in memory.
+        // Other keys may be named now; those that are not named any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);
-        snapshot.layout = Arc::new(Layout::default());
-        snapshot.layout = Arc::new(layout::layout(snapshot));
+        let configs = Configs::among(snapshot.files.values().cloned(), &self.config);
+        // What lies outside the workspace was listed by the scan.
+        let found = discover(&snapshot.names, &configs, &self.config, &self.folders, &|_| false);
+        snapshot.environments = Arc::new(found);
+        snapshot.manifests =
+            LazyManifests::after_layout(&snapshot.manifests, &snapshot.environments);
     }
 }
 
-/// The keys for encrypted values, if the user wants them used. They are read from the disk when the first value is decrypted.
+/// The keys for encrypted values, if the user wants them used. They are read from the disk when the
+/// first value is decrypted.
 fn keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
     Keys::new(&config.eyaml, folders, Arc::new(OsFs)).map(Arc::new)
 }
 
-/// The same folders, each once: clients list one twice, and what is in it would be there twice, too.
+/// The same folders, each once: clients list one twice, and what is in it would be there twice,
+/// too.
 fn without_repeats(mut folders: Vec<FilePath>) -> Vec<FilePath> {
     let mut seen = HashSet::new();
     folders.retain(|folder| seen.insert(folder.clone()));

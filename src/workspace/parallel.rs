@@ -6,7 +6,8 @@ use std::thread;
 
 use crate::hiera::lookup::STACK;
 
-/// How many items a thread takes at a time: enough that taking costs nothing, few enough that no thread is left with all the long ones.
+/// How many items a thread takes at a time: enough that taking costs nothing, few enough that no
+/// thread is left with all the long ones.
 const BATCH: usize = 16;
 
 /// How many cores there are. Asked once: the system is asked for limits in several files.
@@ -26,15 +27,21 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync
     let take = || {
         loop {
             let start = next.fetch_add(BATCH, Ordering::Relaxed);
-            let Some(batch) = items.get(start..items.len().min(start + BATCH)).filter(|batch| !batch.is_empty()) else { return };
+            let Some(batch) =
+                items.get(start..items.len().min(start + BATCH)).filter(|batch| !batch.is_empty())
+            else {
+                return;
+            };
             let results: Vec<R> = batch.iter().map(&work).collect();
             done.lock().expect("no holder panics").push((start, results));
         }
     };
     thread::scope(|scope| {
-        // This thread only waits: an allocator gives new threads the heaps that the fewest have; one that has long had a heap may have the
-        // same as one of them, and then both wait for each other.
-        let begun = (0..cores).map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take));
+        // This thread only waits: an allocator gives new threads the heaps that the fewest have;
+        // one that has long had a heap may have the same as one of them, and then both wait for
+        // each other.
+        let begun =
+            (0..cores).map(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take));
         // Threads that cannot be had are done without.
         if begun.filter(Result::is_ok).count() < cores {
             take();
@@ -53,7 +60,10 @@ mod tests {
     fn results_are_in_order() {
         for count in [0, 1, 15, 16, 17, 1_000] {
             let items: Vec<usize> = (0..count).collect();
-            assert_eq!(on_all_cores(&items, |n| n * 2), items.iter().map(|n| n * 2).collect::<Vec<_>>());
+            assert_eq!(
+                on_all_cores(&items, |n| n * 2),
+                items.iter().map(|n| n * 2).collect::<Vec<_>>()
+            );
         }
     }
 }

@@ -1,16 +1,26 @@
-//! Reading folders: which files there are, which of them matter, and the layers that follow. Runs beside the workspace, not in it.
+//! Reads folders: which files there are, and the contents of those that the environments can use.
+//! Runs beside the workspace; its result is a change that the workspace applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
+use tracing::{debug, info, trace, warn};
+
+use super::discover::{Configs, discover, shapes_environments};
+use super::environments::Environments;
 use super::file::{Content, File};
 use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
-use super::layout::MODULE_FOLDERS;
+use super::kinds::{
+    ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE,
+    may_be_config,
+};
+use super::manifests;
+use super::names::Names;
 use super::nodes::{self, Node};
 use super::parallel::on_all_cores;
-use super::snapshot::{Names, Snapshot};
-use super::{EnvironmentConfig, Workspace, WorkspaceConfig};
-use crate::text::FilePath;
+use super::{EnvironmentConfig, WorkspaceConfig};
+use crate::text::{FileId, FilePath};
 
 /// What to read.
 #[derive(Debug)]
@@ -23,18 +33,19 @@ pub struct Request {
     pub known: Arc<BTreeMap<FilePath, Arc<File>>>,
     /// The same for the files that nodes come from.
     pub known_sources: Arc<Vec<NodeSource>>,
-    /// What existed when they were read, and a snapshot whose layers follow from that; `None` where others may follow.
+    /// Everything that existed when they were read.
     pub known_entries: Arc<BTreeMap<FilePath, Entry>>,
-    /// See there.
-    pub known_layers: Option<Snapshot>,
+    /// The names and environments of that reading; `None` where settings or an editor's texts make
+    /// others.
+    pub known_environments: Option<(Arc<Names>, Arc<Environments>)>,
 }
 
-/// What was read.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub struct Scan {
     /// Everything that exists.
     pub entries: BTreeMap<FilePath, Entry>,
-    /// The files that matter.
+    /// The files that the environments can use.
     pub files: BTreeMap<FilePath, Found>,
     /// The files that nodes come from.
     pub sources: Vec<NodeSource>,
@@ -51,12 +62,12 @@ pub struct NodeSource {
     pub environment: Option<FilePath>,
     /// Which version of it was read.
     pub stamp: Option<Stamp>,
-    /// Its nodes, or what is wrong with it.
+    /// Its nodes, or why it has none.
     pub nodes: Result<Vec<Node>, String>,
 }
 
 impl Scan {
-    /// Whether everything is as `request` knew it.
+    /// Whether anything is not as `request` knew it.
     pub fn is_news(&self, request: &Request, entries: &BTreeMap<FilePath, Entry>) -> bool {
         !self.has_sources(&request.known_sources)
             || self.files.len() != request.known.len()
@@ -67,20 +78,29 @@ impl Scan {
     /// Whether nodes come from these versions of these files.
     pub(super) fn has_sources(&self, known: &[NodeSource]) -> bool {
         let sources = |sources: &[NodeSource]| {
-            sources.iter().map(|source| (source.path.clone(), source.environment.clone(), source.stamp)).collect::<Vec<_>>()
+            sources
+                .iter()
+                .map(|source| (source.path.clone(), source.environment.clone(), source.stamp))
+                .collect::<Vec<_>>()
         };
         sources(&self.sources) == sources(known)
     }
 
     /// Whether the same files and folders are there, whatever their versions.
     pub(super) fn has_names(&self, known: &BTreeMap<FilePath, Entry>) -> bool {
-        let is_alike = |new: &Entry, old: &Entry| matches!((new, old), (Entry::File(_), Entry::File(_))) || new == old;
+        let is_alike = |new: &Entry, old: &Entry| {
+            matches!((new, old), (Entry::File(_), Entry::File(_))) || new == old
+        };
         self.entries.len() == known.len()
-            && self.entries.iter().zip(known).all(|(new, old)| new.0 == old.0 && is_alike(new.1, old.1))
+            && self
+                .entries
+                .iter()
+                .zip(known)
+                .all(|(new, old)| new.0 == old.0 && is_alike(new.1, old.1))
     }
 }
 
-/// A file that matters.
+/// The content of a file that was looked at.
 #[derive(Debug)]
 pub enum Found {
     /// It is the version that was known.
@@ -103,91 +123,175 @@ const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bun
 const MAX_ENTRIES: usize = 500_000;
 /// How many files are read between two reports of progress.
 const STEP: usize = 512;
-/// Deeper folders are a loop that escaped notice, or nobody's data.
+/// Deeper folders are taken for a cycle of links.
 const MAX_DEPTH: usize = 64;
-/// Tells a module's name.
-pub(super) const METADATA: &str = "metadata.json";
-
-/// Whether a change of this file may change the layers.
-pub fn shapes_layout(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    is_config(config, path) || matches!(path.name(), "environment.conf" | METADATA)
-}
-
-pub(super) fn is_config(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    path.name() == "hiera.yaml" || is_named(config, path) || config.global_hiera_config.as_ref() == Some(path)
-}
-
-/// Whether it is the file that the setting names: whole parts of the path, `my-hiera.yaml` is another.
-pub(super) fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
-    let named = FilePath::new(&config.hiera_config);
-    let rest = path.as_str().strip_suffix(named.as_str());
-    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-}
-
-/// Reads the folders: first the names and every `hiera.yaml`, then the data files that these can reach, and those that lie among them.
+/// Reads the folders: first the names and the files that shape the environments, then the data
+/// files that their levels can reach, and those that lie among them.
 pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress)) -> Scan {
+    let start = Instant::now();
     let limits = WalkLimits {
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
         trusted: request.folders.to_vec(),
         max_entries: MAX_ENTRIES,
         max_depth: MAX_DEPTH,
     };
-    let mut scan = Scan::default();
-    for folder in request.folders.iter() {
-        walk(&mut scan, folder, fs, &limits);
+    let mut reading = Reading { request, fs, limits, scan: Scan::default() };
+    request.folders.iter().for_each(|folder| reading.walk(folder));
+    reading.read_configs();
+    let (mut names, mut environments) =
+        reading.known_environments().unwrap_or_else(|| reading.discover_environments());
+    while reading.read_data(&environments, progress) {
+        (names, environments) = reading.discover_environments();
     }
-    let mut reading = Reading { request, fs, scan };
-    let entries = &reading.scan.entries;
-    let mut configs: Vec<FilePath> = entries.keys().filter(|path| shapes_layout(&request.config, path)).cloned().collect();
-    configs.extend(governing_above(request, fs));
-    configs.extend(request.config.global_hiera_config.clone());
-    configs.iter().for_each(|path| reading.read(path));
-    let snapshot = reading.known_layers().unwrap_or_else(|| {
-        // A trial workspace of the configs alone tells what their levels can reach.
-        let snapshot = reading.trial().snapshot();
-        let outside = outside_folders(&snapshot, &reading.scan.entries);
-        if outside.is_empty() {
-            return snapshot;
-        }
-        outside.iter().for_each(|folder| walk(&mut reading.scan, folder, fs, &limits));
-        reading.trial().snapshot()
-    });
-    let environments = &snapshot.layout().environments;
-    let wanted: Vec<FilePath> = reading
-        .scan
-        .entries
-        .iter()
-        .filter(|(_, entry)| matches!(entry, Entry::File(_)))
-        .map(|(path, _)| path)
-        .filter(|path| environments.iter().any(|environment| environment.governs(path) || environment.lies_in_datadir(path)))
-        .cloned()
-        .collect();
-    for (number, some) in wanted.chunks(STEP).enumerate() {
-        progress(Progress { done: number * STEP, total: wanted.len() });
-        let found = on_all_cores(some, |path| reading.look_at(path));
-        some.iter().zip(found).for_each(|(path, found)| reading.keep(path, found));
-    }
-    reading.nodes(&snapshot, &limits);
-    progress(Progress { done: wanted.len(), total: wanted.len() });
+    reading.read_code(&environments, &names);
+    reading.read_nodes(&names);
+    reading.log(&environments, start);
     reading.scan
 }
 
-fn walk(scan: &mut Scan, folder: &FilePath, fs: &dyn FileSystem, limits: &WalkLimits) {
-    let found = fs.walk(folder, limits);
-    scan.entries.extend(found.entries);
-    scan.cut_short |= found.cut_short;
-}
-
+/// A scan under way.
 struct Reading<'a> {
     request: &'a Request,
     fs: &'a dyn FileSystem,
+    limits: WalkLimits,
     scan: Scan,
 }
 
 impl Reading<'_> {
-    fn read(&mut self, path: &FilePath) {
-        let found = self.look_at(path);
-        self.keep(path, found);
+    fn log(&self, environments: &Environments, start: Instant) {
+        for (path, found) in &self.scan.files {
+            match found {
+                Found::New(Content::Text(text), _) => {
+                    trace!(%path, bytes = text.len(), "file read")
+                }
+                Found::New(Content::NotUtf8(_), _) => warn!(%path, "file is not UTF-8"),
+                Found::New(Content::Unreadable(_), _) => warn!(%path, "file cannot be read"),
+                Found::Same(_) => {}
+            }
+        }
+        for environment in &environments.all {
+            let (modules, locations) = (environment.modules.len(), environment.reach.len());
+            debug!(root = %environment.root, name = %environment.name, modules, locations, "environment");
+        }
+        let read = self.scan.files.values().filter(|found| matches!(found, Found::New(..))).count();
+        info!(
+            names = self.scan.entries.len(),
+            files = self.scan.files.len(),
+            read,
+            environments = environments.all.len(),
+            sources = self.scan.sources.len(),
+            cut_short = self.scan.cut_short,
+            us = start.elapsed().as_micros(),
+            "folders read"
+        );
+    }
+
+    fn walk(&mut self, folder: &FilePath) {
+        let found = self.fs.walk(folder, &self.limits);
+        self.scan.entries.extend(found.entries);
+        self.scan.cut_short |= found.cut_short;
+    }
+
+    /// Reads the files that shape the environments.
+    fn read_configs(&mut self) {
+        let config = &self.request.config;
+        let may_shape = |(path, entry): &(&FilePath, &Entry)| match entry {
+            Entry::File(stamp) => {
+                FileKind::of(path, config).shapes_environments() || may_be_config(path, stamp.size)
+            }
+            Entry::Folder { .. } => false,
+        };
+        let mut paths: Vec<FilePath> =
+            self.scan.entries.iter().filter(may_shape).map(|(path, _)| path.clone()).collect();
+        paths.extend(configs_above(self.request, self.fs));
+        paths.extend(config.global_hiera_config.clone());
+        let found = on_all_cores(&paths, |path| self.look_at(path));
+        paths.iter().zip(found).for_each(|(path, found)| self.keep(path, found));
+    }
+
+    /// The environments that were known, if the same names and configs are still there.
+    fn known_environments(&self) -> Option<(Arc<Names>, Arc<Environments>)> {
+        let (names, environments) = self.request.known_environments.as_ref()?;
+        let are_same = self.scan.files.iter().all(|(path, found)| !self.shapes_anew(path, found))
+            && self.scan.has_names(&self.request.known_entries)
+            && self.outside_folders(environments).is_empty();
+        are_same.then(|| (names.clone(), environments.clone()))
+    }
+
+    /// The environments that the names and configs make, with the folders outside the workspace
+    /// that they name.
+    fn discover_environments(&mut self) -> (Arc<Names>, Arc<Environments>) {
+        let configs = self.configs();
+        let names = Arc::new(Names::new(self.scan.entries.clone()));
+        let (config, folders) = (&*self.request.config, &self.request.folders[..]);
+        let fs = self.fs;
+        let is_on_disk = |folder: &FilePath| fs.entry(folder).is_some();
+        let environments = discover(&names, &configs, config, folders, &is_on_disk);
+        let outside = self.outside_folders(&environments);
+        if outside.is_empty() {
+            return (names, Arc::new(environments));
+        }
+        outside.iter().for_each(|folder| self.walk(folder));
+        let names = Arc::new(Names::new(self.scan.entries.clone()));
+        let environments = Arc::new(discover(&names, &configs, config, folders, &is_on_disk));
+        (names, environments)
+    }
+
+    /// Whether a file was read whose new or known content shapes the environments.
+    fn shapes_anew(&self, path: &FilePath, found: &Found) -> bool {
+        let Found::New(content, stamp) = found else { return false };
+        let config = &self.request.config;
+        let known = self.request.known.get(path);
+        known.is_some_and(|known| shapes_environments(known, config))
+            || shapes_environments(&file_of(path, content, *stamp), config)
+    }
+
+    /// The files that shape the environments, all of which have been read.
+    fn configs(&self) -> Configs {
+        let file = |(path, found): (&FilePath, &Found)| match found {
+            Found::Same(file) => file.clone(),
+            Found::New(content, stamp) => Arc::new(file_of(path, content, *stamp)),
+        };
+        Configs::among(self.scan.files.iter().map(file), &self.request.config)
+    }
+
+    /// Reads the files that the environments' levels can reach, and those that lie among them.
+    /// Returns whether a config is among them, so that there may be other environments.
+    fn read_data(&mut self, environments: &Environments, progress: &dyn Fn(Progress)) -> bool {
+        let is_used = |path: &&FilePath| {
+            let mut all = environments.all.iter();
+            all.any(|environment| environment.governs(path) || environment.lies_in_datadir(path))
+        };
+        let files = self.scan.entries.iter().filter(|(_, it)| matches!(it, Entry::File(_)));
+        let paths: Vec<FilePath> = files.map(|(path, _)| path).filter(is_used).cloned().collect();
+        let mut has_configs = false;
+        for (number, some) in paths.chunks(STEP).enumerate() {
+            progress(Progress { done: number * STEP, total: paths.len() });
+            let found = on_all_cores(some, |path| self.look_at(path));
+            for (path, found) in some.iter().zip(found) {
+                let shapes = |(found, _): &(Found, Stamp)| match found {
+                    Found::Same(file) => shapes_environments(file, &self.request.config),
+                    Found::New(..) => self.shapes_anew(path, found),
+                };
+                has_configs |= found.as_ref().is_some_and(shapes);
+                self.keep(path, found);
+            }
+        }
+        progress(Progress { done: paths.len(), total: paths.len() });
+        has_configs
+    }
+
+    /// Reads the manifests, templates and Ruby code of the environments.
+    fn read_code(&mut self, environments: &Environments, names: &Names) {
+        let modules = manifests::modules(environments, names);
+        let mut paths = BTreeSet::new();
+        for (environment, modules) in environments.all.iter().zip(&modules) {
+            let files = manifests::code_files(environment, modules, names);
+            paths.extend(files.into_iter().map(|(path, _)| path));
+        }
+        let paths: Vec<FilePath> = paths.into_iter().collect();
+        let found = on_all_cores(&paths, |path| self.look_at(path));
+        paths.iter().zip(found).for_each(|(path, found)| self.keep(path, found));
     }
 
     fn keep(&mut self, path: &FilePath, found: Option<(Found, Stamp)>) {
@@ -196,7 +300,8 @@ impl Reading<'_> {
         self.scan.entries.entry(path.clone()).or_insert(Entry::File(stamp));
     }
 
-    /// Reads a file, unless the version that is known is still there; `None` for what is no file, and for one that was read already.
+    /// Reads a file, unless the version that is known is still there. `None` where there is no file,
+    /// and for a file that was read already.
     fn look_at(&self, path: &FilePath) -> Option<(Found, Stamp)> {
         if self.scan.files.contains_key(path) {
             return None;
@@ -204,8 +309,13 @@ impl Reading<'_> {
         let entry = self.scan.entries.get(path).copied().or_else(|| self.fs.entry(path));
         let Some(Entry::File(stamp)) = entry else { return None };
         let max_size = self.request.config.max_file_size;
-        let known = self.request.known.get(path).filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
-        // The limit may be another since; and what could not be read may be readable without having been changed.
+        let known = self
+            .request
+            .known
+            .get(path)
+            .filter(|file| file.stamp == Some(stamp) && stamp.modified.is_some());
+        // The limit may have changed, and a file that could not be read may have become readable
+        // with the same stamp.
         let is_read = |file: &&Arc<File>| match &file.content {
             Content::Unreadable(ReadError::TooLarge(size)) => *size > max_size,
             Content::Unreadable(_) => false,
@@ -226,48 +336,31 @@ impl Reading<'_> {
         Some((found, stamp))
     }
 
-    /// The layers that were known, if they still are what the configs make of the files that there are.
-    fn known_layers(&self) -> Option<Snapshot> {
-        let known = self.request.known_layers.as_ref()?;
-        let are_same = self.scan.files.values().all(|config| matches!(config, Found::Same(_)))
-            && self.scan.has_names(&self.request.known_entries)
-            && outside_folders(known, &self.scan.entries).is_empty();
-        are_same.then(|| known.clone())
-    }
-
-    fn trial(&self) -> Workspace {
-        let mut trial = Workspace::new((*self.request.config).clone(), self.request.folders.to_vec());
-        let clone = |found: &Found| match found {
-            Found::Same(file) => Found::New(file.content.clone(), file.stamp.expect("a file from disk has a stamp")),
-            Found::New(content, stamp) => Found::New(content.clone(), *stamp),
-        };
-        let files = self.scan.files.iter().map(|(path, found)| (path.clone(), clone(found))).collect();
-        trial.apply(super::Change::Scanned(Box::new(Scan { entries: self.scan.entries.clone(), files, ..Scan::default() })));
-        trial
-    }
-
-    /// Reads the nodes of the workspace, and those of each environment that has settings of its own.
-    fn nodes(&mut self, snapshot: &Snapshot, limits: &WalkLimits) {
+    /// Reads the nodes of the workspace, and those of each environment that has settings of its
+    /// own.
+    fn read_nodes(&mut self, names: &Names) {
         let (config, folders) = (self.request.config.clone(), self.request.folders.clone());
-        self.nodes_of(None, &config.common, &folders, snapshot, limits);
+        self.read_nodes_of(None, &config.common, &folders, names);
         for (root, own) in &config.environments {
-            let within: Vec<FilePath> = folders.iter().filter(|folder| root.is_within(folder)).cloned().collect();
-            self.nodes_of(Some(root), own, &within, snapshot, limits);
+            let within: Vec<FilePath> =
+                folders.iter().filter(|folder| root.is_within(folder)).cloned().collect();
+            self.read_nodes_of(Some(root), own, &within, names);
         }
     }
 
     /// Reads the nodes that a config names, relative to these folders.
-    fn nodes_of(
+    fn read_nodes_of(
         &mut self,
         environment: Option<&FilePath>,
         config: &EnvironmentConfig,
         folders: &[FilePath],
-        snapshot: &Snapshot,
-        limits: &WalkLimits,
+        names: &Names,
     ) {
         let mut seen = BTreeSet::new();
-        let patterns = folders.iter().flat_map(|folder| config.nodes.sources.iter().map(|source| folder.join(source)));
-        let paths = patterns.flat_map(|pattern| self.files_named(pattern.as_str(), snapshot, limits).to_vec());
+        let patterns = folders
+            .iter()
+            .flat_map(|folder| config.nodes.sources.iter().map(|source| folder.join(source)));
+        let paths = patterns.flat_map(|pattern| self.files_named(pattern.as_str(), names).to_vec());
         for path in paths.collect::<Vec<_>>() {
             if !seen.insert(path.clone()) {
                 continue; // Globs may overlap, and so may folders.
@@ -277,11 +370,13 @@ impl Reading<'_> {
                 _ => None,
             };
             let is_it = |known: &&NodeSource| {
-                (&known.path, known.environment.as_ref(), known.stamp) == (&path, environment, stamp) && stamp.is_some()
+                (&known.path, known.environment.as_ref(), known.stamp)
+                    == (&path, environment, stamp)
+                    && stamp.is_some()
             };
             let known = self.request.known_sources.iter().find(is_it).cloned();
             let source = known.unwrap_or_else(|| NodeSource {
-                nodes: self.read_nodes(&path, environment, config),
+                nodes: self.nodes_in(&path, environment, config),
                 environment: environment.cloned(),
                 path,
                 stamp,
@@ -289,11 +384,10 @@ impl Reading<'_> {
             self.scan.sources.push(source);
         }
     }
-}
 
-impl Reading<'_> {
-    /// The files that a pattern names: in the workspace, or where the user's own settings lead out of it.
-    fn files_named(&self, pattern: &str, snapshot: &Snapshot, limits: &WalkLimits) -> Arc<[FilePath]> {
+    /// The files that a pattern names: in the workspace, or where the user's own settings lead out
+    /// of it.
+    fn files_named(&self, pattern: &str, names: &Names) -> Arc<[FilePath]> {
         let special = pattern.find(['*', '?', '[', '{', '\\']);
         let (start, rest) = match special.and_then(|at| pattern[..at].rfind('/')) {
             Some(slash) => pattern.split_at(slash),
@@ -301,13 +395,15 @@ impl Reading<'_> {
         };
         let start = FilePath::new(if start.is_empty() { "/" } else { start });
         if self.request.folders.iter().any(|folder| start.is_within(folder)) {
-            return snapshot.names.glob(pattern);
+            return names.glob(pattern);
         }
-        let max_depth = if rest.contains("**") { limits.max_depth } else { rest.matches('/').count() };
-        Names::new(self.fs.walk(&start, &WalkLimits { max_depth, ..limits.clone() }).entries).glob(pattern)
+        let is_deep = rest.contains("**");
+        let max_depth = if is_deep { self.limits.max_depth } else { rest.matches('/').count() };
+        let limits = WalkLimits { max_depth, ..self.limits.clone() };
+        Names::new(self.fs.walk(&start, &limits).entries).glob(pattern)
     }
 
-    fn read_nodes(
+    fn nodes_in(
         &self,
         path: &FilePath,
         environment: Option<&FilePath>,
@@ -318,7 +414,7 @@ impl Reading<'_> {
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
             Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
         };
-        let found = nodes::read_nodes(path, &text.to_str(), &config.name, config.profile)?;
+        let found = nodes::read_nodes(path, &text.to_str(), &config.name, config.puppet)?;
         let derived = |node: Node| {
             let mut scope = (*node.scope).clone();
             scope.derive(config.nodes.derive.clone());
@@ -326,57 +422,68 @@ impl Reading<'_> {
         };
         Ok(found.into_iter().map(derived).collect())
     }
-}
 
-/// The `hiera.yaml` above each folder: an editor may be opened on a part of a control repo.
-fn governing_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
-    let mut found = Vec::new();
-    for folder in request.folders.iter() {
-        for ancestor in folder.ancestors() {
-            for name in [request.config.hiera_config.as_str(), "environment.conf", "Puppetfile", METADATA] {
-                let path = ancestor.join(name);
-                if matches!(fs.entry(&path), Some(Entry::File(_))) {
-                    found.push(path);
+    /// Folders outside the workspace that configs name as datadirs, or that hold modules of an
+    /// environment above the opened folder, as far as they have not been walked.
+    fn outside_folders(&self, environments: &Environments) -> BTreeSet<FilePath> {
+        let opened = &self.request.folders;
+        let mut folders = BTreeSet::new();
+        for environment in &environments.all {
+            for reach in &environment.reach {
+                let prefix = reach.pattern.literal_prefix();
+                let folder = FilePath::new(prefix.rsplit_once('/').map_or("", |it| it.0));
+                // A pattern that starts with a token may name anything on the machine.
+                let is_specific = folder.as_str().matches('/').count() >= 2;
+                let is_walked = self.scan.entries.contains_key(&folder)
+                    || opened.iter().any(|root| folder.is_within(root));
+                if is_specific && !is_walked {
+                    folders.insert(folder);
                 }
             }
-        }
-    }
-    found
-}
-
-/// Folders outside the workspace that a config names as datadirs: its own, and what lies beside it.
-fn outside_folders(snapshot: &Snapshot, entries: &BTreeMap<FilePath, Entry>) -> BTreeSet<FilePath> {
-    let mut folders = BTreeSet::new();
-    for environment in &snapshot.layout().environments {
-        for reach in &environment.reach {
-            let prefix = reach.pattern.literal_prefix();
-            let folder = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
-            let depth = folder.as_str().matches('/').count();
-            // A pattern that starts with a token may name anything on the machine: that is not naming it.
-            if depth >= 2 && !entries.contains_key(&folder) && !snapshot.folders().iter().any(|root| folder.is_within(root)) {
-                folders.insert(folder);
+            let root = &environment.root;
+            if !opened.iter().any(|folder| root.is_within(folder)) {
+                folders.extend(MODULE_FOLDERS.iter().map(|name| root.join(name)));
             }
         }
-        let root = &environment.root;
-        if !snapshot.folders().iter().any(|folder| root.is_within(folder)) {
-            // Opened below the environment's folder: its modules' configs are needed, too.
-            folders.extend(MODULE_FOLDERS.iter().map(|name| root.join(name)));
-        }
+        folders
     }
-    folders
 }
 
-/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a module's own.
+/// A file as it was read. What is discovered from it here reports nothing, so that any number will
+/// do.
+fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
+    File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
+}
+
+/// The files above each folder that shape its environment: an editor may be opened on a part of a
+/// control repository.
+fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
+    let names = [request.config.hiera_config.as_str(), ENVIRONMENT_CONF, PUPPETFILE, METADATA];
+    let above = request.folders.iter().flat_map(FilePath::ancestors);
+    above
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .filter(|path| matches!(fs.entry(path), Some(Entry::File(_))))
+        .collect()
+}
+
+/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a
+/// module's own, or else with another file that says that it is a control repository's. `None`
+/// where there is no such folder.
 ///
-/// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an environment's, or lies two folders above it.
+/// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an
+/// environment's, or lies two folders above it.
 pub fn environment_above(path: &FilePath, fs: &dyn FileSystem) -> Option<FilePath> {
     let has = |folder: &FilePath, name: &str| fs.entry(&folder.join(name)).is_some();
-    let folders: Vec<FilePath> =
-        std::iter::once(path.clone()).chain(path.ancestors()).filter(|folder| has(folder, "hiera.yaml")).collect();
-    let nearest = folders.first()?;
-    let module_folder = nearest.parent().and_then(|folder| folder.parent());
-    let is_root = |root: &&FilePath| {
-        module_folder.as_ref() == Some(*root) || ["environment.conf", "Puppetfile"].iter().any(|name| has(root, name))
+    let above: Vec<FilePath> = std::iter::once(path.clone()).chain(path.ancestors()).collect();
+    let folders: Vec<&FilePath> = above.iter().filter(|folder| has(folder, HIERA_CONFIG)).collect();
+    let Some(nearest) = folders.first() else {
+        let names = [SETTINGS_FILE, ENVIRONMENT_CONF, PUPPETFILE];
+        return above.iter().find(|folder| names.iter().any(|name| has(folder, name))).cloned();
     };
-    Some(folders.iter().skip(1).find(is_root).unwrap_or(nearest).clone())
+    let module_folder = nearest.parent().and_then(|folder| folder.parent());
+    let is_root = |root: &&&FilePath| {
+        module_folder.as_ref() == Some(**root)
+            || [ENVIRONMENT_CONF, PUPPETFILE].iter().any(|name| has(root, name))
+    };
+    Some((*folders.iter().skip(1).find(is_root).unwrap_or(nearest)).clone())
 }

@@ -1,27 +1,29 @@
 //! An immutable view of one revision of the workspace: what requests are answered from.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashSet;
+use std::sync::Arc;
 
+use super::environments::{Environment, Environments};
 use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::File;
 use super::fs::Entry;
 use super::index::{KeyIndex, LazyIndex};
-use super::layers::{Environment, Layout};
-use super::nodes::Node;
-use super::seeing::Seeing;
+use super::kinds::{code_language, is_puppetfile};
+use super::manifests::{LazyManifests, ManifestIndex};
+use super::names::Names;
+use super::nodes::{Node, list};
+use super::overview::Overview;
+use super::readers::{FileReaders, NodesReading, Reads};
 use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::hiera::config::{Layer, Reader};
-use crate::hiera::data::{DataFile, Format};
+use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
-use crate::hiera::glob::{EntryKind, Listing, glob};
-use crate::hiera::hierarchy::LocatedLayer;
+use crate::hiera::hierarchy::located::LocatedLayer;
 use crate::hiera::lookup::Context;
 use crate::hiera::scope::{Scope, Variable};
 use crate::hiera::sources::{Locate, ModuleLayer, Sources};
-use crate::hiera::value::{Member, Value};
-use crate::hiera::wanted::Wanted;
+use crate::puppet::value::{Member, Provenance, Value};
+use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, PartId, Span, TextRange};
 
 /// One revision.
@@ -36,25 +38,26 @@ pub struct Snapshot {
     pub(super) files: imbl::OrdMap<FilePath, Arc<File>>,
     pub(super) names: Arc<Names>,
     pub(super) ids: Arc<Vec<FilePath>>,
-    pub(super) layout: Arc<Layout>,
-    pub(super) nodes: Arc<Vec<Node>>,
+    pub(super) environments: Arc<Environments>,
+    pub(super) nodes: Arc<Vec<Arc<Node>>>,
     pub(super) source_errors: Arc<Vec<(FilePath, String)>>,
     pub(super) selected: Option<Arc<str>>,
     pub(super) open: imbl::OrdSet<FilePath>,
     pub(super) key_index: Arc<LazyIndex>,
+    pub(super) manifests: Arc<LazyManifests>,
     pub(super) eyaml: Option<Arc<Keys>>,
-    pub(super) wanted: Wanted,
+    pub(super) cancel: CancelToken,
 }
 
 impl Snapshot {
     /// The same for work that is to be left off when it is not wanted any more.
-    pub fn while_wanted(self, wanted: Wanted) -> Snapshot {
-        Snapshot { wanted, ..self }
+    pub fn with_cancel_token(self, cancel: CancelToken) -> Snapshot {
+        Snapshot { cancel, ..self }
     }
 
     /// Whether somebody still waits for what is computed from this copy of the snapshot.
-    pub fn wanted(&self) -> &Wanted {
-        &self.wanted
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
     }
 
     /// The file at a path; `None` when it is not one that the workspace reads.
@@ -67,9 +70,10 @@ impl Snapshot {
         self.file(self.path(id)?)
     }
 
-    /// The bytes of a place, counted from the start of its file. Empty at the start for a place in a part that is no more.
+    /// The bytes of a place, counted from the start of its file. Empty at the start for a place in
+    /// a part that is no more.
     pub fn place(&self, span: Span) -> TextRange {
-        let moved = || self.file_by_id(span.file)?.data(Format::Yaml).place(span);
+        let moved = || self.file_by_id(span.file)?.place(span);
         if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
@@ -78,9 +82,30 @@ impl Snapshot {
         self.ids.get(id.number() as usize)
     }
 
-    /// All files that the workspace reads, by path.
+    /// All files that the workspace reads, by path, without code.
     pub fn files(&self) -> impl Iterator<Item = &Arc<File>> {
-        self.files.values()
+        let is_code = |path: &FilePath| code_language(path).is_some() || is_puppetfile(path);
+        self.files.values().filter(move |file| !is_code(&file.path))
+    }
+
+    /// What the manifests, templates and Ruby code of an environment say. They are parsed when this
+    /// is first asked for.
+    pub fn manifests(&self, environment: &Environment) -> &ManifestIndex {
+        self.manifests.get(self, environment)
+    }
+
+    /// The same, if it was asked for before.
+    pub fn known_manifests(&self, environment: &Environment) -> Option<&ManifestIndex> {
+        self.manifests.done(&environment.root)
+    }
+
+    /// The paths of the files whose paths start with this text, in order.
+    pub fn paths_starting_with(&self, prefix: &str) -> impl Iterator<Item = &FilePath> {
+        let from = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
+        let paths = self.files.range(from..).map(|(path, _)| path);
+        paths
+            .skip_while(move |path| path.as_str() < prefix && !path.as_str().starts_with(prefix))
+            .take_while(move |path| path.as_str().starts_with(prefix))
     }
 
     /// The files that are open in an editor.
@@ -88,7 +113,8 @@ impl Snapshot {
         self.open.iter()
     }
 
-    /// The files that are open in only one of this and a later revision, and whether they are in the later one.
+    /// The files that are open in only one of this and a later revision, and whether they are in
+    /// the later one.
     pub fn open_files_changed(&self, later: &Snapshot) -> Vec<(FilePath, bool)> {
         let change = |change| match change {
             imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
@@ -97,18 +123,22 @@ impl Snapshot {
         self.open.diff(&later.open).map(change).collect()
     }
 
-    /// The files of which this and a later revision have different versions, or of which only one has any.
+    /// The files of which this and a later revision have different versions, or of which only one
+    /// has any.
     pub fn files_changed(&self, later: &Snapshot) -> Vec<FilePath> {
         use imbl::ordmap::DiffItem;
         let path = |change| match change {
-            DiffItem::Add(path, _) | DiffItem::Remove(path, _) | DiffItem::Update { new: (path, _), .. } => FilePath::clone(path),
+            DiffItem::Add(path, _)
+            | DiffItem::Remove(path, _)
+            | DiffItem::Update { new: (path, _), .. } => FilePath::clone(path),
         };
         self.files.diff(&later.files).map(path).collect()
     }
 
-    /// Whether another revision has the same files, configs, settings and nodes, so that only the data in the files may differ.
-    pub fn has_same_layout(&self, other: &Snapshot) -> bool {
-        Arc::ptr_eq(&self.layout, &other.layout)
+    /// Whether another revision has the same files, configs, settings and nodes, so that only the
+    /// data in the files may differ.
+    pub fn has_same_environments(&self, other: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.environments, &other.environments)
             && Arc::ptr_eq(&self.config, &other.config)
             && Arc::ptr_eq(&self.nodes, &other.nodes)
     }
@@ -118,9 +148,9 @@ impl Snapshot {
         &self.folders
     }
 
-    /// The layers.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
+    /// The environments.
+    pub fn environments(&self) -> &Environments {
+        &self.environments
     }
 
     /// The settings that it was made with.
@@ -134,28 +164,34 @@ impl Snapshot {
     }
 
     /// The nodes that the settings name sources for, of all environments.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn given_nodes(&self) -> &[Arc<Node>] {
         &self.nodes
     }
 
-    /// The nodes that an environment has: those of its own settings, or else of the workspace's.
-    pub fn nodes_of(&self, environment: &Environment) -> impl Iterator<Item = &Node> {
-        self.numbered_nodes_of(environment).map(|(_, node)| node)
+    /// The nodes that an environment has: those of its own settings, or else of the workspace's,
+    /// and those that the names of its data files show.
+    pub fn nodes_of<'a>(&self, environment: &'a Environment) -> &'a [Arc<Node>] {
+        environment.cache.nodes.get_or_init(|| list::nodes_of(self, environment))
     }
 
-    /// The same with their numbers among all nodes.
-    pub(super) fn numbered_nodes_of(&self, environment: &Environment) -> impl Iterator<Item = (usize, &Node)> {
-        let own = self.config.environments.get_key_value(&environment.root).map(|(root, _)| root);
-        self.nodes.iter().enumerate().filter(move |(_, node)| node.environment.as_ref() == own)
+    /// The nodes of all environments, each once: of what a file says, several environments may make
+    /// their own.
+    pub fn distinct_nodes(&self) -> &[Arc<Node>] {
+        self.environments.distinct_nodes.get_or_init(|| {
+            let mut known = HashSet::new();
+            let all = self.environments.all.iter().flat_map(|one| self.nodes_of(one));
+            all.chain(self.nodes.iter())
+                .filter(|node| known.insert((node.source.clone(), node.name.clone())))
+                .cloned()
+                .collect()
+        })
     }
 
-    /// The nodes of all environments, each once: of what a file says, several environments may make their own.
-    pub fn distinct_nodes(&self) -> Vec<&Node> {
-        if self.config.environments.is_empty() {
-            return self.nodes.iter().collect(); // as mostly, and asked after each change
-        }
-        let mut known = HashSet::new();
-        self.nodes.iter().filter(|node| known.insert((&node.source, &node.name))).collect()
+    /// The environments in few words.
+    pub fn overviews(&self) -> &[Overview] {
+        self.environments.overviews.get_or_init(|| {
+            self.environments.all.iter().map(|one| Overview::of(self, one)).collect()
+        })
     }
 
     /// What was wrong with those sources.
@@ -165,21 +201,28 @@ impl Snapshot {
 
     /// The first node with this certname, whatever environment has it.
     pub fn node(&self, name: &str) -> Option<&Node> {
-        self.nodes.iter().find(|node| &*node.name == name)
+        let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
+        match of(&self.nodes) {
+            Some(number) => Some(&self.nodes[number]),
+            None => of(self.distinct_nodes()).map(|number| &*self.distinct_nodes()[number]),
+        }
     }
 
-    /// The node that was chosen, or that the settings choose; `None` also for one that is not known, or no longer.
+    /// The node that was chosen, or that the settings choose; `None` also for one that is not
+    /// known, or no longer.
     pub fn selected(&self) -> Option<&Node> {
         self.node(self.selected_node()?)
     }
 
     /// The same among those that an environment has, by its own settings.
-    pub fn selected_in(&self, environment: &Environment) -> Option<&Node> {
-        let name = self.selected.as_deref().or(self.config_of(environment).nodes.default.as_deref())?;
-        self.nodes_of(environment).find(|node| &*node.name == name)
+    pub fn selected_in<'a>(&self, environment: &'a Environment) -> Option<&'a Node> {
+        let name =
+            self.selected.as_deref().or(self.config_of(environment).nodes.default.as_deref())?;
+        self.nodes_of(environment).iter().find(|node| &*node.name == name).map(|node| &**node)
     }
 
-    /// The certname of the node that was chosen, or that the settings choose, whether it is known or not.
+    /// The certname of the node that was chosen, or that the settings choose, whether it is known
+    /// or not.
     pub fn selected_node(&self) -> Option<&str> {
         self.selected.as_deref().or(self.config.common.nodes.default.as_deref())
     }
@@ -190,40 +233,62 @@ impl Snapshot {
     }
 
     /// Whether a node with this scope reads the file.
-    pub fn sees(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
-        Seeing::of(environment, path).by(scope, &self.view(environment))
+    pub fn reads(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        let readers = FileReaders::of(environment, path);
+        readers.is_read_by(scope, &self.view(environment)) == Some(Reads::Certainly)
     }
 
-    /// The nodes whose hierarchy includes the file.
-    pub fn nodes_seeing(&self, environment: &Environment, path: &FilePath) -> Vec<&Node> {
-        self.numbers_of_nodes_seeing(environment, path).filter_map(|number| self.nodes.get(number)).collect()
+    /// The nodes that read a file.
+    pub fn readers_of(&self, environment: &Environment, path: &FilePath) -> Arc<NodesReading> {
+        environment.cache.readers.get_or(path, || {
+            let (view, readers) = (self.view(environment), FileReaders::of(environment, path));
+            let nodes = self.nodes_of(environment);
+            let mut found = NodesReading::default();
+            for number in readers.candidates(nodes) {
+                let scope = nodes[number].scope_in(&environment.name);
+                let Some((reads, route)) = readers.way_of(&scope, &view) else { continue };
+                let is_certain = reads == Reads::Certainly;
+                let list = if is_certain { &mut found.certainly } else { &mut found.possibly };
+                list.push(number);
+                found.ways.push((number, route as u32 * 2 + u32::from(is_certain)));
+            }
+            Arc::new(found)
+        })
     }
 
-    /// The node whose hierarchy includes the file, if it is the only one.
-    pub fn only_node_seeing(&self, environment: &Environment, path: &FilePath) -> Option<&Node> {
-        let number = environment.only_node_seeing(path, || {
-            let mut numbers = self.numbers_of_nodes_seeing(environment, path);
-            numbers.next().filter(|_| numbers.next().is_none())
-        });
-        number.and_then(|number| self.nodes.get(number))
-    }
-
-    fn numbers_of_nodes_seeing<'a>(
-        &'a self,
+    /// The nodes whose hierarchy certainly includes the file.
+    pub fn nodes_reading<'a>(
+        &self,
         environment: &'a Environment,
-        path: &'a FilePath,
-    ) -> impl Iterator<Item = usize> + 'a {
-        let (view, seeing) = (self.view(environment), Seeing::of(environment, path));
-        let candidates = seeing.candidates(self).into_iter();
-        candidates.filter(move |number| seeing.by(&self.nodes[*number].scope_in(&environment.name), &view))
+        path: &FilePath,
+    ) -> Vec<&'a Arc<Node>> {
+        let nodes = self.nodes_of(environment);
+        self.readers_of(environment, path).certainly.iter().map(|number| &nodes[*number]).collect()
     }
 
-    /// The scope that values are shown for in a file: the chosen node's, or that of the only known node that sees the file,
-    /// or what the file's own path tells.
+    /// The node whose hierarchy includes the file, if no other one can include it.
+    ///
+    /// Of an inferred node only its own files are: there may be nodes that have no file.
+    pub fn only_node_reading<'a>(
+        &self,
+        environment: &'a Environment,
+        path: &FilePath,
+    ) -> Option<&'a Node> {
+        let readers = self.readers_of(environment, path);
+        let ([number], []) = (&readers.certainly[..], &readers.possibly[..]) else { return None };
+        let node = &*self.nodes_of(environment)[*number];
+        let is_named = |(_, value): (&str, &Value)| holds_text(value, &node.name);
+        let is_own = node.inferred.is_none()
+            || self.inferred_scope(environment, path).variables().any(is_named);
+        is_own.then_some(node)
+    }
+
+    /// The scope that values are shown for in a file: the chosen node's, or that of the only known
+    /// node that sees the file, or what the file's own path tells.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let scope = self.find_scope_for(environment, path);
-        // It is asked for by who looks something up, most often more than once.
-        environment.remember_levels_of(&scope);
+        // Callers look several keys up in one scope.
+        environment.cache.keep_levels_of(&scope);
         scope
     }
 
@@ -235,7 +300,7 @@ impl Snapshot {
         if !environment.reaches(path) {
             return inferred;
         }
-        match self.only_node_seeing(environment, path) {
+        match self.only_node_reading(environment, path) {
             Some(only) => only.scope_in(&environment.name),
             None => inferred,
         }
@@ -248,30 +313,38 @@ impl Snapshot {
             scope.derive(self.config_of(environment).nodes.derive.clone());
             scope
         };
-        environment.inferred_scope(path, infer)
+        environment.cache.scopes.get_or(path, || Arc::new(infer()))
     }
 
-    /// The context of lookups in an environment, as an editor wants them: broken files are read as far as they go.
-    pub fn context<'a>(&'a self, environment: &'a Environment, view: &'a EnvironmentView<'a>, scope: &'a Scope) -> Context<'a> {
+    /// The context of lookups in an environment, as an editor wants them: broken files are read as
+    /// far as they go.
+    pub fn context<'a>(
+        &'a self,
+        environment: &'a Environment,
+        view: &'a EnvironmentView<'a>,
+        scope: &'a Scope,
+    ) -> Context<'a> {
         Context {
             sources: view,
             global: environment.global.clone(),
             environment: environment.config.clone(),
             scope,
-            profile: self.config_of(environment).profile,
+            puppet: self.config_of(environment).puppet,
             decryptor: None,
             tolerant: true,
-            wanted: &self.wanted,
+            cancel: &self.cancel,
         }
     }
 
-    /// What decrypts values of an environment; `None` unless the user has switched it on. [`Snapshot::context`] leaves it out: rules
-    /// decrypt nothing, only answers to the user's own questions do.
+    /// What decrypts values of an environment; `None` unless the user has switched it on.
+    /// [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's own
+    /// questions do.
     pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
         self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
 
-    /// Whether [`keys`](Snapshot::keys) need not read much first, as they must where files or layers are others than before, or a long file is.
+    /// Whether [`keys`](Snapshot::keys) need not read much first, as they must where files or
+    /// layers are others than before, or a long file is.
     pub fn is_indexed(&self) -> bool {
         self.key_index.is_near(self)
     }
@@ -281,13 +354,36 @@ impl Snapshot {
         self.key_index.get(self)
     }
 
-    /// The least that must be so for a node to see all these files: a scope with the variables that their paths tell.
-    /// `None` when no node can see them all, or when it cannot be told.
-    pub fn scope_seeing(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
+    /// The names of the environment's own levels that name no existing file. Their data is not in
+    /// this workspace, so they may hold any key.
+    pub fn levels_without_files<'a>(&self, environment: &'a Environment) -> &'a [String] {
+        let find = || {
+            let paths: Vec<&FilePath> = self.files().map(|file| &file.path).collect();
+            environment.find_levels_without(&paths)
+        };
+        environment.cache.levels_without_files.get_or_init(find)
+    }
+
+    /// The least that must be so for a node to see all these files: a scope with the variables that
+    /// their paths tell. `None` when no node can see them all, or when it cannot be told.
+    pub fn scope_reading(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
         let mut scope = Scope::open(files.first()?.as_str());
-        let inferred: Vec<Arc<Scope>> = files.iter().map(|path| self.inferred_scope(environment, path)).collect();
-        for one in &inferred {
+        let inferred: Vec<Arc<Scope>> =
+            files.iter().map(|path| self.inferred_scope(environment, path)).collect();
+        scope.set("environment", Value::given(&environment.name));
+        let mut is_told = false;
+        for (path, one) in files.iter().zip(&inferred) {
             for (name, value) in one.variables() {
+                // Most paths do not tell the environment.
+                if name == "environment" {
+                    if !environment.tells_environment(path) {
+                        continue;
+                    }
+                    if !std::mem::replace(&mut is_told, true) {
+                        scope.set(name, value.clone());
+                        continue;
+                    }
+                }
                 let value = match scope.get(name) {
                     Variable::Known(known) => united(&known, value)?,
                     _ => value.clone(),
@@ -306,9 +402,19 @@ impl Snapshot {
     }
 }
 
+/// Whether a value, or a part of it, is this text.
+fn holds_text(value: &Value, text: &str) -> bool {
+    match value.as_hash() {
+        Some(hash) => hash.values().any(|member| holds_text(&member.value, text)),
+        None => value.as_str() == Some(text),
+    }
+}
+
 /// Two partial values of one variable as one; `None` when they differ.
 fn united(one: &Value, other: &Value) -> Option<Value> {
-    let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else { return (one == other).then(|| one.clone()) };
+    let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else {
+        return (one == other).then(|| one.clone());
+    };
     let mut both = a.clone();
     for (key, member) in b {
         let value = match a.get(key) {
@@ -317,7 +423,7 @@ fn united(one: &Value, other: &Value) -> Option<Value> {
         };
         both.insert(key.clone(), Member { key_origin: None, value });
     }
-    Some(Value::hash(both, None))
+    Some(Value::hash(both, Provenance::written(None)))
 }
 
 /// A snapshot as one environment's lookups see it: modules are the environment's own.
@@ -349,108 +455,63 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn is_indexed(&self, path: &FilePath) -> bool {
-        self.environment.is_some_and(|environment| environment.are_formats_one && environment.reaches(path))
+        self.environment
+            .is_some_and(|environment| environment.are_formats_one && environment.reaches(path))
     }
 
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
-        let from = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
-        let files = self.snapshot.files.range(from..);
-        files
-            .map(|(path, _)| path)
-            .skip_while(|path| path.as_str() < prefix && !path.as_str().starts_with(prefix))
-            .take_while(|path| path.as_str().starts_with(prefix))
-            .cloned()
-            .collect()
+        self.snapshot.paths_starting_with(prefix).cloned().collect()
     }
 
-    fn located(&self, scope: &Scope, layer: &Layer, locate: Locate<'_>) -> Result<LocatedLayer, LookupError> {
-        self.environment.map_or_else(locate, |environment| environment.located(scope, layer, locate))
+    fn located(
+        &self,
+        scope: &Scope,
+        layer: &Layer,
+        locate: Locate<'_>,
+    ) -> Result<LocatedLayer, LookupError> {
+        self.environment
+            .map_or_else(locate, |environment| environment.cache.located(scope, layer, locate))
     }
 
     fn module(&self, name: &str) -> ModuleLayer {
         match self.environment.and_then(|environment| environment.modules.get(name)) {
             None => ModuleLayer::NotFound,
-            Some(module) => module.config.clone().map_or(ModuleLayer::WithoutConfig, ModuleLayer::Config),
+            Some(module) => {
+                module.config.clone().map_or(ModuleLayer::WithoutConfig, ModuleLayer::Config)
+            }
         }
-    }
-
-    fn map_datadir(&self, datadir: &str) -> String {
-        let exists = |path: &FilePath| self.snapshot.names.entries.contains_key(path);
-        let root = self.environment.map(|environment| &environment.root);
-        let config = root.map_or(&self.snapshot.config.common, |root| self.snapshot.config.of(root));
-        config.path_mappings.map(datadir, root, &exists)
     }
 }
 
 impl EnvironmentView<'_> {
     /// The data of a file as the level that reads it reads it.
     pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
-        let reader = self.environment.and_then(|environment| environment.reader(path)).unwrap_or(Reader::Yaml);
+        let reader = self
+            .environment
+            .and_then(|environment| environment.reader(path))
+            .unwrap_or(Reader::Yaml);
         self.data(path, reader)
     }
 
-    /// What stands under a root key in the files that the environment's levels read, in the order of their paths.
+    /// What stands under a root key in the files that the environment's levels read, in the order
+    /// of their paths.
     pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
-        let is_read = |path: &&FilePath| self.environment.is_some_and(|environment| environment.reaches(path));
+        let is_read = |path: &&FilePath| {
+            self.environment.is_some_and(|environment| environment.reaches(path))
+        };
         let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
         files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
     }
 
     /// Whether any of them defines a root key.
     pub fn is_defined(&self, root: &str) -> bool {
-        // What is in the index is read by some environment: with one there is, most of the time, it is by that.
-        let is_the_only_one = self.snapshot.layout.environments.len() == 1;
-        if is_the_only_one { !self.snapshot.keys().definitions(root).is_empty() } else { self.definitions(root).next().is_some() }
-    }
-}
-
-impl Listing for Names {
-    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
-        Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
-    }
-}
-
-/// The names of files and folders on disk, and of files that only an editor has.
-#[derive(Debug, Default)]
-pub struct Names {
-    /// Everything, by path: what is on disk, and every file of the snapshot.
-    pub entries: foldhash::HashMap<FilePath, Entry>,
-    /// What lies directly in each folder, sorted by bytes.
-    pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
-    /// What globs name, once they were asked for: the same ones are with every lookup.
-    globs: RwLock<HashMap<String, Arc<[FilePath]>>>,
-}
-
-/// How many globs are remembered: variables may make more of one than are worth it.
-const MAX_GLOBS: usize = 4096;
-
-impl Names {
-    /// The names of these entries.
-    pub fn new(entries: BTreeMap<FilePath, Entry>) -> Names {
-        let mut children: HashMap<FilePath, Vec<(String, EntryKind)>> = HashMap::new();
-        for (path, entry) in &entries {
-            let Some(folder) = path.parent() else { continue };
-            let kind = match entry {
-                Entry::File(_) => EntryKind::File,
-                Entry::Folder { linked: false } => EntryKind::Folder,
-                Entry::Folder { linked: true } => EntryKind::LinkedFolder,
-            };
-            children.entry(folder).or_default().push((path.name().to_owned(), kind));
+        // What is in the index is read by some environment: with one there is, most of the time, it
+        // is by that.
+        let is_the_only_one = self.snapshot.environments.all.len() == 1;
+        if is_the_only_one {
+            !self.snapshot.keys().definitions(root).is_empty()
+        } else {
+            self.definitions(root).next().is_some()
         }
-        children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
-        Names { entries: entries.into_iter().collect(), children, globs: RwLock::default() }
-    }
-
-    /// The files and folders that a pattern names, in Ruby's order.
-    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
-        if let Some(known) = self.globs.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
-            return known.clone();
-        }
-        let found: Arc<[FilePath]> = glob(pattern, self).into();
-        let mut globs = self.globs.write().unwrap_or_else(PoisonError::into_inner);
-        if globs.len() < MAX_GLOBS {
-            globs.insert(pattern.to_owned(), found.clone());
-        }
-        found
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fixture::Fixture;
-use crate::hiera::Wanted;
-use crate::hiera::print::{PrintOptions, json};
 use crate::hiera::scope::Scope;
+use crate::puppet::print::{PrintOptions, json};
+use crate::text::CancelToken;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::fs::{Entry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::workspace::{Change, WorkspaceConfig, scan};
 
-/// A site whose manifest derives location, role and variant from names of the form LOCATION-ROLE[-VARIANT]-ID.
+/// A site whose manifest derives location, role and variant from names of the form
+/// LOCATION-ROLE[-VARIANT]-ID.
 const SITE: &str = "
 #- /.hiera-ls.yaml
 nodes:
@@ -56,13 +57,17 @@ fn known(scope: &Scope) -> String {
 fn a_path_tells_variables_and_rules_tell_more() {
     let snapshot = Fixture::new(SITE).snapshot;
     for (file, expected) in [
-        ("nodes/bgo/bgo-api-01.yaml", r#"id="01" location="bgo" role="api" variant="" verified_host="bgo-api-01""#),
+        (
+            "nodes/bgo/bgo-api-01.yaml",
+            r#"id="01" location="bgo" role="api" variant="" verified_host="bgo-api-01""#,
+        ),
         (
             "nodes/bgo/bgo-compute-vgpu-53.yaml",
             r#"id="53" location="bgo" role="compute" variant="vgpu" verified_host="bgo-compute-vgpu-53""#,
         ),
         ("bgo/roles/api.yaml", r#"location="bgo" role="api""#),
-        // Two locations can name it, as role compute-vgpu and as its variant: only what both say is known.
+        // Two locations can name it, as role compute-vgpu and as its variant: only what both say is
+        // known.
         ("bgo/roles/compute-vgpu.yaml", r#"location="bgo""#),
         // The two variables cannot be told apart.
         ("bgo/platform/el8.yaml", r#"location="bgo""#),
@@ -71,7 +76,8 @@ fn a_path_tells_variables_and_rules_tell_more() {
         ("common/common.yaml", ""),
     ] {
         let path = FilePath::new(&format!("/hieradata/{file}"));
-        let environment = snapshot.layout().environment_of(&path).expect("the site's environment").clone();
+        let environment =
+            snapshot.environments().environment_of(&path).expect("the site's environment").clone();
         assert_eq!(known(&snapshot.inferred_scope(&environment, &path)), expected, "{file}");
     }
 }
@@ -80,20 +86,32 @@ fn a_path_tells_variables_and_rules_tell_more() {
 fn a_file_whose_variables_cannot_be_told_apart_is_seen_all_the_same() {
     let snapshot = Fixture::new(SITE).snapshot;
     let path = FilePath::new("/hieradata/bgo/platform/el8.yaml");
-    let environment = snapshot.layout().environment_of(&path).expect("the site's environment").clone();
+    let environment =
+        snapshot.environments().environment_of(&path).expect("the site's environment").clone();
     let scope = snapshot.inferred_scope(&environment, &path);
-    assert!(snapshot.sees(&environment, &scope, &path));
-    assert!(!snapshot.sees(&environment, &scope, &FilePath::new("/hieradata/nodes/bgo/bgo-api-01.yaml")));
+    assert!(snapshot.reads(&environment, &scope, &path));
+    assert!(!snapshot.reads(
+        &environment,
+        &scope,
+        &FilePath::new("/hieradata/nodes/bgo/bgo-api-01.yaml")
+    ));
 }
 
 #[test]
 fn paths_that_contradict_each_other_are_seen_by_nobody() {
     let snapshot = Fixture::new(SITE).snapshot;
     let path = |name: &str| FilePath::new(&format!("/hieradata/{name}"));
-    let environment = snapshot.layout().environment_of(&path("common/common.yaml")).expect("the site's environment").clone();
-    let together = |files: &[&FilePath]| snapshot.scope_seeing(&environment, files).is_some();
-    let (node, other, role) =
-        (path("nodes/bgo/bgo-api-01.yaml"), path("nodes/bgo/bgo-compute-vgpu-53.yaml"), path("bgo/roles/api.yaml"));
+    let environment = snapshot
+        .environments()
+        .environment_of(&path("common/common.yaml"))
+        .expect("the site's environment")
+        .clone();
+    let together = |files: &[&FilePath]| snapshot.scope_reading(&environment, files).is_some();
+    let (node, other, role) = (
+        path("nodes/bgo/bgo-api-01.yaml"),
+        path("nodes/bgo/bgo-compute-vgpu-53.yaml"),
+        path("bgo/roles/api.yaml"),
+    );
     assert!(together(&[&node, &role]), "a node and its role");
     assert!(!together(&[&node, &other]), "two nodes");
     assert!(!together(&[&other, &role]), "a node and a role that the rules say is not its own");
@@ -123,17 +141,22 @@ a: 2
     )
     .snapshot;
     let mut found: Vec<String> = snapshot
-        .layout()
-        .environments
+        .environments()
+        .all
         .iter()
         .filter(|environment| environment.root.as_str() != "/")
-        .map(|environment| format!("{} {:?}", environment.name, environment.modules.keys().collect::<Vec<_>>()))
+        .map(|environment| {
+            format!("{} {:?}", environment.name, environment.modules.keys().collect::<Vec<_>>())
+        })
         .collect();
     found.sort();
     assert_eq!(found, [r#"production ["ntp"]"#, r#"staging ["ntp"]"#]);
     let module_data = FilePath::new("/environments/production/modules/ntp/data/common.yaml");
-    let environment = snapshot.layout().environment_of(&module_data).expect("an environment");
-    assert_eq!((environment.name.as_str(), environment.layer(&module_data).is_some()), ("production", true));
+    let environment = snapshot.environments().environment_of(&module_data).expect("an environment");
+    assert_eq!(
+        (environment.name.as_str(), environment.layer(&module_data).is_some()),
+        ("production", true)
+    );
 }
 
 #[test]
@@ -193,10 +216,18 @@ a: 1
     );
     let known = |fixture: &Fixture| {
         let snapshot = fixture.workspace.snapshot();
-        snapshot.nodes().iter().map(|node| format!("{} {}", node.name, node.source.name())).collect::<Vec<_>>()
+        snapshot
+            .given_nodes()
+            .iter()
+            .map(|node| format!("{} {}", node.name, node.source.name()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(known(&fixture), ["a.example.net a.yaml", "b.example.net a.yaml"]);
-    fixture.workspace.apply(Change::Folders(vec![FilePath::new("/"), FilePath::new("/nodes/.."), FilePath::new("/nodes")]));
+    fixture.workspace.apply(Change::Folders(vec![
+        FilePath::new("/"),
+        FilePath::new("/nodes/.."),
+        FilePath::new("/nodes"),
+    ]));
     assert_eq!(fixture.workspace.snapshot().folders().len(), 2);
     let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
     fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
@@ -206,15 +237,24 @@ a: 1
 /// The folders of the environments, sorted.
 fn environments(text: &str) -> Vec<String> {
     let snapshot = Fixture::new(text).snapshot;
-    let mut roots: Vec<String> = snapshot.layout().environments.iter().map(|found| found.root.to_string()).collect();
+    let mut roots: Vec<String> =
+        snapshot.environments().all.iter().map(|found| found.root.to_string()).collect();
     roots.sort();
     roots
 }
 
 #[test]
 fn a_config_among_tests_and_templates_makes_no_environment() {
-    let mut text = String::from("#- /hiera.yaml\nversion: 5\n#- /environments/dev/hiera.yaml\nversion: 5\n");
-    for folder in ["spec/fixtures", "fixtures/x", "site/puppet/files", "site/puppet/templates/a/b", "vendor/x", "examples"] {
+    let mut text =
+        String::from("#- /hiera.yaml\nversion: 5\n#- /environments/dev/hiera.yaml\nversion: 5\n");
+    for folder in [
+        "spec/fixtures",
+        "fixtures/x",
+        "site/puppet/files",
+        "site/puppet/templates/a/b",
+        "vendor/x",
+        "examples",
+    ] {
         text.push_str(&format!("#- /{folder}/hiera.yaml\nversion: 5\n"));
     }
     text.push_str("#- /nodes/my-hiera.yaml\na: 1\n");
@@ -223,17 +263,25 @@ fn a_config_among_tests_and_templates_makes_no_environment() {
 
 #[test]
 fn another_limit_has_other_files_read() {
-    let mut fixture =
-        Fixture::new(&format!("#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n", "x".repeat(200)));
+    let mut fixture = Fixture::new(&format!(
+        "#- /.hiera-ls.yaml\nmaxFileSize: 100\n#- /data/common.yaml\na: {}\n",
+        "x".repeat(200)
+    ));
     let is_text = |fixture: &Fixture| {
-        fixture.workspace.snapshot().file(&FilePath::new("/data/common.yaml")).is_some_and(|file| file.text().is_some())
+        fixture
+            .workspace
+            .snapshot()
+            .file(&FilePath::new("/data/common.yaml"))
+            .is_some_and(|file| file.text().is_some())
     };
     assert!(!is_text(&fixture));
-    let config = WorkspaceConfig { max_file_size: 1000, ..fixture.workspace.snapshot().config().clone() };
+    let config =
+        WorkspaceConfig { max_file_size: 1000, ..fixture.workspace.snapshot().config().clone() };
     fixture.workspace.apply(Change::Configure(config.into()));
     look(&mut fixture.workspace, &fixture.fs);
     assert!(is_text(&fixture));
-    let config = WorkspaceConfig { max_file_size: 100, ..fixture.workspace.snapshot().config().clone() };
+    let config =
+        WorkspaceConfig { max_file_size: 100, ..fixture.workspace.snapshot().config().clone() };
     fixture.workspace.apply(Change::Configure(config.into()));
     look(&mut fixture.workspace, &fixture.fs);
     assert!(!is_text(&fixture), "and a lowered one has them not read");
@@ -252,11 +300,14 @@ other::x: 1
 #- /data/last.yaml
 ntp::y: 1
 ";
-    let alone = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"puppetlabs-ntp\"}}\n"));
+    let alone =
+        Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"puppetlabs-ntp\"}}\n"));
     let codes: Vec<&str> = alone.findings().iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["foreign-module-key"], "{}", alone.rendered_findings());
-    assert_eq!(alone.snapshot.layout().environments[0].modules.keys().collect::<Vec<_>>(), ["ntp"]);
-    let repo = Fixture::new(&format!("{files}#- /metadata.json\n{{\"name\": \"x/control\"}}\n#- /Puppetfile\nforge 'x'\n"));
+    assert_eq!(alone.snapshot.environments().all[0].modules.keys().collect::<Vec<_>>(), ["ntp"]);
+    let repo = Fixture::new(&format!(
+        "{files}#- /metadata.json\n{{\"name\": \"x/control\"}}\n#- /Puppetfile\nforge 'x'\n"
+    ));
     let codes: Vec<&str> = repo.findings().iter().map(|finding| finding.rule.code).collect();
     assert!(codes.contains(&"config-error"), "{}", repo.rendered_findings());
 }
@@ -306,14 +357,19 @@ a: 1
 ";
     let snapshot = Fixture::new(text).snapshot;
     let path = FilePath::new("/environments/dev/data/dev.yaml");
-    let environment = snapshot.layout().environment_of(&path).expect("the environment");
-    let seeing: Vec<&str> = snapshot.nodes_seeing(environment, &path).iter().map(|node| &*node.name).collect();
+    let environment = snapshot.environments().environment_of(&path).expect("the environment");
+    let seeing: Vec<&str> =
+        snapshot.nodes_reading(environment, &path).iter().map(|node| &*node.name).collect();
     assert_eq!(seeing, ["a"]);
     assert_eq!(known_environment(&snapshot.scope_for(environment, &path)), "dev");
 }
 
 fn known_environment(scope: &Scope) -> String {
-    scope.variables().find(|(name, _)| *name == "environment").map(|(_, value)| value.to_text().into_owned()).unwrap_or_default()
+    scope
+        .variables()
+        .find(|(name, _)| *name == "environment")
+        .map(|(_, value)| value.to_text().into_owned())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -357,11 +413,16 @@ site::x: 1
 #[test]
 fn a_repository_of_hiera_3_is_read_where_it_would_be_deployed() {
     let snapshot = Fixture::new(OF_HIERA_3).snapshot;
-    let paths = |key: &str| snapshot.keys().definitions(key).iter().map(FilePath::to_string).collect::<Vec<_>>();
-    assert_eq!(paths("motd"), ["/hieradata/common.json", "/hieradata/common.yaml", "/hieradata/nodes/web01.yaml"]);
+    let paths = |key: &str| {
+        snapshot.keys().definitions(key).iter().map(FilePath::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        paths("motd"),
+        ["/hieradata/common.json", "/hieradata/common.yaml", "/hieradata/nodes/web01.yaml"]
+    );
     assert_eq!(paths("site::x"), ["/site/site/d/main.yaml"]);
     let common = FilePath::new("/hieradata/common.yaml");
-    let environment = snapshot.layout().environment_of(&common).expect("an environment");
+    let environment = snapshot.environments().environment_of(&common).expect("an environment");
     assert!(environment.config.is_none(), "its own layer has nothing");
     assert_eq!(
         known(&snapshot.inferred_scope(environment, &FilePath::new("/hieradata/nodes/web01.yaml"))),
@@ -375,10 +436,21 @@ fn a_repository_of_hiera_3_is_checked() {
     let codes: Vec<(&str, String)> = fixture
         .findings()
         .iter()
-        .map(|finding| (finding.rule.code, fixture.snapshot.path(finding.span.file).expect("a file").to_string()))
+        .map(|finding| {
+            (
+                finding.rule.code,
+                fixture.snapshot.path(finding.span.file).expect("a file").to_string(),
+            )
+        })
         .collect();
-    let expected = [("config-deprecated", "/hiera.yaml"), ("config-deprecated", "/site/site/hiera.yaml")];
-    assert_eq!(codes, expected.map(|(code, path)| (code, path.to_owned())), "{}", fixture.rendered_findings());
+    let expected =
+        [("config-deprecated", "/hiera.yaml"), ("config-deprecated", "/site/site/hiera.yaml")];
+    assert_eq!(
+        codes,
+        expected.map(|(code, path)| (code, path.to_owned())),
+        "{}",
+        fixture.rendered_findings()
+    );
 }
 
 #[test]
@@ -403,16 +475,25 @@ b: 1
 ";
     let snapshot = Fixture::new(files).snapshot;
     let environment = |root: &str| {
-        let environments = &snapshot.layout().environments;
-        environments.iter().find(|environment| environment.root.as_str() == root).expect("an environment")
+        let environments = &snapshot.environments().all;
+        environments
+            .iter()
+            .find(|environment| environment.root.as_str() == root)
+            .expect("an environment")
     };
-    assert_eq!(snapshot.keys().definitions("a").len() + snapshot.keys().definitions("m::k").len(), 2);
-    assert!(environment("/environments/a").config.as_ref().is_some_and(|config| config.file.is_none()));
+    assert_eq!(
+        snapshot.keys().definitions("a").len() + snapshot.keys().definitions("m::k").len(),
+        2
+    );
+    assert!(
+        environment("/environments/a").config.as_ref().is_some_and(|config| config.file.is_none())
+    );
     let off = environment("/environments/b");
     assert!(off.config.is_none() && snapshot.keys().definitions("b").is_empty());
     assert!(off.has_opaque_level(), "a function is not called");
     // OpenVox has no such setting for environments, and still has it for modules.
-    let openvox = Fixture::new(&format!("{files}#- /.hiera-ls.yaml\npuppet: {{version: 9}}\n")).snapshot;
+    let openvox =
+        Fixture::new(&format!("{files}#- /.hiera-ls.yaml\npuppet: {{version: 9}}\n")).snapshot;
     assert!(openvox.keys().definitions("a").is_empty());
     assert_eq!(openvox.keys().definitions("b").len(), 1);
 }
@@ -429,8 +510,11 @@ k: 2
 ";
     let snapshot = Fixture::new(text).snapshot;
     assert_eq!(snapshot.keys().definitions("k").len(), 2);
-    let environment = &snapshot.layout().environments[0];
-    assert_eq!(environment.layer(&FilePath::new("/etc/data/common.yaml")), Some(&crate::hiera::config::Layer::Global));
+    let environment = &snapshot.environments().all[0];
+    assert_eq!(
+        environment.layer(&FilePath::new("/etc/data/common.yaml")),
+        Some(&crate::hiera::config::Layer::Global)
+    );
 }
 
 #[test]
@@ -457,7 +541,8 @@ fn nodes_come_from_outside_the_workspace_where_the_user_says_so() {
         let mut workspace = crate::workspace::Workspace::new(config, vec![FilePath::new("/site")]);
         let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
         workspace.apply(Change::Scanned(Box::new(scanned)));
-        let names: Vec<String> = workspace.snapshot().nodes().iter().map(|node| node.name.to_string()).collect();
+        let names: Vec<String> =
+            workspace.snapshot().given_nodes().iter().map(|node| node.name.to_string()).collect();
         assert_eq!(names, expected, "{source}");
         assert!(workspace.snapshot().files().all(|file| file.path.as_str().starts_with("/site/")));
     }
@@ -469,7 +554,8 @@ fn site() -> (crate::workspace::fs::MemoryFs, crate::workspace::Workspace) {
     fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, glob: '*.yaml'}]\n");
     fs.write("/site/data/common.yaml", "a: 1\n");
     fs.write("/site/data/other.yaml", "b: 1\n");
-    let mut workspace = crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
+    let mut workspace =
+        crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
     look(&mut workspace, &fs);
     (fs, workspace)
 }
@@ -494,14 +580,14 @@ fn of_files_that_are_swapped_on_disk_only_these_are_read_anew() {
     fs.write("/site/data/common.yaml", "c: 1\n");
     look(&mut workspace, &fs);
     let swapped = workspace.snapshot();
-    assert!(swapped.has_same_layout(&before) && swapped.is_indexed());
+    assert!(swapped.has_same_environments(&before) && swapped.is_indexed());
     assert_eq!(swapped.files_changed(&before), [FilePath::new("/site/data/common.yaml")]);
     assert_eq!(keys(&swapped), ["b", "c"]);
     fs.write("/site/data/more.yaml", "d: 1\n");
     fs.remove("/site/data/other.yaml");
     look(&mut workspace, &fs);
     let others = workspace.snapshot();
-    assert!(!others.has_same_layout(&swapped), "other files may mean another hierarchy");
+    assert!(!others.has_same_environments(&swapped), "other files may mean another hierarchy");
     assert_eq!(keys(&others), ["c", "d"]);
     fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, path: 'common.yaml'}]\n");
     look(&mut workspace, &fs);
@@ -518,7 +604,11 @@ impl FileSystem for Refusing<'_> {
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
         let refused = self.1 && path.name() == "common.yaml";
-        if refused { Err(ReadError::Other("Permission denied".into())) } else { self.0.read(path, max_size) }
+        if refused {
+            Err(ReadError::Other("Permission denied".into()))
+        } else {
+            self.0.read(path, max_size)
+        }
     }
 
     fn entry(&self, path: &FilePath) -> Option<Entry> {
@@ -564,7 +654,8 @@ fn an_index_is_made_anew_only_where_files_or_layers_are_others() {
     let fs = crate::workspace::fs::MemoryFs::new();
     fs.write("/site/hiera.yaml", "version: 5\n");
     fs.write("/site/data/common.yaml", "a: 1\n");
-    let mut workspace = crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
+    let mut workspace =
+        crate::workspace::Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/site")]);
     let scanned = scan::scan(&workspace.scan_request(), &fs, &|_| {});
     workspace.apply(Change::Scanned(Box::new(scanned)));
     assert!(!workspace.snapshot().is_indexed());
@@ -588,13 +679,22 @@ fn what_takes_long_to_read_makes_nobody_else_wait() {
         snapshot.keys();
         (is_indexed, snapshot.is_indexed())
     };
-    let edit = |at: usize| Change::Edit(path.clone(), vec![(TextRange::empty(at as u32), "x".to_owned())]);
+    let edit =
+        |at: usize| Change::Edit(path.clone(), vec![(TextRange::empty(at as u32), "x".to_owned())]);
     assert_eq!(is_indexed_after(Change::Open(path.clone(), text.clone())), (false, true));
-    assert_eq!(is_indexed_after(edit(text.find("value").unwrap())), (true, true), "an entry is soon read");
+    assert_eq!(
+        is_indexed_after(edit(text.find("value").unwrap())),
+        (true, true),
+        "an entry is soon read"
+    );
     let everywhere = text.replace("value", "word");
-    assert_eq!(is_indexed_after(Change::Replace(path.clone(), everywhere)), (false, true), "all of the file is not");
-    let anchored = format!("a: &a 1\nb: *a\n{text}");
-    assert_eq!(is_indexed_after(Change::Replace(path.clone(), anchored)), (false, true));
+    assert_eq!(
+        is_indexed_after(Change::Replace(path.clone(), everywhere)),
+        (false, true),
+        "all of the file is not"
+    );
+    let merged = format!("a: &a {{b: 1}}\n<<: *a\n{text}");
+    assert_eq!(is_indexed_after(Change::Replace(path.clone(), merged)), (false, true));
     assert_eq!(is_indexed_after(edit(4_000)), (false, true), "nor what cannot be cut");
 }
 
@@ -605,7 +705,10 @@ fn where_files_stay_the_same_their_names_do() {
     let config = FilePath::new("/site/hiera.yaml");
     workspace.apply(Change::Open(config.clone(), "version: 5\n".into()));
     let edited = workspace.snapshot();
-    assert!(std::sync::Arc::ptr_eq(&edited.names, &before.names) && !edited.has_same_layout(&before));
+    assert!(
+        std::sync::Arc::ptr_eq(&edited.names, &before.names)
+            && !edited.has_same_environments(&before)
+    );
     workspace.apply(Change::Open(FilePath::new("/site/data/new.yaml"), "c: 1\n".into()));
     let with_another = workspace.snapshot();
     assert!(!std::sync::Arc::ptr_eq(&with_another.names, &before.names));
@@ -625,26 +728,76 @@ fn before_the_first_entry_there_is_none() {
     workspace.apply(Change::Open(path.clone(), "# a head\n---\na: 1\nb: 2\n".into()));
     let snapshot = workspace.snapshot();
     let file = snapshot.file(&path).unwrap();
-    let part = |offset| file.part_at(offset, &Wanted::default()).map(|part| part.text.into_owned());
-    assert_eq!([0, 9, 13, 18].map(part), [None, None, Some("a: 1\n".to_owned()), Some("b: 2\n".to_owned())]);
+    let part =
+        |offset| file.part_at(offset, &CancelToken::default()).map(|part| part.text.into_owned());
+    assert_eq!(
+        [0, 9, 13, 18].map(part),
+        [None, None, Some("a: 1\n".to_owned()), Some("b: 2\n".to_owned())]
+    );
 }
 
 #[test]
 fn a_tree_that_is_left_off_is_not_taken_for_the_file() {
     // A file that is one part: its tree is kept.
     let text: String = (0..2_000).map(|n| format!("  key_{n}: [1, 2]\n")).collect();
-    let fixture =
-        Fixture::new(&format!("#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\n{{a: 1,\n{}}}\n", text.replace("]\n", "],\n")));
+    let fixture = Fixture::new(&format!(
+        "#- /hiera.yaml\nversion: 5\n#- /data/common.yaml\n{{a: 1,\n{}}}\n",
+        text.replace("]\n", "],\n")
+    ));
     let file = fixture.snapshot.file(&FilePath::new("/data/common.yaml")).unwrap();
     let asked = std::sync::Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let unwanted = Wanted::as_long_as(move || {
+    let cancelled = CancelToken::new(move || {
         count.fetch_add(1, Ordering::Relaxed);
-        false
+        true
     });
-    assert!(file.part_at(1, &unwanted).is_none());
+    assert!(file.part_at(1, &cancelled).is_none());
     assert_eq!(asked.load(Ordering::Relaxed), 1, "nothing is read after the first no");
-    let nodes = |wanted: &Wanted| file.part_at(1, wanted).unwrap().tree.nodes.len();
-    assert!(nodes(&Wanted::default()) > 8_000, "all of it is read");
-    assert!(nodes(&unwanted) > 8_000, "what is known need not be read");
+    let nodes = |cancel: &CancelToken| file.part_at(1, cancel).unwrap().tree.nodes.len();
+    assert!(nodes(&CancelToken::default()) > 8_000, "all of it is read");
+    assert!(nodes(&cancelled) > 8_000, "what is known need not be read");
+}
+
+#[test]
+fn a_path_that_tells_the_environment_beats_its_default() {
+    let snapshot = Fixture::new(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Environment, path: '%{environment}.yaml'}
+  - {name: Site, path: 'sites/%{environment}/%{site}.yaml'}
+  - {name: Common, path: common.yaml}
+#- /data/production.yaml
+a: 1
+#- /data/staging.yaml
+a: 1
+#- /data/sites/staging/west.yaml
+a: 1
+#- /data/common.yaml
+a: 1
+",
+    )
+    .snapshot;
+    let environment = &snapshot.environments().all[0];
+    let path = |name: &str| FilePath::new(&format!("/data/{name}.yaml"));
+    for (file, expected) in [
+        ("staging", "staging"),
+        ("production", "production"),
+        ("sites/staging/west", "staging"),
+        ("common", "production"),
+    ] {
+        let scope = snapshot.inferred_scope(environment, &path(file));
+        assert_eq!(known_environment(&scope), expected, "{file}");
+        assert!(snapshot.reads(environment, &scope, &path(file)), "{file}");
+    }
+    let together = |files: [&str; 2]| {
+        let files = files.map(path);
+        let files: Vec<&FilePath> = files.iter().collect();
+        snapshot.scope_reading(environment, &files).map(|scope| known_environment(&scope))
+    };
+    assert_eq!(together(["common", "staging"]).as_deref(), Some("staging"));
+    assert_eq!(together(["sites/staging/west", "common"]).as_deref(), Some("staging"));
+    assert_eq!(together(["common", "common"]).as_deref(), Some("production"));
+    assert_eq!(together(["production", "staging"]), None);
 }

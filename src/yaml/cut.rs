@@ -1,18 +1,22 @@
-//! A text cut into its top-level entries, each of which can be read by itself and means the same as in its place.
+//! A text cut into its top-level entries, each of which can be read by itself and means the same as
+//! in its place.
 //!
-//! That holds for the plain form of data files: one document, a block mapping at column 0, no anchor that another entry refers to.
-//! libyaml begins anew at each key at column 0, so a run of lines that is accepted by itself is read the same within its text. Whatever
-//! stands at column 0 within quotes or brackets is refused by itself, and belongs to the entry above it.
+//! That holds for the plain form of data files: one document, a block mapping at column 0. An alias
+//! of an anchor in another entry has no target in its entry's tree: it stands for the last anchor of
+//! its name in the entries above. libyaml begins anew at each key at column 0, so a run of
+//! lines that is accepted by itself is read the same within its text. Whatever stands at column 0
+//! within quotes or brackets is refused by itself, and belongs to the entry above it.
 //!
-//! An entry that libyaml refuses ends at the next line that looks like a key. Others are read as if it were none of them: what an
-//! entry is depends on nothing above it, and of what is below on no more than was read to see it. [`cut`] cuts a whole text so, a
-//! [`Cutter`] reads again, after an edit, what depends on it.
+//! An entry that libyaml refuses ends at the next line that looks like a key. Others are read as if
+//! it were none of them: what an entry is depends on nothing above it, and of what is below on no
+//! more than was read to see it. [`cut`] cuts a whole text so, a [`Cutter`] reads again, after an
+//! edit, what depends on it.
 
 use std::borrow::Cow;
 
 use super::parse::{Builder, Run, accepted, bad_char};
-use super::recover;
 use super::tree::{NodeId, NodeKind, SyntaxError, Tree};
+use super::{json, recover};
 use crate::text::{Text, TextRange};
 
 /// A top-level entry of a text.
@@ -20,38 +24,68 @@ use crate::text::{Text, TextRange};
 pub struct Entry {
     /// Its bytes: from the start of its key's line to that of the next entry's.
     pub range: TextRange,
-    /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from the start of `range`.
+    /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
+    /// the start of `range`.
     pub tree: Tree,
     /// Why it is refused, if it is; then `tree` is what stands of it.
     pub refused: Option<Refused>,
+    /// Whether it is no entry, but all that stands behind the first document; then `tree` is empty.
+    pub is_behind_document: bool,
 }
 
-/// Why libyaml refuses an entry where it stands.
+/// What a text is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Syntax {
+    /// YAML, as libyaml reads it.
+    #[default]
+    Yaml,
+    /// JSON, as Ruby's library does.
+    Json,
+}
+
+/// Why libyaml, or Ruby's JSON, refuses an entry where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted from the entry's start.
+    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted
+    /// from the entry's start.
     pub verdict: SyntaxError,
-    /// Whether what it was reading is the mapping that the entries are members of: that began with the first one.
+    /// Whether what it was reading is the mapping that the entries are members of: that began with
+    /// the first one.
     pub is_of_root: bool,
-    /// How many bytes from the entry's start on were looked at to see that it is refused, and where it ends.
+    /// How many bytes from the entry's start on were looked at to see that it is refused, and where
+    /// it ends.
     pub reach: u32,
 }
 
-/// How many times as much as the text is read of entries that are refused before cutting is given up.
+/// How many times as much as the text is read of entries that are refused before cutting is given
+/// up.
 const PATIENCE: u64 = 6;
 
-/// The entries of a whole text; `None` when it has no such form. What is before the first belongs to none.
-pub fn cut(text: &str) -> Option<Vec<Entry>> {
-    let mut at = head(text)?;
-    if !is_plain(&text[at..]) {
+/// The entries of a whole text; `None` when it has no such form. What is before the first belongs
+/// to none.
+pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
+    let mut at = match syntax {
+        Syntax::Yaml => head(text)?,
+        Syntax::Json => json::cut::head(text, true).ok()?,
+    };
+    if syntax == Syntax::Yaml && bad_char(text, at).is_some() {
         return None;
     }
     let mut entries = Vec::new();
     let mut read = 0;
     while at < text.len() {
-        let mut entry = entry(&text[at..], entries.is_empty(), true).ok()?;
+        let mut entry = match syntax {
+            Syntax::Yaml => entry(&text[at..], entries.is_empty(), true).ok()?,
+            Syntax::Json => json::cut::entry(&text[at..], column(text, at), true).ok()?,
+        };
         read += entry.refused.as_ref().map_or(0, |refused| u64::from(refused.reach));
         if !is_worth_it(read, text.len()) {
+            return None;
+        }
+        if syntax == Syntax::Yaml
+            && !entry.is_behind_document
+            && has_odd_lines(&text[at..at + entry.range.end as usize])
+        {
             return None;
         }
         entry.range = entry.range.shifted(u32::try_from(at).ok()?);
@@ -69,6 +103,7 @@ pub fn is_worth_it(reach: u64, length: usize) -> bool {
 /// Cuts entries out of a text, one at a time, reading as little of it as that takes.
 pub struct Cutter<'t> {
     text: &'t Text,
+    syntax: Syntax,
     /// The piece that was taken out last.
     window: TextRange,
     piece: Cow<'t, str>,
@@ -76,9 +111,9 @@ pub struct Cutter<'t> {
 
 impl<'t> Cutter<'t> {
     /// For a text, of which this is likely to be read.
-    pub fn new(text: &'t Text, window: TextRange) -> Cutter<'t> {
+    pub fn new(text: &'t Text, syntax: Syntax, window: TextRange) -> Cutter<'t> {
         let window = text.clamped(window);
-        Cutter { text, window, piece: text.slice(window) }
+        Cutter { text, syntax, window, piece: text.slice(window) }
     }
 
     /// How many bytes the text has.
@@ -88,25 +123,49 @@ impl<'t> Cutter<'t> {
 
     /// Where the first entry begins; `None` for a text without that form.
     pub fn head(&mut self) -> Option<u32> {
+        if self.syntax == Syntax::Json {
+            return self.look_at(0, json::cut::head).map(|at| at as u32);
+        }
         self.look_at(0, |text, is_all| {
             let whole_lines = if is_all { text } else { &text[..line_start(text, text.len())] };
             head(whole_lines).map(|at| at as u32).ok_or(Stop::Short)
         })
     }
 
-    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for what cannot be read by itself.
+    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for
+    /// what cannot be read by itself.
     pub fn entry(&mut self, at: u32, is_first: bool) -> Option<Entry> {
-        let entry = self.look_at(at, |text, is_all| entry(text, is_first, is_all))?;
+        let entry = match self.syntax {
+            Syntax::Yaml => self.look_at(at, |text, is_all| entry(text, is_first, is_all))?,
+            Syntax::Json => {
+                let column = self.column(at);
+                self.look_at(at, |text, is_all| json::cut::entry(text, column, is_all))?
+            }
+        };
         Some(Entry { range: entry.range.shifted(at), ..entry })
     }
 
-    /// Whether nothing in these bytes, from the start of a line on, could begin or end a document.
-    pub fn is_plain(&mut self, range: TextRange) -> bool {
-        self.look_at(range.start, |text, is_all| match text.get(..range.len() as usize) {
-            None if !is_all => Err(Stop::Short),
-            piece => Ok(is_plain(piece.unwrap_or(text))),
-        })
-        .unwrap_or(false)
+    /// Whether the entry that begins at a byte is read as before although the text up to another
+    /// byte is new.
+    pub fn is_independent(&self, at: u32, edited: u32) -> bool {
+        // How a refused member of an object goes on depends on its column.
+        let line = || self.text.line_range(self.text.line_of(at));
+        self.syntax == Syntax::Yaml || line().is_some_and(|line| line.start > edited)
+    }
+
+    /// How many blanks stand before a place in its line, if nothing else does.
+    fn column(&self, at: u32) -> Option<usize> {
+        let line = self.text.line_range(self.text.line_of(at))?;
+        column(&self.text.slice(TextRange::new(line.start, at)), (at - line.start) as usize)
+    }
+
+    /// Whether no character and no line of an entry makes its text other than it seems.
+    pub fn is_plain(&mut self, entry: &Entry) -> bool {
+        if self.syntax == Syntax::Json {
+            return true;
+        }
+        let piece = self.slice(entry.range);
+        bad_char(piece, 0).is_none() && (entry.is_behind_document || !has_odd_lines(piece))
     }
 
     /// What stands in these bytes.
@@ -127,7 +186,10 @@ impl<'t> Cutter<'t> {
             let is_all = self.window.end == self.text.len();
             match look(&self.piece[(at - self.window.start) as usize..], is_all) {
                 Err(Stop::Short) if !is_all => {
-                    self.take(TextRange::new(at, at.saturating_add(4 * (self.window.end - at).max(LITTLE))));
+                    self.take(TextRange::new(
+                        at,
+                        at.saturating_add(4 * (self.window.end - at).max(LITTLE)),
+                    ));
                 }
                 result => return result.ok(),
             }
@@ -145,7 +207,7 @@ const LITTLE: u32 = 1 << 10;
 
 /// Why there is no entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
+pub(super) enum Stop {
     /// It cannot be told from so little text.
     Short,
     /// The text is to be read as a whole.
@@ -153,6 +215,12 @@ enum Stop {
 }
 
 impl Entry {
+    /// An entry that is all of a text.
+    pub(super) fn new(text: &str, tree: Tree) -> Entry {
+        let range = TextRange::from_usize(0..text.len());
+        Entry { range, tree, refused: None, is_behind_document: false }
+    }
+
     /// Whether a key can be read in it.
     pub fn has_keys(&self) -> bool {
         self.tree.root.is_some()
@@ -161,12 +229,20 @@ impl Entry {
 
 /// The entry that a text begins with, which goes on behind what is given unless that `is_all`.
 fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
+    if text.len() <= MARKER && !is_all {
+        return Err(Stop::Short);
+    }
+    if is_marker(text) {
+        return if is_all { Ok(rest(text)) } else { Err(Stop::Short) };
+    }
     let first_line = next_start(text, 0);
     if first_line == text.len() && !is_all {
         return Err(Stop::Short);
     }
     let piece = &text[..first_line];
-    if let Some(tree) = accepted(piece).filter(|tree| tree.root.is_none_or(|root| !tree.entries(root).is_empty())) {
+    if let Some(tree) =
+        accepted(piece).filter(|tree| tree.root.is_none_or(|root| !tree.entries(root).is_empty()))
+    {
         return good(piece, tree).ok_or(Stop::Other);
     }
     if is_first && text.starts_with(['&', '!']) {
@@ -186,11 +262,14 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
         Err(error) => {
-            // The scanner stumbles over how the next entry begins before it tells that this one ended.
+            // The scanner stumbles over how the next entry begins before it tells that this one
+            // ended.
             let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
             let next = line_start(text, place.start as usize);
             let whole = || accepted(&text[..next]).and_then(|tree| good(&text[..next], tree));
-            if let Some(entry) = Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole()) {
+            if let Some(entry) =
+                Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole())
+            {
                 return Ok(entry);
             }
             let (verdict, is_of_root) = ((*error).clone(), run.is_of_root(&error));
@@ -211,7 +290,7 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
     match refused {
         None => accepted(piece).and_then(|tree| good(piece, tree)).ok_or(Stop::Other),
         Some((tree, refused)) if is_bound(&tree, piece) => {
-            Ok(Entry { range: TextRange::from_usize(0..end), tree, refused: Some(refused) })
+            Ok(Entry { refused: Some(refused), ..Entry::new(piece, tree) })
         }
         Some(_) => Err(Stop::Other),
     }
@@ -221,8 +300,16 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
 fn good(piece: &str, tree: Tree) -> Option<Entry> {
     let root = tree.root?;
     let is_plain = tree.second_document.is_none() && is_bound(&tree, piece);
-    let is_one = matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. }) && tree.entries(root).len() == 1;
-    (is_plain && is_one).then(|| Entry { range: TextRange::from_usize(0..piece.len()), tree, refused: None })
+    let is_one = matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. })
+        && tree.entries(root).len() == 1;
+    (is_plain && is_one).then(|| Entry::new(piece, tree))
+}
+
+/// What stands behind the first document, from its marker on.
+fn rest(text: &str) -> Entry {
+    let second_document = Run::new(text, 0, text.len(), Builder::default()).second_document();
+    let tree = Tree { second_document, ..Tree::default() };
+    Entry { is_behind_document: true, ..Entry::new(text, tree) }
 }
 
 /// Whether nothing in an entry's tree has to do with other entries.
@@ -240,23 +327,34 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
             None => line_start(piece, at),
         };
         (line, seen) = (start, at);
-        // A merge key takes its entries from elsewhere, and puts them among the others.
-        !piece[start..].starts_with([' ', '\t', '\u{feff}']) && tree.scalar(*key) != Some("<<")
+        // A merge key takes its entries from elsewhere, and puts them among the others; an alias
+        // may stand for one.
+        let is_plain_key = !matches!(tree.node(*key).kind, NodeKind::Alias { .. })
+            && tree.scalar(*key) != Some("<<");
+        !piece[start..].starts_with([' ', '\t', '\u{feff}']) && is_plain_key
     };
-    let is_bound = |node: &super::Node| !matches!(node.kind, NodeKind::Alias { target: None, .. });
-    tree.entries(root).iter().all(is_own) && tree.nodes.iter().all(is_bound)
+    tree.entries(root).iter().all(is_own)
 }
 
-/// Where the first entry begins; `None` for a text that begins otherwise: with a directive, a document that has properties, an indented key.
+/// Where the first entry begins; `None` for a text that begins otherwise: with a directive, a
+/// document that has properties, an indented key.
 fn head(text: &str) -> Option<usize> {
-    let mut has_begun = false;
+    let (mut has_begun, mut has_directives) = (false, false);
     let mut at = 0;
     for line in text.split_inclusive(['\n', '\r']) {
-        let marked = line.strip_prefix("---").filter(|rest| !has_begun && rest.starts_with([' ', '\t', '\n', '\r']));
+        if line.starts_with("%YAML") && !has_begun {
+            has_directives = true;
+            at += line.len();
+            continue;
+        }
+        let marked = line
+            .strip_prefix("---")
+            .filter(|rest| !has_begun && rest.starts_with([' ', '\t', '\n', '\r']));
         let rest = marked.unwrap_or(line).trim_matches([' ', '\t', '\n', '\r']);
         if !rest.is_empty() && !rest.starts_with('#') {
             let is_plain = !has_odd_breaks(&text[..at]) && accepted(&text[..at]).is_some();
-            return (is_plain && begins_entry(line)).then_some(at);
+            let is_content = !has_directives || has_begun;
+            return (is_plain && is_content && begins_entry(line)).then_some(at);
         }
         has_begun |= marked.is_some();
         at += line.len();
@@ -276,42 +374,59 @@ fn next_start(text: &str, at: usize) -> usize {
     text.len()
 }
 
-/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is above it is refused by itself.
+/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is
+/// above it is refused by itself.
 pub(super) fn begins_entry(line: &str) -> bool {
     let mut chars = line.chars();
     let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
     match chars.next() {
         // A block scalar is no key: at column 0, too, it is the value of the key above it.
-        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => false,
+        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => {
+            false
+        }
         Some('-' | ':') => !is_blank(chars.next()),
         Some(_) => true,
     }
 }
 
-/// Whether a text has no line that could begin or end a document, and no characters that make lines other than they seem, or are not allowed.
-fn is_plain(text: &str) -> bool {
-    !has_markers(text) && bad_char(text, 0).is_none()
+/// How long a mark of a document's start or end is.
+const MARKER: usize = 3;
+
+/// Whether a document ends with this line, and another may begin. libyaml looks for such lines
+/// before anything else, so none is part of an entry.
+pub(super) fn is_marker(line: &str) -> bool {
+    (line.starts_with("---") || line.starts_with("..."))
+        && line[MARKER..].chars().next().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }
 
-/// Whether a line could begin or end a document, or is written so that lines are not what they seem.
-fn has_markers(text: &str) -> bool {
-    let is_marker = |rest: &[u8]| rest.starts_with(b"---") || rest.starts_with(b"...") || rest.starts_with(b"%");
+/// Whether a line of an entry could be a directive, or is written so that lines are not what they
+/// seem.
+fn has_odd_lines(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let after_break =
-        || bytes.iter().enumerate().filter(|(_, byte)| matches!(byte, b'\n' | b'\r')).map(|(at, _)| &bytes[at + 1..]);
-    is_marker(bytes) || after_break().any(is_marker) || has_odd_breaks(text)
+    let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);
+    text.starts_with('%')
+        || breaks.into_iter().any(|at| bytes.get(at + 1) == Some(&b'%'))
+        || has_odd_breaks(text)
 }
 
 /// Whether there are breaks that only YAML 1.1 knows, or marks of byte order.
 fn has_odd_breaks(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_odd = |window: &[u8]| matches!(window, [0xc2, 0x85, _] | [0xe2, 0x80, 0xa8 | 0xa9] | [0xef, 0xbb, 0xbf]);
+    let is_odd = |window: &[u8]| {
+        matches!(window, [0xc2, 0x85, _] | [0xe2, 0x80, 0xa8 | 0xa9] | [0xef, 0xbb, 0xbf])
+    };
     !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
 }
 
 /// Where the line ends that begins at `at`, its break included.
 fn next_start_of_line(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end + 1)
+}
+
+/// How many blanks stand before a place in its line, if nothing else does.
+fn column(text: &str, at: usize) -> Option<usize> {
+    let before = &text[line_start(text, at)..at];
+    before.bytes().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before.len())
 }
 
 fn line_start(text: &str, at: usize) -> usize {
@@ -323,14 +438,13 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Option<Vec<&str>> {
-        let cut = cut(text)?;
+        let cut = cut(text, Syntax::Yaml)?;
         Some(cut.iter().map(|entry| &text[entry.range.as_usize()]).collect())
     }
 
     #[test]
     fn what_stands_at_column_0_within_an_entry_is_its_own() {
-        let text =
-            "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3\ni: {\nk: 1}";
+        let text = "# head\n---\na: 1\n# of a\nb: {\n}\nc: 'x\ny'\nd:\n- 1\n- |\n z\n\n? e\n: 2\ng:\n|\n h\n\"f\": 3\ni: {\nk: 1}";
         let expected = [
             "a: 1\n# of a\n",
             "b: {\n}\n",
@@ -351,11 +465,11 @@ mod tests {
             "- a\n",
             "{a: 1}\n",
             " a: 1\n b: 2\n",
-            "a: &x 1\nb: *x\n",
-            "a: [*x\nb: 1\n",
+            "a: &x b\n*x : 1\n",
             "a: 1\n<<: {b: 2}\n",
-            "a: 1\n---\nb: 2\n",
-            "%YAML 1.1\n---\na: 1\n...\n",
+            "a: 1\n%x\nb: 2\n",
+            "%YAML 1.1\na: 1\n",
+            "%YAML 1.1\n%YAML 1.1\n---\na: 1\n",
             "a: 1\u{2028}b: 2\n",
             "a: \u{1}\nb: 2\n",
             "--- !!map\na: 1\n",
@@ -364,15 +478,36 @@ mod tests {
         ] {
             assert!(pieces(text).is_none(), "{text:?}");
         }
-        assert!(pieces("a: {x: &x 1, y: *x}\nb: 2\n").is_some(), "an anchor for its own entry");
+        let shared = "a: {x: &x 1, y: *x}\nb: {<<: *x}\nc: [*x\nd: 1\n";
+        assert_eq!(pieces(shared).unwrap().len(), 4, "anchors bind no entries together");
+    }
+
+    #[test]
+    fn what_stands_behind_the_first_document_is_no_entry() {
+        for (text, last) in [
+            ("%YAML 1.1\n---\na: 1\n...\n", "...\n"),
+            ("a: |\n x\n---\nb: [\n", "---\nb: [\n"),
+            ("---\na: 1\n--- {b: 1}", "--- {b: 1}"),
+            ("a: 1\n---", "---"),
+            ("a: 'x\n... \nb: 1\n", "... \nb: 1\n"),
+            ("a: 1\nb: [1\n---\nc: 1\n", "---\nc: 1\n"),
+        ] {
+            let cut = cut(text, Syntax::Yaml).unwrap_or_else(|| panic!("{text:?} is cut"));
+            let (end, entries) = cut.split_last().unwrap();
+            assert_eq!(&text[end.range.as_usize()], last);
+            assert!(end.is_behind_document && entries.iter().all(|entry| entry.has_keys()));
+            assert!(entries.iter().all(|entry| !entry.is_behind_document));
+        }
+        assert_eq!(pieces("a: 1\n---b: 2\n...c: 3\n").unwrap().len(), 3);
     }
 
     #[test]
     fn an_entry_that_is_refused_ends_where_a_key_is_seen() {
         let text = "a: 'x'\n  y: 1\nb: \"x\nc: [1,\n  2\nhalf\nd: {\n}\ne: 1\n- f\n";
-        let expected = ["a: 'x'\n  y: 1\n", "b: \"x\n", "c: [1,\n  2\nhalf\n", "d: {\n}\n", "e: 1\n- f\n"];
+        let expected =
+            ["a: 'x'\n  y: 1\n", "b: \"x\n", "c: [1,\n  2\nhalf\n", "d: {\n}\n", "e: 1\n- f\n"];
         assert_eq!(pieces(text).unwrap(), expected);
-        let cut = cut(text).unwrap();
+        let cut = cut(text, Syntax::Yaml).unwrap();
         let refused: Vec<bool> = cut.iter().map(|entry| entry.refused.is_some()).collect();
         assert_eq!(refused, [true, true, true, false, true]);
         assert_eq!(cut[0].refused.as_ref().unwrap().verdict, crate::yaml::verdict(text).unwrap());
@@ -389,13 +524,21 @@ mod tests {
     #[test]
     fn an_entry_out_of_a_long_text_is_that_of_the_whole() {
         let lines: String = (0..2_000).map(|n| format!("key_{n}: {{\n  a: 'x'\n}}\n")).collect();
-        for (broken, reach) in [("k: \"open\n", 62_900), ("k: [open\n", 40), ("k: 'open\n", 40), ("half\n", 40)] {
+        for (broken, reach) in
+            [("k: \"open\n", 62_900), ("k: [open\n", 40), ("k: 'open\n", 40), ("half\n", 40)]
+        {
             let text = lines.replacen("key_2:", &format!("{broken}key_2:"), 1);
-            let cut = cut(&text).unwrap();
-            assert!(cut.iter().any(|entry| entry.refused.as_ref().is_some_and(|refused| refused.reach < reach)), "{broken}");
+            let cut = cut(&text, Syntax::Yaml).unwrap();
+            assert!(
+                cut.iter().any(|entry| entry
+                    .refused
+                    .as_ref()
+                    .is_some_and(|refused| refused.reach < reach)),
+                "{broken}"
+            );
             let rope = Text::new(&text);
             for window in [TextRange::empty(0), TextRange::new(500, 60_000)] {
-                let mut cutter = Cutter::new(&rope, window);
+                let mut cutter = Cutter::new(&rope, Syntax::Yaml, window);
                 assert_eq!(cutter.head(), Some(0));
                 for (number, entry) in cut.iter().enumerate() {
                     let again = cutter.entry(entry.range.start, number == 0).unwrap();

@@ -1,8 +1,10 @@
-//! HOCON into the same tree as YAML, as Ruby's library (hocon 1.3.1) reads it: objects merged, values concatenated, substitutions
-//! replaced. Each node keeps the place where it was written, so that entries of a merged object stand in no order of place.
+//! HOCON into the same tree as YAML, as Ruby's library (hocon 1.3.1) reads it: objects merged,
+//! values concatenated, substitutions replaced. Each node keeps the place where it was written, so
+//! that entries of a merged object stand in no order of place.
 //!
-//! What would read other files or the environment is not read: `include file(…)`, `url(…)` and `classpath(…)` are errors that say
-//! so, `include "name"` is passed over, as Puppet's own reader finds nothing there, and a substitution is looked for in its file only.
+//! What would read other files or the environment is not read: `include file(…)`, `url(…)` and
+//! `classpath(…)` are errors that say so, `include "name"` is passed over, as Puppet's own reader
+//! finds nothing there, and a substitution is looked for in its file only.
 
 mod parse;
 mod path;
@@ -10,17 +12,20 @@ mod resolve;
 mod tokens;
 
 use super::psych::{self, Resolved};
-use super::tree::{SyntaxError, Tree};
+use super::tree::{SyntaxError, SyntaxErrorKind, Tree};
 use crate::text::TextRange;
 
 /// How deep collections, paths and substitutions may be nested.
 const MAX_DEPTH: usize = 200;
 
-/// Reads a HOCON text. Never fails: the first error is the only one in `problems`, and what stands before it is in the tree.
+/// Reads a HOCON text. Never fails: the first error is the only one in `problems`, and what stands
+/// before it is in the tree.
 ///
-/// Objects are flow mappings, arrays flow sequences. Strings are [`ScalarStyle::DoubleQuoted`](super::ScalarStyle) where they are one
-/// quoted text and [`ScalarStyle::Hocon`](super::ScalarStyle) otherwise; numbers, booleans and null are
-/// [`ScalarStyle::JsonLiteral`](super::ScalarStyle) with the text as written, for [`resolve_hocon`].
+/// Objects are flow mappings, arrays flow sequences. Strings are
+/// [`ScalarStyle::DoubleQuoted`](super::ScalarStyle) where they are one quoted text and
+/// [`ScalarStyle::Hocon`](super::ScalarStyle) otherwise; numbers, booleans and null are
+/// [`ScalarStyle::JsonLiteral`](super::ScalarStyle) with the text as written, for
+/// [`resolve_hocon`].
 pub fn parse_hocon(text: &str) -> Tree {
     let text = &text[..super::scan::char_floor(text, u32::MAX as usize)];
     let tokens = tokens::tokens(text);
@@ -31,13 +36,19 @@ pub fn parse_hocon(text: &str) -> Tree {
         problem.note_in(&mut tree);
     }
     tree.scattered = true;
-    tree.comments = tokens.iter().filter(|token| token.kind == tokens::Kind::Comment).map(|token| token.range).collect();
+    tree.comments = tokens
+        .iter()
+        .filter(|token| token.kind == tokens::Kind::Comment)
+        .map(|token| token.range)
+        .collect();
     tree
 }
 
-/// What a literal of HOCON means: a number, `true`, `false` or `null`. A number without a fraction is an integer however it is written.
+/// What a literal of HOCON means: a number, `true`, `false` or `null`. A number without a fraction
+/// is an integer however it is written.
 ///
-/// Source: `Tokenizer#pull_number` and `ConfigNumber.new_number`; integers go through Ruby's `Integer()`, so that `010` is 8.
+/// Source: `Tokenizer#pull_number` and `ConfigNumber.new_number`; integers go through Ruby's
+/// `Integer()`, so that `010` is 8.
 pub fn resolve_hocon(text: &str) -> Resolved {
     match text {
         "true" => return Resolved::Bool(true),
@@ -49,7 +60,9 @@ pub fn resolve_hocon(text: &str) -> Resolved {
         return psych::resolve_plain(text);
     }
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value.fract() == 0.0 => psych::decimal(&format!("{:.0}", value + 0.0)),
+        Ok(value) if value.is_finite() && value.fract() == 0.0 => {
+            psych::decimal(&format!("{:.0}", value + 0.0))
+        }
         Ok(value) => Resolved::Float(value),
         Err(_) => Resolved::String,
     }
@@ -64,6 +77,12 @@ struct Problem {
 }
 
 impl Problem {
+    /// The same as a problem of this kind.
+    fn of_kind(mut self, kind: SyntaxErrorKind) -> Problem {
+        self.shown.kind = kind;
+        self
+    }
+
     /// The same, for which the library has these words.
     fn in_words(self, words: String) -> Problem {
         Problem { words: Some(words), ..self }
@@ -77,7 +96,15 @@ impl Problem {
 }
 
 fn problem(message: impl Into<String>, range: TextRange) -> Problem {
-    Problem { shown: SyntaxError { message: message.into(), context: None, span: range }, words: None }
+    Problem {
+        shown: SyntaxError {
+            kind: SyntaxErrorKind::Grammar,
+            message: message.into(),
+            context: None,
+            span: range,
+        },
+        words: None,
+    }
 }
 
 #[cfg(test)]

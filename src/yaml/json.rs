@@ -1,22 +1,41 @@
-//! JSON into the same tree as YAML, with the verdicts of Ruby's own library (JSON 2.6): comments are accepted, unknown
-//! escapes too; trailing commas, `NaN`, a byte order mark and nesting beyond 100 are not.
+//! JSON into the same tree as YAML, with the verdicts of Ruby's own library (JSON 2.6): comments
+//! are accepted, unknown escapes too; trailing commas, `NaN`, a byte order mark and nesting beyond
+//! 100 are not.
+
+pub(super) mod cut;
 
 use super::psych::{self, Resolved};
-use super::scan;
-use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
+use super::{Syntax, recover, scan};
 use crate::text::TextRange;
 
 /// How deep Ruby's JSON lets collections be nested.
 const MAX_DEPTH: usize = 100;
 
-/// Reads a JSON text. Never fails: the first error is the only one in `problems`, and what stands before it is in the tree.
+/// Reads a JSON text. Never fails: `verdict` is the error with which Ruby refuses a text, and the
+/// tree holds the members of the root that can be read nevertheless; see `json/cut.rs`.
 ///
-/// Objects are flow mappings, arrays flow sequences, strings [`ScalarStyle::DoubleQuoted`]; numbers, `true`, `false`
-/// and `null` are [`ScalarStyle::JsonLiteral`] with the text as written. A missing value is a literal without text.
-/// A lone low surrogate, for which Ruby makes a string that is no UTF-8, becomes U+FFFD.
+/// Objects are flow mappings, arrays flow sequences, strings [`ScalarStyle::DoubleQuoted`];
+/// numbers, `true`, `false` and `null` are [`ScalarStyle::JsonLiteral`] with the text as written. A
+/// missing value is a literal without text. A lone low surrogate, for which Ruby makes a string
+/// that is no UTF-8, becomes U+FFFD.
 pub fn parse_json(text: &str) -> Tree {
     let text = &text[..scan::char_floor(text, u32::MAX as usize)];
-    let mut reader = Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() };
+    let tree = parse_strictly(text);
+    if tree.problems.is_empty() {
+        return tree;
+    }
+    match super::cut(text, Syntax::Json) {
+        Some(entries) => {
+            Tree { verdict: tree.problems.into_iter().next(), ..recover::joined(entries, true) }
+        }
+        None => tree,
+    }
+}
+
+/// Reads a text up to the first error.
+fn parse_strictly(text: &str) -> Tree {
+    let mut reader = Reader::new(text);
     if text.starts_with('\u{feff}') {
         reader.fail("unexpected token");
         reader.pos = 3;
@@ -32,13 +51,16 @@ pub fn parse_json(text: &str) -> Tree {
 
 /// What a JSON literal means: a number, `true`, `false` or `null`; an empty text is null.
 ///
-/// Numbers with a point or an exponent are floats, infinite when too great; integers are exact; `-0` is 0.
+/// Numbers with a point or an exponent are floats, infinite when too great; integers are exact;
+/// `-0` is 0.
 pub fn resolve_json(text: &str) -> Resolved {
     match text {
         "true" => Resolved::Bool(true),
         "false" => Resolved::Bool(false),
         "null" | "" => Resolved::Null,
-        number if number.contains(['.', 'e', 'E']) => number.parse().map_or(Resolved::String, Resolved::Float),
+        number if number.contains(['.', 'e', 'E']) => {
+            number.parse().map_or(Resolved::String, Resolved::Float)
+        }
         number => psych::decimal(number),
     }
 }
@@ -51,7 +73,32 @@ struct Reader<'t> {
     tree: Tree,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Reader<'t> {
+        Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() }
+    }
+
+    /// Reads what stands between a member of an object and the next one; whether there is a comma.
+    fn comma(&mut self) -> bool {
+        if !self.tree.problems.is_empty() {
+            return false;
+        }
+        self.skip_ignored();
+        match self.byte() {
+            Some(b',') => {
+                self.pos += 1;
+                self.skip_ignored();
+                if matches!(self.byte(), None | Some(b'}' | b'/')) {
+                    self.fail("unexpected token");
+                }
+                return true;
+            }
+            Some(b'}') => {}
+            _ => self.fail("unexpected token"),
+        }
+        false
+    }
+
     fn byte(&self) -> Option<u8> {
         self.bytes.get(self.pos).copied()
     }
@@ -61,13 +108,23 @@ impl Reader<'_> {
         if self.tree.problems.is_empty() {
             let len = self.text[self.pos..].chars().next().map_or(0, char::len_utf8);
             let span = TextRange::from_usize(self.pos..self.pos + len);
-            self.tree.problems.push(SyntaxError { message: message.to_owned(), context: None, span });
+            self.tree.problems.push(SyntaxError {
+                kind: SyntaxErrorKind::Grammar,
+                message: message.to_owned(),
+                context: None,
+                span,
+            });
         }
     }
 
     fn add(&mut self, kind: NodeKind, start: usize, end: usize) -> NodeId {
         let id = NodeId(self.tree.nodes.len() as u32);
-        self.tree.nodes.push(Node { kind, span: TextRange::from_usize(start..end), anchor: None, tag: None });
+        self.tree.nodes.push(Node {
+            kind,
+            span: TextRange::from_usize(start..end),
+            anchor: None,
+            tag: None,
+        });
         id
     }
 
@@ -106,7 +163,9 @@ impl Reader<'_> {
             Some(b'-' | b'0'..=b'9') => self.number(),
             _ => {
                 let rest = &self.text[self.pos..];
-                let Some(word) = ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word)) else {
+                let Some(word) =
+                    ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word))
+                else {
                     self.fail("unexpected token");
                     return None;
                 };
@@ -233,13 +292,18 @@ impl Reader<'_> {
         }
         text.push_str(&self.text[piece..self.pos]);
         self.pos += 1;
-        Some(self.add(NodeKind::Scalar { style: ScalarStyle::DoubleQuoted, text: text.into() }, start, self.pos))
+        Some(self.add(
+            NodeKind::Scalar { style: ScalarStyle::DoubleQuoted, text: text.into() },
+            start,
+            self.pos,
+        ))
     }
 }
 
 /// How many bytes of these are a number: the longest beginning that is one.
 fn number_len(bytes: &[u8]) -> usize {
-    let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits =
+        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += match bytes.get(at) {
         Some(b'0') => 1,
@@ -258,7 +322,8 @@ fn number_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// The character that the escape at the start of `text` stands for, and its length; `None` when it is none.
+/// The character that the escape at the start of `text` stands for, and its length; `None` when it
+/// is none.
 ///
 /// A letter without a meaning of its own stands for itself; a pair of surrogates is one escape.
 pub(super) fn escape(text: &str) -> Option<(char, usize)> {
@@ -278,7 +343,10 @@ pub(super) fn escape(text: &str) -> Option<(char, usize)> {
 fn unicode_escape(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit())
+            .then(|| u32::from_str_radix(digits, 16).ok())?
     };
     let high = unit(0)?;
     if high & 0xFC00 != 0xD800 {
@@ -300,7 +368,14 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        for good in ["{}", "/* c */ {\"a\" // c\n: 1}", r#"["\x", "\ud83d\ude00"]"#, "[-0, 1e3, 1E400]", "null", " [1] "] {
+        for good in [
+            "{}",
+            "/* c */ {\"a\" // c\n: 1}",
+            r#"["\x", "\ud83d\ude00"]"#,
+            "[-0, 1e3, 1E400]",
+            "null",
+            " [1] ",
+        ] {
             assert_eq!(problem_at(good), None, "{good}");
         }
         for (bad, at) in [
@@ -340,7 +415,10 @@ mod tests {
         assert_eq!(resolve_json("-0"), Resolved::Integer(0));
         assert_eq!(resolve_json("1e3"), Resolved::Float(1000.0));
         assert_eq!(resolve_json("1E400"), Resolved::Float(f64::INFINITY));
-        assert_eq!(resolve_json("-9223372036854775809"), Resolved::BigInteger("-9223372036854775809".into()));
+        assert_eq!(
+            resolve_json("-9223372036854775809"),
+            Resolved::BigInteger("-9223372036854775809".into())
+        );
         assert_eq!(resolve_json("null"), Resolved::Null);
     }
 }

@@ -1,7 +1,8 @@
 //! Reading YAML as Puppet reads it (libyaml's syntax, Psych's types), with places. Knows no Hiera.
 //!
-//! [`parse`], [`parse_json`] and [`parse_hocon`] make a [`Tree`] of any text; [`psych`] says what its scalars and tags mean, [`scalar`]
-//! where a part of a scalar's text is written, and [`Tree::node_at`] what is under a cursor.
+//! [`parse`], [`parse_json`] and [`parse_hocon`] make a [`Tree`] of any text; [`psych`] says what
+//! its scalars and tags mean, [`scalar`] where a part of a scalar's text is written, and
+//! [`Tree::node_at`] what is under a cursor.
 
 mod cut;
 mod hocon;
@@ -14,10 +15,10 @@ pub mod scalar;
 mod scan;
 pub mod tree;
 
-pub use cut::{Cutter, Entry, Refused, cut, is_worth_it};
+pub use cut::{Cutter, Entry, Refused, Syntax, cut, is_worth_it};
 pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
 pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
-pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, Tree};
+pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};

@@ -17,9 +17,10 @@ pub struct Located {
 impl Tree {
     /// The innermost node whose span touches `offset`; `None` when not even the root does.
     ///
-    /// Anchor and tag belong to their node here. White space between `key:` or `-` and its value on the same line,
-    /// and behind `key:` when the value is omitted, belongs to the value. Nodes inside a key are not looked for.
-    /// `source` is the text of this tree. Wide collections are searched by halves.
+    /// Anchor and tag belong to their node here. White space between `key:` or `-` and its value on
+    /// the same line, and behind `key:` when the value is omitted, belongs to the value. Nodes
+    /// inside a key are not looked for. `source` is the text of this tree. Wide collections are
+    /// searched by halves.
     pub fn node_at(&self, source: &str, offset: u32) -> Option<Located> {
         if self.scattered {
             let mut search = Search { tree: self, offset, path: Vec::new(), best: None };
@@ -44,10 +45,18 @@ impl Tree {
                 return Some(Located { node: key, path, on_key: true });
             }
             let span = self.whole_span(value);
-            let gap = if span.start >= offset { key.map_or(offset, |key| self.whole_span(key).end) } else { span.end };
+            let gap = if span.start >= offset {
+                key.map_or(offset, |key| self.whole_span(key).end)
+            } else {
+                span.end
+            };
             if span.touches(offset) {
                 node = value;
-            } else if !is_blank(source, TextRange::new(gap, offset), key.is_some() && span.start >= offset) {
+            } else if !is_blank(
+                source,
+                TextRange::new(gap, offset),
+                key.is_some() && span.start >= offset,
+            ) {
                 return best;
             } else if span.start > offset || self.node(value).span.is_empty() {
                 return Some(Located { node: value, path, on_key: false });
@@ -128,7 +137,11 @@ impl Search<'_> {
 fn is_blank(source: &str, range: TextRange, colon: bool) -> bool {
     let Some(text) = source.get(range.as_usize()) else { return false };
     let blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
-    if colon { text.split_once(':').is_some_and(|(before, after)| blank(before) && blank(after)) } else { blank(text) }
+    if colon {
+        text.split_once(':').is_some_and(|(before, after)| blank(before) && blank(after))
+    } else {
+        blank(text)
+    }
 }
 
 #[cfg(test)]

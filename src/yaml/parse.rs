@@ -1,13 +1,16 @@
 //! Tokens to a tree, accepting exactly what libyaml 0.2.5's parser accepts, its bugs included.
 //!
-//! Reads the first document only, as Hiera does. What is wrong with it is a [`SyntaxError`] in libyaml's words; the
-//! tree of a text with errors comes from [`super::recover`]. Nothing here recurses, and nothing fails.
+//! Reads the first document only, as Hiera does. What is wrong with it is a [`SyntaxError`] in
+//! libyaml's words; the tree of a text with errors comes from [`super::recover`]. Nothing here
+//! recurses, and nothing fails.
 
 use std::collections::HashMap;
 
 use super::recover;
 use super::scan::{Result, Scanner, TagDirective, TagName, Token, TokenKind, char_floor};
-use super::tree::{Node, NodeId, NodeKind, Property, ScalarStyle, SyntaxError, Tree};
+use super::tree::{
+    Node, NodeId, NodeKind, Property, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree,
+};
 use crate::text::TextRange;
 
 /// How deep collections may be nested. libyaml has no limit; Puppet's stack ends at a few thousand.
@@ -16,13 +19,14 @@ const MAX_DEPTH: usize = 1000;
 /// After how many steps somebody is asked whether to go on: some hundred microseconds.
 const STEPS: u32 = 1 << 10;
 
-/// libyaml reads its input in pieces of this size and refuses control characters when it reads the piece.
+/// libyaml reads its input in pieces of this size and refuses control characters when it reads the
+/// piece.
 const READER_PIECE: usize = 16_384;
 
 /// Reads the first document of a YAML text. Never fails and never panics.
 ///
-/// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree holds the top-level
-/// entries that can be read nevertheless; see `recover.rs`. Takes linear time.
+/// `problems` is empty exactly when libyaml 0.2.5 accepts the first document. Otherwise the tree
+/// holds the top-level entries that can be read nevertheless; see `recover.rs`. Takes linear time.
 pub fn parse(text: &str) -> Tree {
     // It goes on to the end, so there is a tree.
     parse_while(text, &|| true).unwrap_or_default()
@@ -45,7 +49,10 @@ pub(super) fn accepted(text: &str) -> Option<Tree> {
 }
 
 /// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
-fn attempt<'t>(text: &'t str, goes_on: &dyn Fn() -> bool) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
+fn attempt<'t>(
+    text: &'t str,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());
     // Data files have a node in about twenty bytes.
@@ -55,7 +62,13 @@ fn attempt<'t>(text: &'t str, goes_on: &dyn Fn() -> bool) -> Option<std::result:
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
             let second_document = run.second_document();
-            Ok(Tree { nodes: run.builder.nodes, root, comments, second_document, ..Tree::default() })
+            Ok(Tree {
+                nodes: run.builder.nodes,
+                root,
+                comments,
+                second_document,
+                ..Tree::default()
+            })
         }
         Err(error) => Err(Box::new((run, *error))),
     })
@@ -63,8 +76,9 @@ fn attempt<'t>(text: &'t str, goes_on: &dyn Fn() -> bool) -> Option<std::result:
 
 /// The same, but for a text that begins with a lone scalar, its tree holds the entries behind that.
 ///
-/// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it is a key that is being
-/// typed (with a comment below it), and the rest is what everybody else still looks at.
+/// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it
+/// is a key that is being typed (with a comment below it), and the rest is what everybody else
+/// still looks at.
 pub fn parse_for_editing(text: &str) -> Tree {
     parse_for_editing_while(text, &|| true).unwrap_or_default()
 }
@@ -74,7 +88,8 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
     let tree = parse_while(text, goes_on)?;
     let (Some(root), Some(rest)) = (tree.root, tree.second_document) else { return Some(tree) };
     let is_scalar = matches!(tree.node(root).kind, NodeKind::Scalar { .. });
-    let is_marker = text[rest.start as usize..].starts_with("---") || text[rest.start as usize..].starts_with("...");
+    let is_marker = text[rest.start as usize..].starts_with("---")
+        || text[rest.start as usize..].starts_with("...");
     if !is_scalar || is_marker || !tree.problems.is_empty() {
         return Some(tree);
     }
@@ -82,11 +97,13 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
     let span = tree.whole_span(root).as_usize();
     let without = format!("{}{}{}", &text[..span.start], " ".repeat(span.len()), &text[span.end..]);
     let rest = parse_while(&without, goes_on)?;
-    let is_mapping = rest.root.is_some_and(|root| matches!(rest.node(root).kind, NodeKind::Mapping { .. }));
+    let is_mapping =
+        rest.root.is_some_and(|root| matches!(rest.node(root).kind, NodeKind::Mapping { .. }));
     Some(if is_mapping { Tree { lone_scalar: Some(tree.node(root).span), ..rest } } else { tree })
 }
 
-/// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it accepts the first document.
+/// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it
+/// accepts the first document.
 ///
 /// [`parse`] reports more errors, and may blame another place for the first one.
 pub fn verdict(text: &str) -> Option<SyntaxError> {
@@ -95,12 +112,18 @@ pub fn verdict(text: &str) -> Option<SyntaxError> {
     whole(text, &mut run, &|| true)?.err().map(|error| *error)
 }
 
-/// Reads the document as libyaml does; control characters are an error as soon as their piece of the input is read. `None` when it does not
-/// go on.
-fn whole(text: &str, run: &mut Run<'_>, goes_on: &dyn Fn() -> bool) -> Option<Result<Option<NodeId>>> {
+/// Reads the document as libyaml does; control characters are an error as soon as their piece of
+/// the input is read. `None` when it does not go on.
+fn whole(
+    text: &str,
+    run: &mut Run<'_>,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Result<Option<NodeId>>> {
     let result = run.document_while(goes_on)?;
     Some(match bad_char(text, 0) {
-        Some(bad) if run.scanner.position() + 4 > piece_start(text, bad) => Err(Box::new(bad_char_error(text, bad))),
+        Some(bad) if run.scanner.position() + 4 > piece_start(text, bad) => {
+            Err(Box::new(bad_char_error(text, bad)))
+        }
         _ => result,
     })
 }
@@ -111,9 +134,9 @@ pub(super) fn bad_char(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for chunk in bytes[from..].chunks(64) {
         // A rough test that compiles to vector code; what it suspects is looked at closely.
-        let suspect = chunk
-            .iter()
-            .fold(false, |any, &byte| any | (byte < 0x20) & (byte != b'\n') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF));
+        let suspect = chunk.iter().fold(false, |any, &byte| {
+            any | (byte < 0x20) & (byte != b'\n') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xEF)
+        });
         if suspect && let Some(found) = (at..at + chunk.len()).find(|at| is_bad(bytes, *at)) {
             return Some(found);
         }
@@ -135,13 +158,15 @@ fn is_bad(bytes: &[u8], at: usize) -> bool {
 pub(super) fn bad_char_error(text: &str, at: usize) -> SyntaxError {
     let len = text[at..].chars().next().map_or(0, char::len_utf8);
     SyntaxError {
+        kind: SyntaxErrorKind::ControlCharacter,
         message: "control characters are not allowed".to_owned(),
         context: None,
         span: TextRange::from_usize(at..at + len),
     }
 }
 
-/// Where the piece of input begins with which libyaml reads the byte at `at`. Pieces end with whole characters.
+/// Where the piece of input begins with which libyaml reads the byte at `at`. Pieces end with whole
+/// characters.
 fn piece_start(text: &str, at: usize) -> usize {
     let mut start = 0;
     loop {
@@ -225,7 +250,11 @@ impl Builder {
     }
 
     fn empty_with(&mut self, at: u32, properties: Properties) {
-        self.leaf(NodeKind::Scalar { style: ScalarStyle::Plain, text: "".into() }, TextRange::empty(at), properties);
+        self.leaf(
+            NodeKind::Scalar { style: ScalarStyle::Plain, text: "".into() },
+            TextRange::empty(at),
+            properties,
+        );
     }
 
     fn open(&mut self, kind: NodeKind, mark: TextRange, properties: Properties) {
@@ -242,7 +271,9 @@ impl Builder {
         node.span = TextRange::new(node.span.start, end.unwrap_or(last.max(open.end)));
         match &mut node.kind {
             NodeKind::Sequence { items, .. } => *items = children.to_vec(),
-            NodeKind::Mapping { entries, .. } => *entries = children.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+            NodeKind::Mapping { entries, .. } => {
+                *entries = children.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+            }
             NodeKind::Scalar { .. } | NodeKind::Alias { .. } => {}
         }
         self.done.truncate(open.first);
@@ -316,11 +347,16 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// The same, as behind other entries of the mapping at the root, whose keys stand in this column.
+    /// The same, as behind other entries of the mapping at the root, whose keys stand in this
+    /// column.
     pub(super) fn behind_entries(mut self, column: usize) -> Run<'t> {
         self.scanner.enter_block(column);
         let mark = TextRange::from_usize(self.start..self.start);
-        self.builder.open(NodeKind::Mapping { flow: false, entries: Vec::new() }, mark, Properties::default());
+        self.builder.open(
+            NodeKind::Mapping { flow: false, entries: Vec::new() },
+            mark,
+            Properties::default(),
+        );
         self.states.push(State::DocumentEnd);
         self.state = State::BlockMappingKey;
         self.is_behind_entries = true;
@@ -357,16 +393,22 @@ impl<'t> Run<'t> {
         })
     }
 
-    /// Reads the first entry of the mapping at the root, and tells where the next one begins. `None` when the root is something else.
+    /// Reads the first entry of the mapping at the root, and tells where the next one begins.
+    /// `None` when the root is something else.
     pub(super) fn first_entry(&mut self) -> Result<Option<usize>> {
         if !self.begin()? {
             return Ok(None);
         }
         while self.state != State::DocumentEnd {
-            if self.state == State::BlockMappingKey && self.builder.open.len() == 1 && self.builder.done.len() == 2 {
+            if self.state == State::BlockMappingKey
+                && self.builder.open.len() == 1
+                && self.builder.done.len() == 2
+            {
                 match self.scanner.peek()? {
                     Token { kind: TokenKind::Key, start, .. } => return Ok(Some(*start as usize)),
-                    Token { kind: TokenKind::BlockEnd, start, .. } => return Ok(Some(*start as usize)),
+                    Token { kind: TokenKind::BlockEnd, start, .. } => {
+                        return Ok(Some(*start as usize));
+                    }
                     _ => {}
                 }
             }
@@ -383,18 +425,21 @@ impl<'t> Run<'t> {
 
     /// Whether an error is told as one of the mapping at the root.
     pub(super) fn is_of_root(&self, error: &SyntaxError) -> bool {
-        let Some((context, place)) = &error.context else { return false };
-        context == "while parsing a block mapping" && self.builder.open.first().is_some_and(|root| root.mark == place.start)
+        let Some((_, place)) = &error.context else { return false };
+        error.kind == SyntaxErrorKind::BlockMapping
+            && self.builder.open.first().is_some_and(|root| root.mark == place.start)
     }
 
     /// The place of what follows the document, if anything does.
-    fn second_document(&mut self) -> Option<TextRange> {
+    pub(super) fn second_document(&mut self) -> Option<TextRange> {
         loop {
             let token = self.scanner.next().ok()?;
             match token.kind {
-                TokenKind::DocumentEnd | TokenKind::BlockEnd => {}
+                TokenKind::StreamStart | TokenKind::DocumentEnd | TokenKind::BlockEnd => {}
                 TokenKind::StreamEnd => return None,
-                _ if token.start == token.end => return Some(self.scanner.char_range(token.start as usize)),
+                _ if token.start == token.end => {
+                    return Some(self.scanner.char_range(token.start as usize));
+                }
                 _ => return Some(TextRange::new(token.start, token.end)),
             }
         }
@@ -413,7 +458,9 @@ impl<'t> Run<'t> {
         let token = self.scanner.peek()?;
         match token.kind {
             TokenKind::StreamEnd => return Ok(false),
-            TokenKind::VersionDirective { .. } | TokenKind::TagDirective(_) | TokenKind::DocumentStart => {
+            TokenKind::VersionDirective { .. }
+            | TokenKind::TagDirective(_)
+            | TokenKind::DocumentStart => {
                 self.directives()?;
                 let token = self.scanner.peek()?;
                 if !matches!(token.kind, TokenKind::DocumentStart) {
@@ -438,7 +485,9 @@ impl<'t> Run<'t> {
                     return Err(self.error(None, start, "found duplicate %YAML directive"));
                 }
                 TokenKind::VersionDirective { major: 1, minor: 1 | 2 } => version_seen = true,
-                TokenKind::VersionDirective { .. } => return Err(self.error(None, start, "found incompatible YAML document")),
+                TokenKind::VersionDirective { .. } => {
+                    return Err(self.error(None, start, "found incompatible YAML document"));
+                }
                 TokenKind::TagDirective(directive) => {
                     let directive = (**directive).clone();
                     if self.tags.iter().any(|known| known.handle == directive.handle) {
@@ -496,8 +545,14 @@ impl<'t> Run<'t> {
     }
 
     fn error(&self, context: Option<(&str, u32)>, at: u32, message: &str) -> Box<SyntaxError> {
-        let context = context.map(|(context, start)| (context.to_owned(), TextRange::new(start, at.max(start))));
-        Box::new(SyntaxError { message: message.to_owned(), context, span: self.scanner.char_range(at as usize) })
+        let context = context
+            .map(|(context, start)| (context.to_owned(), TextRange::new(start, at.max(start))));
+        Box::new(SyntaxError {
+            kind: SyntaxErrorKind::Grammar,
+            message: message.to_owned(),
+            context,
+            span: self.scanner.char_range(at as usize),
+        })
     }
 
     /// An error within the innermost collection.
@@ -541,9 +596,10 @@ impl<'t> Run<'t> {
         let token = self.scanner.peek()?;
         let mark = TextRange::new(token.start, token.end);
         let (kind, state) = match token.kind {
-            TokenKind::BlockEntry if indentless => {
-                (NodeKind::Sequence { flow: false, items: Vec::new() }, State::IndentlessSequenceEntry)
-            }
+            TokenKind::BlockEntry if indentless => (
+                NodeKind::Sequence { flow: false, items: Vec::new() },
+                State::IndentlessSequenceEntry,
+            ),
             TokenKind::Scalar { .. } => {
                 let token = self.skip();
                 if let TokenKind::Scalar { style, text } = token.kind {
@@ -552,8 +608,13 @@ impl<'t> Run<'t> {
                 self.pop_state();
                 return Ok(());
             }
-            TokenKind::FlowSequenceStart => (NodeKind::Sequence { flow: true, items: Vec::new() }, State::FlowSequenceFirstEntry),
-            TokenKind::FlowMappingStart => (NodeKind::Mapping { flow: true, entries: Vec::new() }, State::FlowMappingFirstKey),
+            TokenKind::FlowSequenceStart => (
+                NodeKind::Sequence { flow: true, items: Vec::new() },
+                State::FlowSequenceFirstEntry,
+            ),
+            TokenKind::FlowMappingStart => {
+                (NodeKind::Mapping { flow: true, entries: Vec::new() }, State::FlowMappingFirstKey)
+            }
             TokenKind::BlockSequenceStart if block => {
                 (NodeKind::Sequence { flow: false, items: Vec::new() }, State::BlockSequenceEntry)
             }
@@ -566,8 +627,13 @@ impl<'t> Run<'t> {
                 return Ok(());
             }
             _ => {
-                let context = if block { "while parsing a block node" } else { "while parsing a flow node" };
-                return Err(self.error(Some((context, start)), mark.start, "did not find expected node content"));
+                let context =
+                    if block { "while parsing a block node" } else { "while parsing a flow node" };
+                return Err(self.error(
+                    Some((context, start)),
+                    mark.start,
+                    "did not find expected node content",
+                ));
             }
         };
         if self.builder.open.len() >= MAX_DEPTH {
@@ -614,7 +680,9 @@ impl<'t> Run<'t> {
             }
         }
         let tag = match tag {
-            Some((name, span)) => Some(Box::new(Property { name: self.full_tag(*name, span, start)?, span })),
+            Some((name, span)) => {
+                Some(Box::new(Property { name: self.full_tag(*name, span, start)?, span }))
+            }
             None => None,
         };
         Ok(Properties { anchor, tag })
@@ -624,13 +692,21 @@ impl<'t> Run<'t> {
         if tag.handle.is_empty() {
             return Ok(tag.suffix);
         }
-        let declared = self.tags.iter().find(|known| known.handle == tag.handle).map(|known| known.prefix.as_str());
+        let declared = self
+            .tags
+            .iter()
+            .find(|known| known.handle == tag.handle)
+            .map(|known| known.prefix.as_str());
         let prefix = match (declared, tag.handle.as_str()) {
             (Some(prefix), _) => prefix,
             (None, "!") => "!",
             (None, "!!") => "tag:yaml.org,2002:",
             (None, _) => {
-                return Err(self.error(Some(("while parsing a node", start)), span.start, "found undefined tag handle"));
+                return Err(self.error(
+                    Some(("while parsing a node", start)),
+                    span.start,
+                    "found undefined tag handle",
+                ));
             }
         };
         Ok(format!("{prefix}{}", tag.suffix))
@@ -641,7 +717,9 @@ impl<'t> Run<'t> {
             TokenKind::BlockEntry => {
                 self.entry_indicator();
                 match self.scanner.peek()?.kind {
-                    TokenKind::BlockEntry | TokenKind::BlockEnd => self.empty_then(State::BlockSequenceEntry),
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => {
+                        self.empty_then(State::BlockSequenceEntry)
+                    }
                     _ => self.node_then(State::BlockSequenceEntry, true, false)?,
                 }
                 Ok(())
@@ -650,7 +728,10 @@ impl<'t> Run<'t> {
                 self.end_block();
                 Ok(())
             }
-            _ => Err(self.collection_error("while parsing a block collection", "did not find expected '-' indicator")),
+            _ => Err(self.collection_error(
+                "while parsing a block collection",
+                "did not find expected '-' indicator",
+            )),
         }
     }
 
@@ -659,7 +740,10 @@ impl<'t> Run<'t> {
             TokenKind::BlockEntry => {
                 self.entry_indicator();
                 match self.scanner.peek()?.kind {
-                    TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                    TokenKind::BlockEntry
+                    | TokenKind::Key
+                    | TokenKind::Value
+                    | TokenKind::BlockEnd => {
                         self.empty_then(State::IndentlessSequenceEntry);
                     }
                     _ => self.node_then(State::IndentlessSequenceEntry, true, false)?,
@@ -678,7 +762,9 @@ impl<'t> Run<'t> {
             TokenKind::Key => {
                 self.entry_indicator();
                 match self.scanner.peek()?.kind {
-                    TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => self.empty_then(State::BlockMappingValue),
+                    TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                        self.empty_then(State::BlockMappingValue)
+                    }
                     _ => self.node_then(State::BlockMappingValue, true, true)?,
                 }
                 Ok(())
@@ -687,7 +773,11 @@ impl<'t> Run<'t> {
                 self.end_block();
                 Ok(())
             }
-            _ => Err(self.collection_error("while parsing a block mapping", "did not find expected key")),
+            _ => {
+                let context = "while parsing a block mapping";
+                let error = self.collection_error(context, "did not find expected key");
+                Err(Box::new(SyntaxError { kind: SyntaxErrorKind::BlockMapping, ..*error }))
+            }
         }
     }
 
@@ -696,7 +786,9 @@ impl<'t> Run<'t> {
             TokenKind::Value => {
                 self.entry_indicator();
                 match self.scanner.peek()?.kind {
-                    TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => self.empty_then(State::BlockMappingKey),
+                    TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                        self.empty_then(State::BlockMappingKey)
+                    }
                     _ => self.node_then(State::BlockMappingKey, true, true)?,
                 }
             }
@@ -732,7 +824,10 @@ impl<'t> Run<'t> {
         }
         if !first {
             if !matches!(self.scanner.peek()?.kind, TokenKind::FlowEntry) {
-                return Err(self.collection_error("while parsing a flow sequence", "did not find expected ',' or ']'"));
+                return Err(self.collection_error(
+                    "while parsing a flow sequence",
+                    "did not find expected ',' or ']'",
+                ));
             }
             self.skip();
         }
@@ -744,7 +839,11 @@ impl<'t> Run<'t> {
                     return Err(self.error(None, mark.start, "nesting too deep"));
                 }
                 self.skip();
-                self.builder.open(NodeKind::Mapping { flow: true, entries: Vec::new() }, mark, Properties::default());
+                self.builder.open(
+                    NodeKind::Mapping { flow: true, entries: Vec::new() },
+                    mark,
+                    Properties::default(),
+                );
                 self.state = State::FlowSequenceEntryMappingKey;
             }
             TokenKind::FlowSequenceEnd => self.end_flow(),
@@ -768,7 +867,10 @@ impl<'t> Run<'t> {
     fn flow_sequence_entry_mapping_value(&mut self) -> Result<()> {
         if matches!(self.scanner.peek()?.kind, TokenKind::Value) {
             self.skip();
-            if !matches!(self.scanner.peek()?.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
+            if !matches!(
+                self.scanner.peek()?.kind,
+                TokenKind::FlowEntry | TokenKind::FlowSequenceEnd
+            ) {
                 return self.node_then(State::FlowSequenceEntryMappingEnd, false, false);
             }
         }
@@ -783,7 +885,10 @@ impl<'t> Run<'t> {
         }
         if !first {
             if !matches!(self.scanner.peek()?.kind, TokenKind::FlowEntry) {
-                return Err(self.collection_error("while parsing a flow mapping", "did not find expected ',' or '}'"));
+                return Err(self.collection_error(
+                    "while parsing a flow mapping",
+                    "did not find expected ',' or '}'",
+                ));
             }
             self.skip();
         }
@@ -806,7 +911,10 @@ impl<'t> Run<'t> {
     fn flow_mapping_value(&mut self) -> Result<()> {
         if matches!(self.scanner.peek()?.kind, TokenKind::Value) {
             self.skip();
-            if !matches!(self.scanner.peek()?.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
+            if !matches!(
+                self.scanner.peek()?.kind,
+                TokenKind::FlowEntry | TokenKind::FlowMappingEnd
+            ) {
                 return self.node_then(State::FlowMappingKey, false, false);
             }
         }

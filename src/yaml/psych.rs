@@ -1,4 +1,5 @@
-//! What plain scalars and tags mean: the rules of Psych 4.0.3's scanner, which Puppet's YAML goes through.
+//! What plain scalars and tags mean: the rules of Psych 4.0.3's scanner, which Puppet's YAML goes
+//! through.
 //!
 //! Quoted and block scalars without a tag are strings; ask nothing here for them.
 
@@ -63,7 +64,9 @@ fn is_wordy(text: &str) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let second = |chars: &mut std::str::Chars<'_>| chars.next().is_some_and(starts_word);
-    starts_word(first) || !matches!(first, '0'..='9' | '.' | ':' | '-') && second(&mut chars) || text.contains('\n')
+    starts_word(first)
+        || !matches!(first, '0'..='9' | '.' | ':' | '-') && second(&mut chars)
+        || text.contains('\n')
 }
 
 fn word(text: &str) -> Resolved {
@@ -71,12 +74,18 @@ fn word(text: &str) -> Resolved {
         return Resolved::String;
     }
     // Ruby ignores case as Unicode folds it: a long s is an s, and the ligature is two letters.
-    let folded =
-        if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff") };
+    let folded = if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        text.to_lowercase().replace('ſ', "s").replace('ﬀ', "ff")
+    };
     // Its patterns look at each line by itself; an empty line begins with its own break.
     let mut rest = Some(text);
     while let Some(lines) = rest {
-        if !lines.is_empty() && !lines.starts_with(|c: char| matches!(c.to_ascii_lowercase(), 'y' | 't' | 'o' | 'n' | 'f' | '~'))
+        if !lines.is_empty()
+            && !lines.starts_with(|c: char| {
+                matches!(c.to_ascii_lowercase(), 'y' | 't' | 'o' | 'n' | 'f' | '~')
+            })
         {
             return Resolved::String;
         }
@@ -91,7 +100,8 @@ fn word(text: &str) -> Resolved {
     }
 }
 
-/// A symbol's name: what stands in quotes if it begins with a quote that is closed, without a further colon.
+/// A symbol's name: what stands in quotes if it begins with a quote that is closed, without a
+/// further colon.
 fn symbol(name: &str) -> &str {
     let Some(quote @ ('"' | '\'')) = name.chars().next() else { return name };
     match name.rfind(quote) {
@@ -146,7 +156,9 @@ fn is_zone(text: &[u8]) -> bool {
     (1..=2).any(|hours| {
         let Some((hours, rest)) = text.split_at_checked(hours) else { return false };
         let rest = rest.strip_prefix(b":").unwrap_or(rest);
-        hours.iter().all(u8::is_ascii_digit) && matches!(rest.len(), 0 | 2) && rest.iter().all(u8::is_ascii_digit)
+        hours.iter().all(u8::is_ascii_digit)
+            && matches!(rest.len(), 0 | 2)
+            && rest.iter().all(u8::is_ascii_digit)
     })
 }
 
@@ -162,7 +174,9 @@ fn trim_space(text: &[u8]) -> &[u8] {
 
 /// `dddd-mm-dd` with a month up to 12 and a day up to 31, each of one or two digits.
 fn is_date(text: &[u8]) -> bool {
-    let Some(rest) = digits(text, 4, 4).and_then(|rest| rest.strip_prefix(b"-")) else { return false };
+    let Some(rest) = digits(text, 4, 4).and_then(|rest| rest.strip_prefix(b"-")) else {
+        return false;
+    };
     let Some(dash) = rest.iter().position(|byte| *byte == b'-') else { return false };
     let in_range = |text: &[u8], greatest: u8| match text {
         [digit] => digit.is_ascii_digit(),
@@ -208,7 +222,8 @@ fn sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (*last, None),
     };
-    let below_sixty = |part: &str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
+    let below_sixty =
+        |part: &str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
     if !middle.iter().all(|part| below_sixty(part)) || !below_sixty(last_whole) {
         return None;
     }
@@ -217,10 +232,15 @@ fn sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
         if !fraction.bytes().all(is_digit_or_underscore) {
             return None;
         }
-        let sum = text.split(':').zip(weights).fold(0.0, |sum, (part, weight)| sum + to_f(part) * weight);
+        let sum =
+            text.split(':').zip(weights).fold(0.0, |sum, (part, weight)| sum + to_f(part) * weight);
         return Some(Resolved::Float(sum));
     }
-    let minutes: i64 = rest.iter().zip([60, 1]).map(|(part, weight)| part.parse::<i64>().unwrap_or(0) * weight).sum();
+    let minutes: i64 = rest
+        .iter()
+        .zip([60, 1])
+        .map(|(part, weight)| part.parse::<i64>().unwrap_or(0) * weight)
+        .sum();
     let mut hours = Big::from_digits(leading_digits(first).bytes(), 10);
     hours.multiply_add(3600, 0);
     Some(hours.signed_plus(negative, minutes))
@@ -230,7 +250,8 @@ fn is_digit_or_underscore(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b'_'
 }
 
-/// What Ruby's `to_i` and `to_f` read: digits, single underscores between them, and nothing behind a double one.
+/// What Ruby's `to_i` and `to_f` read: digits, single underscores between them, and nothing behind
+/// a double one.
 fn leading_digits(text: &str) -> String {
     let mut found = String::new();
     let mut chars = text.chars().peekable();
@@ -248,8 +269,13 @@ fn leading_digits(text: &str) -> String {
 fn to_f(text: &str) -> f64 {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let whole = leading_digits(unsigned);
-    let clean =
-        whole.len() == unsigned.find('.').map_or(unsigned, |dot| &unsigned[..dot]).bytes().filter(|byte| *byte != b'_').count();
+    let clean = whole.len()
+        == unsigned
+            .find('.')
+            .map_or(unsigned, |dot| &unsigned[..dot])
+            .bytes()
+            .filter(|byte| *byte != b'_')
+            .count();
     let fraction = match unsigned.split_once('.') {
         Some((before, fraction)) if clean && !before.ends_with('_') => leading_digits(fraction),
         _ => String::new(),
@@ -263,13 +289,17 @@ fn is_float(unsigned: &str) -> bool {
     let Some((whole, fraction)) = unsigned.split_once('.') else { return false };
     let whole = whole.as_bytes();
     let whole_ok = whole.is_empty()
-        || whole[0].is_ascii_digit() && whole.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b','));
+        || whole[0].is_ascii_digit()
+            && whole.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b','));
     let (digits, exponent) = match fraction.find(['e', 'E']) {
         Some(at) => (&fraction[..at], Some(&fraction[at + 1..])),
         None => (fraction, None),
     };
-    let exponent_ok = exponent
-        .is_none_or(|exponent| exponent.strip_prefix(['+', '-']).is_some_and(|digits| !digits.is_empty() && all_digits(digits)));
+    let exponent_ok = exponent.is_none_or(|exponent| {
+        exponent
+            .strip_prefix(['+', '-'])
+            .is_some_and(|digits| !digits.is_empty() && all_digits(digits))
+    });
     whole_ok && all_digits(digits) && exponent_ok
 }
 
@@ -341,9 +371,9 @@ pub(super) fn decimal(text: &str) -> Resolved {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
     match digits.trim_start_matches('0') {
         "" => Resolved::Integer(0),
-        digits => {
-            (sign.to_owned() + digits).parse().map_or_else(|_| Resolved::BigInteger(sign.to_owned() + digits), Resolved::Integer)
-        }
+        digits => (sign.to_owned() + digits)
+            .parse()
+            .map_or_else(|_| Resolved::BigInteger(sign.to_owned() + digits), Resolved::Integer),
     }
 }
 
@@ -376,11 +406,17 @@ impl Big {
     /// The number, negated if `negative`, plus `add`.
     fn signed_plus(&self, negative: bool, add: i64) -> Resolved {
         if self.0.len() <= 3 {
-            let value = self.0.iter().rev().fold(0i128, |value, group| value * i128::from(GROUP) + i128::from(*group));
+            let value = self
+                .0
+                .iter()
+                .rev()
+                .fold(0i128, |value, group| value * i128::from(GROUP) + i128::from(*group));
             let value = if negative { -value } else { value } + i128::from(add);
-            return i64::try_from(value).map_or_else(|_| Resolved::BigInteger(value.to_string()), Resolved::Integer);
+            return i64::try_from(value)
+                .map_or_else(|_| Resolved::BigInteger(value.to_string()), Resolved::Integer);
         }
-        // Here the number is far greater than `add`, which is at most a few thousand and not negative.
+        // Here the number is far greater than `add`, which is at most a few thousand and not
+        // negative.
         let mut groups: Vec<i64> = self.0.iter().map(|group| i64::from(*group)).collect();
         groups[0] += if negative { -add } else { add };
         for at in 0..groups.len() - 1 {
@@ -419,9 +455,11 @@ pub enum TagMeaning {
     RefusedByText,
 }
 
-/// What the full tag (as [`Property::name`](super::tree::Property::name) has it) means on a node of this kind.
+/// What the full tag (as [`Property::name`](super::tree::Property::name) has it) means on a node of
+/// this kind.
 ///
-/// Source: Psych 4.0.3, `Visitors::ToRuby`, with the class loader of Puppet, which permits `Symbol` only.
+/// Source: Psych 4.0.3, `Visitors::ToRuby`, with the class loader of Puppet, which permits `Symbol`
+/// only.
 pub fn tag_meaning(tag: &str, kind: &NodeKind) -> TagMeaning {
     match kind {
         NodeKind::Scalar { .. } => scalar_tag(tag),

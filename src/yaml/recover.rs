@@ -1,28 +1,32 @@
 //! What stands of a broken text: every top-level entry that can be read by itself.
 //!
-//! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the next line that looks
-//! like `key:` at the column of the first one. The broken entry keeps its key, and of its value what was read before
-//! the error. The first problem is libyaml's own where it blames the same entry, else what the entry is refused for when
-//! it is read alone, with a place where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
+//! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the
+//! next line that looks like `key:` at the column of the first one. The broken entry keeps its key,
+//! and of its value what was read before the error. The first problem is libyaml's own where it
+//! blames the same entry, else what the entry is refused for when it is read alone, with a place
+//! where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
 
-use super::cut::{Entry, begins_entry, cut};
+use std::collections::HashMap;
+
+use super::cut::{Entry, Syntax, begins_entry, cut, is_marker};
 use super::parse::{self, Builder, Run};
 use super::scan::TagDirective;
-use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::text::TextRange;
 
-/// At most this many times the length of the text is read before entries are no longer tried beyond their cut.
+/// At most this many times the length of the text is read before entries are no longer tried beyond
+/// their cut.
 const EFFORT: usize = 8;
 
 /// The tree of a text whose first attempt `run` ended with `error`.
 pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let verdict = Some(error.clone());
-    if let Some(entries) = cut(text) {
-        return Tree { verdict, ..joined(entries) };
+    if let Some(entries) = cut(text, Syntax::Yaml) {
+        return Tree { verdict, ..joined(entries, false) };
     }
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
-    let control = error.message == CONTROL;
+    let control = error.kind == SyntaxErrorKind::ControlCharacter;
     if control || (error.span.start as usize) < recovery.body {
         let known = recovery.problems.iter().any(|problem| problem.span.contains(error.span));
         if !known {
@@ -37,20 +41,45 @@ pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
 }
 
 /// The tree of a text that was cut into these entries.
-fn joined(cut: Vec<Entry>) -> Tree {
+pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
     let mut all = Tree::default();
     let mut entries = Vec::new();
-    for Entry { range, tree, .. } in cut {
+    let mut anchors: HashMap<String, NodeId> = HashMap::new();
+    for Entry { range, mut tree, .. } in cut {
         let (by, first) = (range.start, all.nodes.len() as u32);
         let moved = |id: NodeId| NodeId(id.0 + first);
-        entries
-            .extend(tree.root.into_iter().flat_map(|root| tree.entries(root)).map(|(key, value)| (moved(*key), moved(*value))));
-        all.nodes.extend(tree.nodes.into_iter().map(|node| node.moved(first, by)));
+        // Those of the entry itself have their targets.
+        let mut above = Vec::new();
+        for (node, id) in tree.nodes.iter().zip(0..) {
+            if let NodeKind::Alias { name, target: None } = &node.kind {
+                above.extend(anchors.get(&**name).map(|target| (id, *target)));
+            }
+        }
+        for (node, id) in tree.nodes.iter().zip(0..) {
+            if let Some(anchor) = &node.anchor {
+                anchors.insert(anchor.name.clone(), moved(NodeId(id)));
+            }
+        }
+        entries.extend(
+            tree.root
+                .into_iter()
+                .flat_map(|root| tree.entries(root))
+                .map(|(key, value)| (moved(*key), moved(*value))),
+        );
+        all.nodes.extend(tree.nodes.drain(..).map(|node| node.moved(first, by)));
+        for (alias, found) in above {
+            if let NodeKind::Alias { target, .. } =
+                &mut all.nodes[moved(NodeId(alias)).0 as usize].kind
+            {
+                *target = Some(found);
+            }
+        }
+        all.second_document = tree.second_document.map(|marker| marker.shifted(by));
         all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
         all.comments.extend(tree.comments.into_iter().map(|comment| comment.shifted(by)));
     }
-    let mut builder = Builder { nodes: all.nodes, ..Builder::default() };
-    Tree { root: Some(root_mapping(&mut builder, entries)), nodes: builder.nodes, ..all }
+    all.root = Some(all.add_root(entries, flow));
+    all
 }
 
 /// An entry that libyaml refuses where it stands.
@@ -61,7 +90,8 @@ pub(super) struct RefusedEntry {
     pub(super) end: usize,
 }
 
-/// The entry that a text begins with, which `run` refuses with `error`; the end of it, where the error is of what is behind it.
+/// The entry that a text begins with, which `run` refuses with `error`; the end of it, where the
+/// error is of what is behind it.
 pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<RefusedEntry, usize> {
     let mut recovery = Recovery::of_entry(text);
     let done = recovery.complete(&run, &error);
@@ -73,8 +103,6 @@ pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<Refu
     recovery.other_root = None;
     Ok(RefusedEntry { tree: recovery.finish(), end })
 }
-
-const CONTROL: &str = "control characters are not allowed";
 
 /// What a run read before its error.
 struct Complete {
@@ -108,11 +136,13 @@ impl<'t> Recovery<'t> {
     fn new(text: &'t str, tags: Vec<TagDirective>) -> Recovery<'t> {
         let body = body_start(text);
         let (end, second_document) = document_end(text, body);
-        let base = lines(text, body, end).find(|line| is_content(line.1)).map_or(0, |line| indent(line.1));
+        let base =
+            lines(text, body, end).find(|line| is_content(line.1)).map_or(0, |line| indent(line.1));
         Recovery { tags, body, end, second_document, base, ..Recovery::of_entry(text) }
     }
 
-    /// For an entry of a text that is cut: it has no marks of documents, so none are looked for in all that follows each entry.
+    /// For an entry of a text that is cut: it has no marks of documents, so none are looked for in
+    /// all that follows each entry.
     fn of_entry(text: &'t str) -> Recovery<'t> {
         Recovery {
             text,
@@ -167,15 +197,20 @@ impl<'t> Recovery<'t> {
         run
     }
 
-    /// Keeps what a run read before its error, reads the broken entry by itself, and says where to go on.
+    /// Keeps what a run read before its error, reads the broken entry by itself, and says where to
+    /// go on.
     fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
         let is_of_root = run.is_of_root(&error);
         let Complete { mut pairs, keep, end: bad } = self.complete(&run, &error);
         // What cannot begin an entry belongs to the one above it.
-        let above = pairs.last().filter(|_| !begins_entry(self.text[bad..].trim_start_matches(' ')) || self.is_orphan(bad));
-        let entry = above.map_or(bad, |(key, _)| line_start(self.text, first_byte(&run.builder.nodes, *key)));
+        let above = pairs.last().filter(|_| {
+            !begins_entry(self.text[bad..].trim_start_matches(' ')) || self.is_orphan(bad)
+        });
+        let entry = above
+            .map_or(bad, |(key, _)| line_start(self.text, first_byte(&run.builder.nodes, *key)));
         self.entries.append(&mut pairs);
-        self.comments.extend(run.scanner.comments.iter().filter(|comment| (comment.start as usize) < bad));
+        self.comments
+            .extend(run.scanner.comments.iter().filter(|comment| (comment.start as usize) < bad));
         self.builder = run.builder;
         self.builder.forget_from(keep);
         let next = self.next_key(bad);
@@ -197,9 +232,13 @@ impl<'t> Recovery<'t> {
             *place = TextRange::from_usize(entry..entry);
         }
         if let Some((context, place)) = &problem.context
-            && matches!(context.as_str(), "while scanning a simple key" | "while scanning a quoted scalar")
+            && matches!(
+                context.as_str(),
+                "while scanning a simple key" | "while scanning a quoted scalar"
+            )
         {
-            // libyaml notices a missing `:` or quote far behind; the place of interest is the word that lacks it.
+            // libyaml notices a missing `:` or quote far behind; the place of interest is the word
+            // that lacks it.
             let start = place.start as usize;
             let line = &self.text[start..next_line(self.text, start)];
             problem.span = TextRange::from_usize(start..start + line.trim_end().len());
@@ -216,7 +255,8 @@ impl<'t> Recovery<'t> {
         indent(&self.text[line..]) > self.base
     }
 
-    /// The range itself, or the last character before it that is no white space if it is the empty end of a piece.
+    /// The range itself, or the last character before it that is no white space if it is the empty
+    /// end of a piece.
     fn visible(&self, span: TextRange) -> TextRange {
         let (at, len) = (span.start as usize, self.text.len());
         if !span.is_empty() || at == len {
@@ -233,8 +273,9 @@ impl<'t> Recovery<'t> {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
         let nodes = &run.builder.nodes;
-        let mut end =
-            pairs.last().map_or(run.start, |(_, value)| next_line(self.text, nodes[value.0 as usize].span.end as usize));
+        let mut end = pairs.last().map_or(run.start, |(_, value)| {
+            next_line(self.text, nodes[value.0 as usize].span.end as usize)
+        });
         // An error on the line where an entry ends is that entry's.
         if (error.span.start as usize) < end
             && let Some((key, _)) = pairs.pop()
@@ -263,20 +304,33 @@ impl<'t> Recovery<'t> {
 
     /// The start of the first line at or behind `from` that is neither empty nor a comment.
     fn content_line(&self, from: usize) -> usize {
-        lines(self.text, from, self.end).find(|line| is_content(line.1)).map_or(self.end, |line| line.0)
+        lines(self.text, from, self.end)
+            .find(|line| is_content(line.1))
+            .map_or(self.end, |line| line.0)
     }
 
     /// The start of the next line behind that of `from` that looks like an entry.
     fn next_key(&self, from: usize) -> usize {
         lines(self.text, from, self.end)
             .skip(1)
-            .find(|(_, line)| indent(line) <= self.base && looks_like_key(line.trim_start_matches(' ')))
+            .find(|(_, line)| {
+                indent(line) <= self.base && looks_like_key(line.trim_start_matches(' '))
+                    || is_marker(line)
+            })
             .map_or(self.end, |line| line.0)
     }
 
     fn finish(mut self) -> Tree {
         let entries = std::mem::take(&mut self.entries);
-        let root = if entries.is_empty() { self.other_root } else { Some(root_mapping(&mut self.builder, entries)) };
+        let root = if entries.is_empty() {
+            self.other_root
+        } else {
+            let nodes = std::mem::take(&mut self.builder.nodes);
+            let mut tree = Tree { nodes, ..Tree::default() };
+            let root = tree.add_root(entries, false);
+            self.builder.nodes = tree.nodes;
+            Some(root)
+        };
         self.problems.sort_by_key(|problem| problem.span);
         self.comments.sort();
         self.comments.dedup();
@@ -292,16 +346,8 @@ impl<'t> Recovery<'t> {
     }
 }
 
-fn root_mapping(builder: &mut Builder, entries: Vec<(NodeId, NodeId)>) -> NodeId {
-    let nodes = &mut builder.nodes;
-    let span = entries.iter().fold(nodes[entries[0].0.0 as usize].span, |span, (key, value)| {
-        span.cover(nodes[key.0 as usize].span).cover(nodes[value.0 as usize].span)
-    });
-    nodes.push(Node { kind: NodeKind::Mapping { flow: false, entries }, span, anchor: None, tag: None });
-    NodeId(nodes.len() as u32 - 1)
-}
-
-/// The entries of the root that are complete, if the root is a block mapping, and the first node behind them.
+/// The entries of the root that are complete, if the root is a block mapping, and the first node
+/// behind them.
 ///
 /// Without such a root there are none, and nothing is worth keeping.
 fn complete_entries(builder: &Builder) -> (Vec<(NodeId, NodeId)>, Option<NodeId>) {
@@ -313,7 +359,9 @@ fn complete_entries(builder: &Builder) -> (Vec<(NodeId, NodeId)>, Option<NodeId>
     let children = &builder.done[root.first..end];
     let pairs: Vec<_> = children.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     let pending = children.get(pairs.len() * 2).copied();
-    let rest = pending.or(builder.open.get(1).map(|open| open.node)).unwrap_or(NodeId(builder.nodes.len() as u32));
+    let rest = pending
+        .or(builder.open.get(1).map(|open| open.node))
+        .unwrap_or(NodeId(builder.nodes.len() as u32));
     (pairs, Some(rest))
 }
 
@@ -325,7 +373,8 @@ fn first_byte(nodes: &[Node], id: NodeId) -> usize {
     starts.chain([node.span.start]).min().unwrap_or_default() as usize
 }
 
-/// The lines from `from`, which is the start of one, to `end`: where each starts, and its text without the break.
+/// The lines from `from`, which is the start of one, to `end`: where each starts, and its text
+/// without the break.
 ///
 /// Only LF and CR end a line here; an entry that begins behind another break is not found.
 fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
@@ -343,7 +392,9 @@ fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &s
 /// The start of the line behind the one that holds the byte at `at`.
 fn next_line(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    let Some(len) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else { return text.len() };
+    let Some(len) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+        return text.len();
+    };
     let end = at + len;
     end + if bytes[end..].starts_with(b"\r\n") { 2 } else { 1 }
 }
@@ -362,7 +413,8 @@ fn is_content(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// Whether a line, its indentation removed, begins with a key as data files have them: one word, or in quotes.
+/// Whether a line, its indentation removed, begins with a key as data files have them: one word, or
+/// in quotes.
 fn looks_like_key(line: &str) -> bool {
     let after = match line.as_bytes().first() {
         Some(quote @ (b'"' | b'\'')) => {
@@ -370,8 +422,11 @@ fn looks_like_key(line: &str) -> bool {
             line[len + 2..].trim_start_matches([' ', '\t'])
         }
         Some(_) => {
-            let ends = |at: usize| line[at + 1..].is_empty() || line[at + 1..].starts_with([' ', '\t']);
-            let Some(colon) = line.match_indices(':').map(|(at, _)| at).find(|at| ends(*at)) else { return false };
+            let ends =
+                |at: usize| line[at + 1..].is_empty() || line[at + 1..].starts_with([' ', '\t']);
+            let Some(colon) = line.match_indices(':').map(|(at, _)| at).find(|at| ends(*at)) else {
+                return false;
+            };
             if !looks_like_name(&line[..colon]) {
                 return false;
             }
@@ -389,15 +444,17 @@ fn looks_like_name(text: &str) -> bool {
         && !text.contains([' ', '\t', '"', '\'', '{', '}', '[', ']', ',', '#', '&', '*', '!', '\n'])
 }
 
-/// Where the document's content begins: behind directives, comments and `---` if that stands alone on its line.
+/// Where the document's content begins: behind directives, comments and `---` if that stands alone
+/// on its line.
 fn body_start(text: &str) -> usize {
     for (start, line) in lines(text, 0, text.len()) {
         let line = line.trim_start_matches('\u{feff}');
         if is_directive(line) || !is_content(line) {
             continue;
         }
-        let alone =
-            line.strip_prefix("---").is_some_and(|rest| !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t'])));
+        let alone = line.strip_prefix("---").is_some_and(|rest| {
+            !is_content(rest) && (rest.is_empty() || rest.starts_with([' ', '\t']))
+        });
         return if alone { next_line(text, start) } else { start };
     }
     0
@@ -410,11 +467,14 @@ fn is_directive(line: &str) -> bool {
 /// Where the document ends, and the marker of the next one if there is one.
 fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
     for (number, (start, line)) in lines(text, body, text.len()).enumerate() {
-        let Some(rest) = line.strip_prefix("---").or_else(|| line.strip_prefix("...")) else { continue };
+        let Some(rest) = line.strip_prefix("---").or_else(|| line.strip_prefix("...")) else {
+            continue;
+        };
         if number == 0 || !rest.is_empty() && !rest.starts_with([' ', '\t']) {
             continue;
         }
-        let again = line.starts_with("---") || text[next_line(text, start)..].lines().any(is_content);
+        let again =
+            line.starts_with("---") || text[next_line(text, start)..].lines().any(is_content);
         return (start, again.then(|| TextRange::from_usize(start..start + 3)));
     }
     (text.len(), None)

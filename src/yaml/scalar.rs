@@ -1,7 +1,8 @@
-//! The map between a scalar's decoded text and the place where it is written, for all five styles and JSON strings.
+//! The map between a scalar's decoded text and the place where it is written, for all five styles
+//! and JSON strings.
 //!
-//! Reads nothing but the scalar's own span; where the style leaves something open (a block scalar's indentation, JSON's
-//! escapes) the decoded text of the node decides.
+//! Reads nothing but the scalar's own span; where the style leaves something open (a block scalar's
+//! indentation, JSON's escapes) the decoded text of the node decides.
 
 use std::ops::Range;
 
@@ -20,13 +21,14 @@ impl Written {
 
     /// The byte of the source at which the decoded text's byte `decoded` is written.
     ///
-    /// Within an escape or folded white space it is the start of that; at or beyond the end of the text, the end of what is
-    /// written. For a node that is no scalar, its start.
+    /// Within an escape or folded white space it is the start of that; at or beyond the end of the
+    /// text, the end of what is written. For a node that is no scalar, its start.
     pub fn offset(&self, decoded: usize) -> u32 {
         let Written(pieces) = self;
         let behind = pieces.list.partition_point(|piece| piece.decoded.end <= decoded);
         let at = pieces.list.get(behind).map_or(pieces.end, |piece| {
-            let inside = if piece.verbatim { decoded.saturating_sub(piece.decoded.start) } else { 0 };
+            let inside =
+                if piece.verbatim { decoded.saturating_sub(piece.decoded.start) } else { 0 };
             piece.start + inside
         });
         at as u32
@@ -60,12 +62,22 @@ impl Pieces {
         let NodeKind::Scalar { style, text } = &node.kind else { return Pieces::new(span.start) };
         let Some(written) = source.get(span.clone()) else { return Pieces::new(span.start) };
         match style {
-            ScalarStyle::Plain | ScalarStyle::JsonLiteral => flow(source, span.start, span.end, None, false),
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted if written.len() < 2 => Pieces::new(span.start),
-            ScalarStyle::SingleQuoted => flow(source, span.start + 1, span.end - 1, Some(b'\''), false),
+            ScalarStyle::Plain | ScalarStyle::JsonLiteral => {
+                flow(source, span.start, span.end, None, false)
+            }
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted if written.len() < 2 => {
+                Pieces::new(span.start)
+            }
+            ScalarStyle::SingleQuoted => {
+                flow(source, span.start + 1, span.end - 1, Some(b'\''), false)
+            }
             ScalarStyle::DoubleQuoted => {
                 let yaml = flow(source, span.start + 1, span.end - 1, Some(b'"'), false);
-                if yaml.text == **text { yaml } else { flow(source, span.start + 1, span.end - 1, Some(b'"'), true) }
+                if yaml.text == **text {
+                    yaml
+                } else {
+                    flow(source, span.start + 1, span.end - 1, Some(b'"'), true)
+                }
             }
             ScalarStyle::Hocon => match written.find(&**text) {
                 Some(at) => {
@@ -79,7 +91,9 @@ impl Pieces {
                     pieces
                 }
             },
-            ScalarStyle::Literal | ScalarStyle::Folded => block(source, node, text, *style == ScalarStyle::Folded),
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                block(source, node, text, *style == ScalarStyle::Folded)
+            }
         }
     }
 
@@ -150,7 +164,9 @@ fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces)
     let (decoded, len) = match yaml {
         Some((c, 0)) => (c, 2),
         Some((_, digits)) => {
-            let value = source.get(at + 2..at + 2 + digits).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let value = source
+                .get(at + 2..at + 2 + digits)
+                .and_then(|digits| u32::from_str_radix(digits, 16).ok());
             (value.and_then(char::from_u32).unwrap_or('\u{fffd}'), 2 + digits)
         }
         None => json::escape(&source[at..end]).unwrap_or(('\u{fffd}', 1)),
@@ -160,7 +176,8 @@ fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces)
     after
 }
 
-/// The end of the white space at `at`, and what it is folded to if it holds a line break (or follows an escaped one).
+/// The end of the white space at `at`, and what it is folded to if it holds a line break (or
+/// follows an escaped one).
 fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Option<String>) {
     let bytes = &source.as_bytes()[..end];
     let (mut leading, mut trailing) = (String::new(), String::new());
@@ -179,7 +196,11 @@ fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Opti
         broken = true;
         pos += len;
     }
-    let folded = if leading == "\n" { if trailing.is_empty() { " ".to_owned() } else { trailing } } else { leading + &trailing };
+    let folded = if leading == "\n" {
+        if trailing.is_empty() { " ".to_owned() } else { trailing }
+    } else {
+        leading + &trailing
+    };
     (pos, broken.then_some(folded))
 }
 
@@ -192,7 +213,8 @@ fn break_text(source: &str, at: usize, len: usize) -> &str {
 fn block(source: &str, node: &Node, text: &str, folded: bool) -> Pieces {
     let bytes = source.as_bytes();
     let span = node.span.as_usize();
-    let header = source[span.clone()].bytes().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count();
+    let header =
+        source[span.clone()].bytes().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count();
     let mut body = span.start + header.min(line_len(bytes, span.start));
     body += break_len(bytes, body);
     let first = first_indent(bytes, body, span.end);
@@ -224,8 +246,16 @@ fn first_indent(bytes: &[u8], body: usize, end: usize) -> usize {
     0
 }
 
-/// The pieces of a block scalar's lines; what stands behind the last line is taken from `text`, as chomping wants it.
-fn block_lines(source: &str, body: usize, end: usize, indent: usize, folded: bool, text: &str) -> Pieces {
+/// The pieces of a block scalar's lines; what stands behind the last line is taken from `text`, as
+/// chomping wants it.
+fn block_lines(
+    source: &str,
+    body: usize,
+    end: usize,
+    indent: usize,
+    folded: bool,
+    text: &str,
+) -> Pieces {
     let bytes = source.as_bytes();
     let mut pieces = Pieces::new(body.min(bytes.len()));
     let (mut leading, mut trailing) = (String::new(), String::new());

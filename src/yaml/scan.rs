@@ -1,17 +1,20 @@
-//! Text to tokens, deciding exactly as libyaml 0.2.5's scanner does: simple keys, indentation, flow levels, its bugs included.
+//! Text to tokens, deciding exactly as libyaml 0.2.5's scanner does: simple keys, indentation, flow
+//! levels, its bugs included.
 //!
-//! Knows nothing of which tokens may follow which (see [`super::parse`]) and never looks back further than a key's start.
+//! Knows nothing of which tokens may follow which (see [`super::parse`]) and never looks back
+//! further than a key's start.
 
 use std::collections::VecDeque;
 
-use super::tree::{ScalarStyle, SyntaxError};
+use super::tree::{ScalarStyle, SyntaxError, SyntaxErrorKind};
 use crate::text::TextRange;
 
 mod scalar;
 
 pub(in crate::yaml) use scalar::escape;
 
-/// One token with its place. Tokens without a width of their own ([`TokenKind::is_virtual`]) stand where libyaml says.
+/// One token with its place. Tokens without a width of their own ([`TokenKind::is_virtual`]) stand
+/// where libyaml says.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -64,7 +67,10 @@ impl TokenKind {
     pub(super) fn is_virtual(&self) -> bool {
         matches!(
             self,
-            TokenKind::BlockSequenceStart | TokenKind::BlockMappingStart | TokenKind::BlockEnd | TokenKind::StreamStart
+            TokenKind::BlockSequenceStart
+                | TokenKind::BlockMappingStart
+                | TokenKind::BlockEnd
+                | TokenKind::StreamStart
         )
     }
 }
@@ -75,7 +81,8 @@ pub(super) type Result<T> = std::result::Result<T, Box<SyntaxError>>;
 #[derive(Clone, Copy, Default)]
 struct SimpleKey {
     possible: bool,
-    /// Whether nothing else can stand here: the first token of a line at the indentation of the open block collection.
+    /// Whether nothing else can stand here: the first token of a line at the indentation of the
+    /// open block collection.
     required: bool,
     token_number: usize,
     pos: usize,
@@ -90,7 +97,8 @@ pub(super) struct Scanner<'t> {
     bytes: &'t [u8],
     pos: usize,
     line: u32,
-    /// The byte whose column is `column`; columns count characters and are brought up to date only when asked for.
+    /// The byte whose column is `column`; columns count characters and are brought up to date only
+    /// when asked for.
     column_at: usize,
     column: usize,
     flow_level: usize,
@@ -100,7 +108,8 @@ pub(super) struct Scanner<'t> {
     simple_key_allowed: bool,
     /// One per flow level, the block context being level 0.
     keys: Vec<SimpleKey>,
-    /// Below this index no key is possible any more. Keys stand in the order of their places, so they go stale from the front.
+    /// Below this index no key is possible any more. Keys stand in the order of their places, so
+    /// they go stale from the front.
     first_key: usize,
     tokens: VecDeque<Token>,
     tokens_parsed: usize,
@@ -141,7 +150,12 @@ pub(super) fn break_len(bytes: &[u8], at: usize) -> usize {
         Some(b'\n') => 1,
         Some(b'\r') => 1 + usize::from(bytes.get(at + 1) == Some(&b'\n')),
         Some(0xC2) if bytes.get(at + 1) == Some(&0x85) => 2,
-        Some(0xE2) if bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9)) => 3,
+        Some(0xE2)
+            if bytes.get(at + 1) == Some(&0x80)
+                && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9)) =>
+        {
+            3
+        }
         _ => 0,
     }
 }
@@ -151,7 +165,8 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'t> Scanner<'t> {
-    /// A scanner of `text` from `start`, which must be the start of a line, up to `end`, as if that were the whole text.
+    /// A scanner of `text` from `start`, which must be the start of a line, up to `end`, as if that
+    /// were the whole text.
     pub(super) fn new(text: &'t str, start: usize, end: usize) -> Scanner<'t> {
         Scanner {
             text,
@@ -166,7 +181,11 @@ impl<'t> Scanner<'t> {
             simple_key_allowed: true,
             keys: vec![SimpleKey::default()],
             first_key: 0,
-            tokens: VecDeque::from([Token { kind: TokenKind::StreamStart, start: start as u32, end: start as u32 }]),
+            tokens: VecDeque::from([Token {
+                kind: TokenKind::StreamStart,
+                start: start as u32,
+                end: start as u32,
+            }]),
             tokens_parsed: 0,
             ready: false,
             finished: false,
@@ -217,7 +236,10 @@ impl<'t> Scanner<'t> {
         loop {
             if !self.tokens.is_empty() {
                 self.drop_stale_keys()?;
-                let waiting = self.keys.get(self.first_key).is_some_and(|key| key.token_number == self.tokens_parsed);
+                let waiting = self
+                    .keys
+                    .get(self.first_key)
+                    .is_some_and(|key| key.token_number == self.tokens_parsed);
                 if !waiting {
                     return Ok(());
                 }
@@ -325,7 +347,13 @@ impl<'t> Scanner<'t> {
         }
         if self.pos < self.bytes.len() {
             match break_len(self.bytes, self.pos) {
-                0 => return Err(self.error(context, start, "did not find expected comment or line break")),
+                0 => {
+                    return Err(self.error(
+                        context,
+                        start,
+                        "did not find expected comment or line break",
+                    ));
+                }
                 len => self.skip_line(len),
             }
         }
@@ -342,17 +370,22 @@ impl<'t> Scanner<'t> {
     fn skip_to_token(&mut self) {
         loop {
             // A byte order mark is skipped at the start of every line, but counts as a column.
-            if self.byte(0) == Some(0xEF) && self.column() == 0 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF") {
+            if self.byte(0) == Some(0xEF)
+                && self.column() == 0
+                && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF")
+            {
                 self.pos += 3;
             }
             if self.column_at == self.pos {
-                let spaces = self.bytes[self.pos..].iter().take_while(|byte| **byte == b' ').count();
+                let spaces =
+                    self.bytes[self.pos..].iter().take_while(|byte| **byte == b' ').count();
                 self.pos += spaces;
                 self.column += spaces;
                 self.column_at = self.pos;
             }
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
-            while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t')) {
+            while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t'))
+            {
                 self.pos += 1;
             }
             if self.byte(0) == Some(b'#') {
@@ -380,13 +413,20 @@ impl<'t> Scanner<'t> {
     }
 
     fn error(&self, context: Option<&str>, start: usize, message: &str) -> Box<SyntaxError> {
-        let context = context.map(|context| (context.to_owned(), TextRange::from_usize(start..self.pos.max(start))));
-        Box::new(SyntaxError { message: message.to_owned(), context, span: self.char_range(self.pos) })
+        let context = context
+            .map(|context| (context.to_owned(), TextRange::from_usize(start..self.pos.max(start))));
+        Box::new(SyntaxError {
+            kind: SyntaxErrorKind::Grammar,
+            message: message.to_owned(),
+            context,
+            span: self.char_range(self.pos),
+        })
     }
 
     /// The character at `at` as a range; empty at the end of the text.
     pub(super) fn char_range(&self, at: usize) -> TextRange {
-        let len = self.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let len =
+            self.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         TextRange::from_usize(at..at + len)
     }
 
@@ -401,7 +441,14 @@ impl<'t> Scanner<'t> {
         let token_number = self.tokens_parsed + self.tokens.len();
         self.remove_key()?;
         let top = self.keys.len() - 1;
-        self.keys[top] = SimpleKey { possible: true, required, token_number, pos: self.pos, line: self.line, column };
+        self.keys[top] = SimpleKey {
+            possible: true,
+            required,
+            token_number,
+            pos: self.pos,
+            line: self.line,
+            column,
+        };
         self.first_key = self.first_key.min(top);
         Ok(())
     }
@@ -410,7 +457,11 @@ impl<'t> Scanner<'t> {
         let top = self.keys.len() - 1;
         let key = self.keys[top];
         if key.possible && key.required {
-            return Err(self.error(Some("while scanning a simple key"), key.pos, "could not find expected ':'"));
+            return Err(self.error(
+                Some("while scanning a simple key"),
+                key.pos,
+                "could not find expected ':'",
+            ));
         }
         self.keys[top].possible = false;
         Ok(())
@@ -420,14 +471,19 @@ impl<'t> Scanner<'t> {
     fn drop_stale_keys(&mut self) -> Result<()> {
         while let Some(key) = self.keys.get_mut(self.first_key) {
             if key.possible {
-                let stale =
-                    key.line < self.line || self.pos - key.pos > 1024 && count_chars(&self.bytes[key.pos..self.pos]) > 1024;
+                let stale = key.line < self.line
+                    || self.pos - key.pos > 1024
+                        && count_chars(&self.bytes[key.pos..self.pos]) > 1024;
                 if !stale {
                     return Ok(());
                 }
                 if key.required {
                     let pos = key.pos;
-                    return Err(self.error(Some("while scanning a simple key"), pos, "could not find expected ':'"));
+                    return Err(self.error(
+                        Some("while scanning a simple key"),
+                        pos,
+                        "could not find expected ':'",
+                    ));
                 }
                 key.possible = false;
             }
@@ -447,7 +503,8 @@ impl<'t> Scanner<'t> {
         self.push(kind, start);
     }
 
-    /// Opens a block collection at `column` unless one is open there; `number` says before which token.
+    /// Opens a block collection at `column` unless one is open there; `number` says before which
+    /// token.
     fn roll_indent(&mut self, column: usize, number: Option<usize>, kind: TokenKind, pos: usize) {
         if self.flow_level > 0 || self.indent >= column as isize {
             return;
@@ -468,7 +525,8 @@ impl<'t> Scanner<'t> {
         }
         while self.indent > column {
             self.push(TokenKind::BlockEnd, self.pos);
-            self.indent = self.indents.pop().expect("an indent was pushed for each open collection");
+            self.indent =
+                self.indents.pop().expect("an indent was pushed for each open collection");
         }
     }
 
@@ -524,7 +582,11 @@ impl<'t> Scanner<'t> {
     fn fetch_block_entry(&mut self) -> Result<()> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return Err(self.error(None, self.pos, "block sequence entries are not allowed in this context"));
+                return Err(self.error(
+                    None,
+                    self.pos,
+                    "block sequence entries are not allowed in this context",
+                ));
             }
             let column = self.column();
             self.roll_indent(column, None, TokenKind::BlockSequenceStart, self.pos);
@@ -538,7 +600,11 @@ impl<'t> Scanner<'t> {
     fn fetch_key(&mut self) -> Result<()> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return Err(self.error(None, self.pos, "mapping keys are not allowed in this context"));
+                return Err(self.error(
+                    None,
+                    self.pos,
+                    "mapping keys are not allowed in this context",
+                ));
             }
             let column = self.column();
             self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
@@ -555,13 +621,22 @@ impl<'t> Scanner<'t> {
         if key.possible {
             let token = Token { kind: TokenKind::Key, start: key.pos as u32, end: key.pos as u32 };
             self.tokens.insert(key.token_number - self.tokens_parsed, token);
-            self.roll_indent(key.column, Some(key.token_number), TokenKind::BlockMappingStart, key.pos);
+            self.roll_indent(
+                key.column,
+                Some(key.token_number),
+                TokenKind::BlockMappingStart,
+                key.pos,
+            );
             self.keys[top].possible = false;
             self.simple_key_allowed = false;
         } else {
             if self.flow_level == 0 {
                 if !self.simple_key_allowed {
-                    return Err(self.error(None, self.pos, "mapping values are not allowed in this context"));
+                    return Err(self.error(
+                        None,
+                        self.pos,
+                        "mapping values are not allowed in this context",
+                    ));
                 }
                 let column = self.column();
                 self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
@@ -580,11 +655,19 @@ impl<'t> Scanner<'t> {
         while self.byte(0).is_some_and(is_word) {
             self.pos += 1;
         }
-        let ended =
-            self.is_blank_or_end(self.pos) || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
+        let ended = self.is_blank_or_end(self.pos)
+            || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
         if self.pos == start + 1 || !ended {
-            let context = if indicator == b'&' { "while scanning an anchor" } else { "while scanning an alias" };
-            return Err(self.error(Some(context), start, "did not find expected alphabetic or numeric character"));
+            let context = if indicator == b'&' {
+                "while scanning an anchor"
+            } else {
+                "while scanning an alias"
+            };
+            return Err(self.error(
+                Some(context),
+                start,
+                "did not find expected alphabetic or numeric character",
+            ));
         }
         self.push(if indicator == b'&' { TokenKind::Anchor } else { TokenKind::Alias }, start);
         Ok(())
@@ -657,7 +740,11 @@ impl<'t> Scanner<'t> {
         self.skip_blanks();
         let prefix = self.scan_tag_uri(true, true, "", start)?;
         if !self.is_blank_or_end(self.pos) {
-            return Err(self.error(context, start, "did not find expected whitespace or line break"));
+            return Err(self.error(
+                context,
+                start,
+                "did not find expected whitespace or line break",
+            ));
         }
         Ok(TokenKind::TagDirective(Box::new(TagDirective { handle, prefix })))
     }
@@ -690,14 +777,19 @@ impl<'t> Scanner<'t> {
         }
         let comma = self.flow_level > 0 && self.byte(0) == Some(b',');
         if !comma && !self.is_blank_or_end(self.pos) {
-            return Err(self.error(context, start, "did not find expected whitespace or line break"));
+            return Err(self.error(
+                context,
+                start,
+                "did not find expected whitespace or line break",
+            ));
         }
         self.push(TokenKind::Tag(Box::new(TagName { handle, suffix })), start);
         Ok(())
     }
 
     fn scan_tag_handle(&mut self, directive: bool, start: usize) -> Result<String> {
-        let context = Some(if directive { "while scanning a tag directive" } else { "while scanning a tag" });
+        let context =
+            Some(if directive { "while scanning a tag directive" } else { "while scanning a tag" });
         if self.byte(0) != Some(b'!') {
             return Err(self.error(context, start, "did not find expected '!'"));
         }
@@ -709,21 +801,32 @@ impl<'t> Scanner<'t> {
         if self.byte(0) == Some(b'!') {
             self.pos += 1;
         } else if directive && self.pos > first + 1 {
-            return Err(self.error(Some("while parsing a tag directive"), start, "did not find expected '!'"));
+            return Err(self.error(
+                Some("while parsing a tag directive"),
+                start,
+                "did not find expected '!'",
+            ));
         }
         Ok(self.text[first..self.pos].to_owned())
     }
 
     /// Reads the characters of a tag behind `head`, whose leading `!` is left out.
-    fn scan_tag_uri(&mut self, verbatim: bool, directive: bool, head: &str, start: usize) -> Result<String> {
-        let context = Some(if directive { "while parsing a %TAG directive" } else { "while parsing a tag" });
+    fn scan_tag_uri(
+        &mut self,
+        verbatim: bool,
+        directive: bool,
+        head: &str,
+        start: usize,
+    ) -> Result<String> {
+        let context =
+            Some(if directive { "while parsing a %TAG directive" } else { "while parsing a tag" });
         let mut uri = head.as_bytes().get(1..).unwrap_or_default().to_vec();
         let mut empty = head.is_empty();
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'%' => self.scan_uri_escape(context, start, &mut uri)?,
-                b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'('
-                | b')' => {
+                b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!'
+                | b'~' | b'*' | b'\'' | b'(' | b')' => {
                     uri.push(byte);
                     self.pos += 1;
                 }
@@ -746,7 +849,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// One character written as `%XX` for each of its UTF-8 bytes.
-    fn scan_uri_escape(&mut self, context: Option<&str>, start: usize, uri: &mut Vec<u8>) -> Result<()> {
+    fn scan_uri_escape(
+        &mut self,
+        context: Option<&str>,
+        start: usize,
+        uri: &mut Vec<u8>,
+    ) -> Result<()> {
         let mut left = 0;
         loop {
             let digit = |at: usize| self.byte(at).and_then(|byte| (byte as char).to_digit(16));
@@ -760,7 +868,13 @@ impl<'t> Scanner<'t> {
                     0xC0..=0xDF => 2,
                     0xE0..=0xEF => 3,
                     0xF0..=0xF7 => 4,
-                    _ => return Err(self.error(context, start, "found an incorrect leading UTF-8 octet")),
+                    _ => {
+                        return Err(self.error(
+                            context,
+                            start,
+                            "found an incorrect leading UTF-8 octet",
+                        ));
+                    }
                 };
             } else if octet & 0xC0 != 0x80 {
                 return Err(self.error(context, start, "found an incorrect trailing UTF-8 octet"));

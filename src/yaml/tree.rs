@@ -17,20 +17,24 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// The root, or `None` for a file without content.
     pub root: Option<NodeId>,
-    /// Syntax errors in the order of their place. Empty exactly when Puppet's own reader (libyaml) accepts the text.
+    /// Syntax errors in the order of their place. Empty exactly when Puppet's own reader (libyaml)
+    /// accepts the text.
     pub problems: Vec<SyntaxError>,
-    /// What libyaml itself says of a text that it refuses, where `problems` may have other places and words for it.
+    /// What libyaml itself says of a text that it refuses, where `problems` may have other places
+    /// and words for it.
     pub verdict: Option<SyntaxError>,
     /// Comments with their `#`, in order, without the line break.
     pub comments: Vec<TextRange>,
     /// Where a second document starts (its `---`), if there is one: Hiera does not read it.
     pub second_document: Option<TextRange>,
-    /// A lone scalar that is the whole first document although more follows it; the tree holds that instead. Only
-    /// [`parse_for_editing`](super::parse_for_editing) looks for it.
+    /// A lone scalar that is the whole first document although more follows it; the tree holds that
+    /// instead. Only [`parse_for_editing`](super::parse_for_editing) looks for it.
     pub lone_scalar: Option<TextRange>,
-    /// Whether nodes may stand anywhere, as they do in HOCON: children in no order, or outside of their parents.
+    /// Whether nodes may stand anywhere, as they do in HOCON: children in no order, or outside of
+    /// their parents.
     pub scattered: bool,
-    /// Nodes that stand for a substitution of HOCON, in order: their places are those of what it stands for.
+    /// Nodes that stand for a substitution of HOCON, in order: their places are those of what it
+    /// stands for.
     pub copies: Vec<NodeId>,
 }
 
@@ -39,9 +43,9 @@ pub struct Tree {
 pub struct Node {
     /// What it is.
     pub kind: NodeKind,
-    /// All of it, quotes and brackets included, anchors and tags not. A block collection ends with its last
-    /// child; a block scalar with its last line's content. An empty (omitted) scalar is an empty range where
-    /// the value would stand.
+    /// All of it, quotes and brackets included, anchors and tags not. A block collection ends with
+    /// its last child; a block scalar with its last line's content. An empty (omitted) scalar is an
+    /// empty range where the value would stand.
     pub span: TextRange,
     /// `&name`, with its place including the `&`.
     pub anchor: Option<Box<Property>>,
@@ -52,7 +56,8 @@ pub struct Node {
 /// An anchor or a tag of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// The anchor's name without `&`; the tag in full form, `!!str` resolved to `tag:yaml.org,2002:str`.
+    /// The anchor's name without `&`; the tag in full form, `!!str` resolved to
+    /// `tag:yaml.org,2002:str`.
     pub name: String,
     /// Its place.
     pub span: TextRange,
@@ -86,7 +91,8 @@ pub enum NodeKind {
     Alias {
         /// The name without `*`.
         name: Box<str>,
-        /// The node that bears the anchor last defined before this place; `None` when there is none.
+        /// The node that bears the anchor last defined before this place; `None` when there is
+        /// none.
         target: Option<NodeId>,
     },
 }
@@ -110,9 +116,25 @@ pub enum ScalarStyle {
     Hocon,
 }
 
+/// The kinds of syntax error that are treated otherwise than all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyntaxErrorKind {
+    /// Any other.
+    #[default]
+    Grammar,
+    /// A block mapping does not go on as one.
+    BlockMapping,
+    /// A character that libyaml refuses, whatever it is a part of. libyaml names no place.
+    ControlCharacter,
+    /// A key of HOCON that is a path with an empty element. The library names no place.
+    EmptyKeyElement,
+}
+
 /// Why a text is not YAML (or JSON), in the words of the reader that Puppet uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
+    /// What kind of error it is.
+    pub kind: SyntaxErrorKind,
     /// libyaml's problem, such as `did not find expected key`.
     pub message: String,
     /// libyaml's context, such as `while parsing a block mapping`, with the place where that began.
@@ -131,12 +153,15 @@ pub enum PathStep {
 }
 
 impl Node {
-    /// The node as one of a tree in which others are before it, and of a text that so many bytes are before.
+    /// The node as one of a tree in which others are before it, and of a text that so many bytes
+    /// are before.
     pub(super) fn moved(mut self, others: u32, by: u32) -> Node {
         let id = |id: &mut NodeId| id.0 += others;
         match &mut self.kind {
             NodeKind::Sequence { items, .. } => items.iter_mut().for_each(id),
-            NodeKind::Mapping { entries, .. } => entries.iter_mut().flat_map(|(key, value)| [key, value]).for_each(id),
+            NodeKind::Mapping { entries, .. } => {
+                entries.iter_mut().flat_map(|(key, value)| [key, value]).for_each(id)
+            }
             NodeKind::Alias { target, .. } => target.iter_mut().for_each(id),
             NodeKind::Scalar { .. } => {}
         }
@@ -156,6 +181,18 @@ impl SyntaxError {
 }
 
 impl Tree {
+    /// Adds a mapping of these entries, of which there is at least one.
+    pub(super) fn add_root(&mut self, entries: Vec<(NodeId, NodeId)>, flow: bool) -> NodeId {
+        let span = |id: NodeId| self.nodes[id.0 as usize].span;
+        let cover = |all: TextRange, (key, value): &(NodeId, NodeId)| {
+            all.cover(span(*key)).cover(span(*value))
+        };
+        let span = entries.iter().fold(span(entries[0].0), cover);
+        let kind = NodeKind::Mapping { flow, entries };
+        self.nodes.push(Node { kind, span, anchor: None, tag: None });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
     /// The node with this number.
     ///
     /// # Panics

@@ -1,19 +1,26 @@
-//! What the integration tests share: the built binary, paths, JSON lines, and what to do when a tool is missing. Nothing here knows
-//! Hiera. A suite says `mod support;` and takes what it needs.
+//! What the integration tests share: the built binary, paths, JSON lines, and what to do when a
+//! tool is missing. Nothing here knows Hiera. A suite says `mod support;` and takes what it needs.
 //!
 //! # Tests that need something this machine may not have
 //!
-//! A test that needs Puppet, Neovim and the like begins with `if !require("puppet") { return; }`. Where the tool is missing, the test
-//! prints one line `skipped: …` and passes, so that `cargo test` works everywhere. A machine that is meant to have the tool (CI) says so
-//! in `HIERA_LS_REQUIRE`, a list separated by commas or spaces (`HIERA_LS_REQUIRE=puppet,nvim`); then the same test fails.
+//! A test that needs Puppet, Neovim and the like begins with `if !require("puppet") { return; }`.
+//! Where the tool is missing, the test prints one line `skipped TEST: …` and passes, so that `cargo
+//! test` works everywhere. A machine that is meant to have the tool (CI) says so in
+//! `HIERA_LS_REQUIRE`, a list separated by commas or spaces (`HIERA_LS_REQUIRE=puppet,nvim`); then
+//! the same test fails.
+//!
+//! A plain `cargo test` downloads nothing and takes about two minutes. Suites that install packages
+//! run only where `HIERA_LS_REQUIRE` names them ([`may_install`]), and suites that ask Puppet or
+//! Ruby thousands of questions ask one in [`PLAIN_SHARE`] of them elsewhere ([`is_asked`]).
 //!
 //! # Variables
 //!
 //! | | |
 //! |---|---|
 //! | `HIERA_LS_REQUIRE` | what must not be skipped |
-//! | `HIERA_LS_ORACLE` | path of `puppet-oracle`, which answers lookups with the installed Puppet |
+//! | `HIERA_LS_PUPPET_LIB` | `lib/` of a Puppet's source tree, asked in place of the installed Puppet |
 //! | `HIERA_LS_RECORD=1` | write the recorded answers anew |
+//! | `HIERA_LS_MANIFESTS` | folders of modules, separated by colons, whose manifests are compared with Puppet's reading |
 //! | `HIERA_LS_CORPUS_ROOT`, `HIERA_LS_CORPUS_SCOPES` | a control repository, and a file of scopes (JSON lines) for it |
 //! | `HIERA_LS_CORPUS_NODES` | how many of these scopes to ask (20), each with every merge; `all`: the whole fleet, with the configured merges |
 //! | `HIERA_LS_NVIM_011`, `HIERA_LS_NVIM_07` | Neovim 0.11 or newer, and one of 0.7 to 0.10 |
@@ -27,7 +34,6 @@
 pub mod npm;
 pub mod python;
 pub mod random;
-pub mod typed;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -37,8 +43,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// Whether `tool` is here; see the module's text for what happens if not. Knows `puppet` (an oracle that runs) and `corpus` (its
-/// variables are set); any other name is a program on `PATH`.
+/// Whether `tool` is here; see the module's text for what happens if not. Knows `puppet` (a Ruby
+/// that finds Puppet) and `corpus` (its variables are set); any other name is a program on `PATH`.
 pub fn require(tool: &str) -> bool {
     let obstacle = match tool {
         "puppet" => oracle_version().as_ref().err().cloned(),
@@ -54,13 +60,39 @@ pub fn require(tool: &str) -> bool {
     }
 }
 
-/// For suites that find out about their tool themselves: reports `tool` as missing. Returns `false`, or panics if `HIERA_LS_REQUIRE`
-/// names it.
+/// For suites that find out about their tool themselves: reports `tool` as missing. Returns
+/// `false`, or panics if `HIERA_LS_REQUIRE` names it.
 pub fn missing(tool: &str, obstacle: &str) -> bool {
-    let required = variable("HIERA_LS_REQUIRE").unwrap_or_default();
-    assert!(!required.split([',', ' ']).any(|name| name == tool), "HIERA_LS_REQUIRE names {tool}, but {obstacle}");
-    eprintln!("skipped: {obstacle}");
+    assert!(!is_required(tool), "HIERA_LS_REQUIRE names {tool}, but {obstacle}");
+    let thread = std::thread::current();
+    // Not `eprintln!`, which the test harness shows for failing tests only.
+    let line = format!("skipped {}: {obstacle}\n", thread.name().unwrap_or(tool));
+    drop(std::io::stderr().write_all(line.as_bytes()));
     false
+}
+
+/// Whether `HIERA_LS_REQUIRE` names `tool`.
+pub fn is_required(tool: &str) -> bool {
+    let required = variable("HIERA_LS_REQUIRE").unwrap_or_default();
+    required.split([',', ' ']).any(|name| name == tool)
+}
+
+/// An error, unless `HIERA_LS_REQUIRE` names `tool`: a suite that downloads packages runs only
+/// where it is asked for.
+pub fn may_install(tool: &str) -> Result<(), String> {
+    if is_required(tool) {
+        return Ok(());
+    }
+    Err(format!("it downloads packages, and runs where HIERA_LS_REQUIRE names {tool}"))
+}
+
+/// One in how many cases a plain `cargo test` asks Puppet or Ruby about.
+pub const PLAIN_SHARE: usize = 20;
+
+/// Whether the case with this number is asked of `tool`: every one where `HIERA_LS_REQUIRE` names
+/// it, and where answers are recorded; else one in [`PLAIN_SHARE`].
+pub fn is_asked(tool: &str, number: usize) -> bool {
+    is_required(tool) || variable("HIERA_LS_RECORD").is_some() || number.is_multiple_of(PLAIN_SHARE)
 }
 
 /// An environment variable; empty is absent.
@@ -68,23 +100,40 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The path of the oracle; call only after `require("puppet")`.
-pub fn oracle() -> PathBuf {
-    PathBuf::from(variable("HIERA_LS_ORACLE").expect("asked for after require(\"puppet\")"))
+/// The oracle, which answers lookups with real Puppet: `tests/puppet/oracle/README.md` has its
+/// protocol. Call only after `require("puppet")`.
+pub fn oracle() -> Command {
+    // Not `ruby()`: recorded messages of Ruby's own have the source lines that Ruby adds.
+    let mut command = Command::new("ruby");
+    command.env("LC_ALL", "C.UTF-8").arg(in_package("tests/puppet/oracle/oracle.rb"));
+    if let Some(folder) = variable("HIERA_LS_PUPPET_LIB") {
+        command.arg("--puppet-lib").arg(folder);
+    }
+    command
 }
 
-/// What the oracle says about its versions (`{"puppet":"7.23.0",…}`), or why it cannot be used. Asked once per test program.
+/// The versions of what the oracle answers with (`{"puppet":"7.23.0",…}`), or why it cannot be
+/// used. Asked once per test program.
 pub fn oracle_version() -> &'static Result<Value, String> {
     static VERSION: OnceLock<Result<Value, String>> = OnceLock::new();
     VERSION.get_or_init(|| {
-        let path = variable("HIERA_LS_ORACLE").ok_or("HIERA_LS_ORACLE (path of puppet-oracle) is not set")?;
-        let output =
-            Command::new(&path).arg("--version").output().map_err(|error| format!("the oracle does not start: {error}"))?;
+        let output = oracle()
+            .arg("--version")
+            .output()
+            .map_err(|error| format!("Ruby does not start: {error}"))?;
         if !output.status.success() {
-            return Err(format!("the oracle finds no Puppet: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            let reason = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("the oracle does not start: {}", reason.trim()));
         }
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("the oracle's version is not JSON: {error}"))
+        serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("the oracle's version is not JSON: {error}"))
     })
+}
+
+/// How many random cases to ask of `tool`: `HIERA_LS_RANDOM`, else `default` where
+/// `HIERA_LS_REQUIRE` names the tool, else one in [`PLAIN_SHARE`] of that.
+pub fn random_cases(tool: &str, default: usize) -> usize {
+    random::count(if is_required(tool) { default } else { default / PLAIN_SHARE })
 }
 
 /// A path below the root of this package: `in_package("tests/control-repo")`.
@@ -92,7 +141,8 @@ pub fn in_package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A new empty directory for one test, below Cargo's directory for that; what an earlier run left there is removed.
+/// A new empty directory for one test, below Cargo's directory for that; what an earlier run left
+/// there is removed.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if dir.exists() {
@@ -102,8 +152,8 @@ pub fn scratch(name: &str) -> PathBuf {
     dir
 }
 
-/// `PATH` with a folder first, below `temporary`, that holds nothing but the built server, so that what is shipped is tested as it is; and
-/// with another folder behind it.
+/// `PATH` with a folder first, below `temporary`, that holds nothing but the built server, so that
+/// what is shipped is tested as it is; and with another folder behind it.
 pub fn path_with_server(temporary: &Path, other: Option<&Path>) -> OsString {
     let folder = temporary.join("bin");
     std::fs::create_dir_all(&folder).expect("a folder can be made");
@@ -151,7 +201,8 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs `command` to its end with `stdin` as its input. Never blocks on full pipes: input is written while output is read.
+/// Runs `command` to its end with `stdin` as its input. Never blocks on full pipes: input is
+/// written while output is read.
 pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
     let stdin = stdin.as_ref();
     let mut child = command
@@ -162,7 +213,8 @@ pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
         .unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
     let mut pipe = child.stdin.take().expect("stdin was asked to be a pipe");
     let output = std::thread::scope(|scope| {
-        // A program may end without reading all of its input: that is for the caller to judge by its status.
+        // A program may end without reading all of its input: that is for the caller to judge by
+        // its status.
         scope.spawn(move || drop(pipe.write_all(stdin)));
         child.wait_with_output().expect("a child that was started can be waited for")
     });
@@ -173,16 +225,21 @@ pub fn run(command: &mut Command, stdin: impl AsRef<[u8]>) -> Run {
     }
 }
 
-/// The values of a text of JSON lines; `what` names it in the panic when a line is not JSON. Blank lines are skipped.
+/// The values of a text of JSON lines; `what` names it in the panic when a line is not JSON. Blank
+/// lines are skipped.
 pub fn json_lines(what: &str, text: &str) -> Vec<Value> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
-        .map(|(i, line)| serde_json::from_str(line).unwrap_or_else(|error| panic!("{what}:{}: {error}: {line}", i + 1)))
+        .map(|(i, line)| {
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{what}:{}: {error}: {line}", i + 1))
+        })
         .collect()
 }
 
-/// Whether two values are the same to the byte once written: unlike `==` this also compares the order of hash keys, and `1` differs
-/// from `1.0`. Numbers go through `i64`, `u64` or `f64`: integers of more than 64 bits are compared as floats.
+/// Whether two values are the same to the byte once written: unlike `==` this also compares the
+/// order of hash keys, and `1` differs from `1.0`. Numbers go through `i64`, `u64` or `f64`:
+/// integers of more than 64 bits are compared as floats.
 pub fn same_json(a: &Value, b: &Value) -> bool {
     let written = Value::to_string;
     a == b && written(a) == written(b)

@@ -1,5 +1,5 @@
-//! Packages of npm for a suite: a folder below Cargo's directory for tests, made once for each list of packages. And the browser that some of
-//! them drive.
+//! Packages of npm for a suite: a folder below Cargo's directory for tests, made once for each list
+//! of packages. And the browser that some of them drive.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,21 +7,32 @@ use std::process::{Command, Stdio};
 /// What drives a browser; it brings none.
 pub const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 
-/// The folder `node_modules` with these packages (`name@version`), or why there is none. None of their scripts is run.
+/// The folder `node_modules` with these packages (`name@version`), or why there is none: they are
+/// fetched where `HIERA_LS_REQUIRE` names npm. None of their scripts is run.
 pub fn with_packages(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
-    made_once(name, &packages.join(" "), |folder| run(folder, None, &[&["install", "--ignore-scripts"], packages].concat()))
-        .map(|folder| folder.join("node_modules"))
+    made_once("npm", name, &packages.join(" "), |folder| {
+        run(folder, None, &[&["install", "--ignore-scripts"], packages].concat())
+    })
+    .map(|folder| folder.join("node_modules"))
 }
 
-/// A folder that `make` fills, made anew when the recipe changes. A half-made one is not used: what it was made from is written last.
-pub fn made_once(name: &str, recipe: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
+/// A folder that `make` fills where `HIERA_LS_REQUIRE` names `tool`, made anew when the recipe
+/// changes. A half-made one is not used: what it was made from is written last.
+pub fn made_once(
+    tool: &str,
+    name: &str,
+    recipe: &str,
+    make: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    super::may_install(tool)?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-node"));
     let made_from = folder.join("made-from.txt");
     if std::fs::read_to_string(&made_from).is_ok_and(|made_from| made_from == recipe) {
         return Ok(folder);
     }
     let folder = super::scratch(&format!("{name}-node"));
-    std::fs::write(folder.join("package.json"), "{\"private\": true}").map_err(|error| error.to_string())?;
+    std::fs::write(folder.join("package.json"), "{\"private\": true}")
+        .map_err(|error| error.to_string())?;
     make(&folder)?;
     std::fs::write(&made_from, recipe).map_err(|error| error.to_string())?;
     Ok(folder)
@@ -30,20 +41,29 @@ pub fn made_once(name: &str, recipe: &str, make: impl FnOnce(&Path) -> Result<()
 /// Runs npm in a folder, with another Node than the one on `PATH` if one is given.
 pub fn run(folder: &Path, node: Option<&Path>, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("npm");
-    command.args(arguments).args(["--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder);
+    command
+        .args(arguments)
+        .args(["--no-audit", "--no-fund", "--loglevel=error"])
+        .current_dir(folder);
     if let Some(bin) = node.and_then(Path::parent) {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let paths = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
+        let paths =
+            std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path)));
         command.env("PATH", paths.map_err(|error| error.to_string())?);
         // Headers would be downloaded otherwise.
-        command.env("npm_config_nodedir", bin.parent().unwrap_or(bin)).env("npm_config_build_from_source", "true");
+        command
+            .env("npm_config_nodedir", bin.parent().unwrap_or(bin))
+            .env("npm_config_build_from_source", "true");
     }
     succeed(&mut command)
 }
 
 /// Runs a command to its end; what it says if it fails.
 pub fn succeed(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{command:?} does not start: {error}"))?;
     let error = String::from_utf8_lossy(&output.stderr);
     if output.status.success() { Ok(()) } else { Err(format!("{command:?} fails: {error}")) }
 }
@@ -52,7 +72,8 @@ pub fn succeed(command: &mut Command) -> Result<(), String> {
 pub fn chromium() -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found =
-        std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|program| program.is_file());
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|program| program.is_file());
     found.ok_or_else(|| "there is no Chromium on PATH".to_owned())
 }

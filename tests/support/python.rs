@@ -1,14 +1,18 @@
-//! Python packages for a suite: a virtual environment below Cargo's directory for tests, made once for each list of packages.
+//! Python packages for a suite: a virtual environment below Cargo's directory for tests, made once
+//! for each list of packages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::on_path;
 
-/// The interpreter of a virtual environment with exactly these packages (lines of pip's requirements), or why there is none.
+/// The interpreter of a virtual environment with exactly these packages (lines of pip's
+/// requirements), or why there is none.
 ///
-/// It is made anew when the list changes. A half-made one is not used: what it was made from is written last.
-pub fn with_packages(name: &str, requirements: &str) -> Result<PathBuf, String> {
+/// It is made where `HIERA_LS_REQUIRE` names `tool`, and made anew when the list changes. A
+/// half-made one is not used: what it was made from is written last.
+pub fn with_packages(tool: &str, name: &str, requirements: &str) -> Result<PathBuf, String> {
+    super::may_install(tool)?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-python"));
     let interpreter = dir.join("bin/python");
     let made_from = dir.join("made-from.txt");
@@ -19,16 +23,21 @@ pub fn with_packages(name: &str, requirements: &str) -> Result<PathBuf, String> 
         return Err("no python3 on PATH".into());
     }
     let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-requirements.txt"));
-    std::fs::write(&list, requirements).map_err(|error| format!("{} cannot be written: {error}", list.display()))?;
+    std::fs::write(&list, requirements)
+        .map_err(|error| format!("{} cannot be written: {error}", list.display()))?;
     succeed(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&dir))?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
     succeed(Command::new(&interpreter).args(pip).arg(&list))?;
-    std::fs::write(&made_from, requirements).map_err(|error| format!("{} cannot be written: {error}", made_from.display()))?;
+    std::fs::write(&made_from, requirements)
+        .map_err(|error| format!("{} cannot be written: {error}", made_from.display()))?;
     Ok(interpreter)
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{command:?} does not start: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Numbers that look random and are the same for the same seed.
 //!
-//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. What is drawn anew in each run prints its seed.
+//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. What is drawn
+//! anew in each run prints its seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -38,7 +39,11 @@ impl Random {
 
 /// The seed of a run, from `HIERA_LS_SEED` or from the clock; printed with the name of the test.
 pub fn seed(test: &str) -> u64 {
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 >> 10);
+    let clock = || {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(1, |since| since.as_nanos() as u64 >> 10)
+    };
     let seed = number("HIERA_LS_SEED").unwrap_or_else(clock);
     println!("{test}: HIERA_LS_SEED={seed}");
     seed

@@ -69,13 +69,46 @@ pub fn edits(bench: &Bench) -> Vec<Figure> {
         samples.push(in_turns(&mut servers, count));
     }
     let name = |n: usize| format!("edit to diagnostics, {} lines", sizes[n]);
-    let figure = |n: usize| Figure::new(name(n), samples[n][0].clone()).beside(samples[n][1].clone());
+    let figure =
+        |n: usize| Figure::new(name(n), samples[n][0].clone()).beside(samples[n][1].clone());
     let longer = |n: usize, times: f64| {
-        let limit = samples[0][0].p50() * times + (samples[n][1].p50() - samples[0][1].p50()).max(0.0);
-        figure(n)
-            .goal(format!("p50 at most {times}x our own of {} lines, plus floor's growth", sizes[0]), |ours| ours.p50() <= limit)
+        let limit =
+            samples[0][0].p50() * times + (samples[n][1].p50() - samples[0][1].p50()).max(0.0);
+        figure(n).goal(
+            format!("p50 at most {times}x our own of {} lines, plus floor's growth", sizes[0]),
+            |ours| ours.p50() <= limit,
+        )
     };
     vec![figure(0).at_most_floor(4.0).and_p99(10.0), longer(1, 1.5), longer(2, 3.0)]
+}
+
+/// How a file is made other than plain.
+type Kind = (&'static str, fn(&mut Repo, usize) -> Probed);
+
+const KINDS: [Kind; 5] = [
+    ("plain", Repo::add_large),
+    ("with anchors that entries share", |repo, lines| repo.add_large(lines).with_shared_anchors()),
+    ("of JSON", Repo::add_large_json),
+    ("with 120 findings", |repo, lines| repo.add_large(lines).with_findings(12)),
+    ("with 500 findings", |repo, lines| repo.add_large(lines).with_findings(50)),
+];
+
+/// An edit in files of one size that are plain, and that are not.
+pub fn kinds(bench: &Bench) -> Vec<Figure> {
+    let (lines, count) = (bench.either(10_000, 4_000), bench.either(300, 15));
+    let sample = |(_, add): &Kind| {
+        let mut repo = bench.repo(AROUND.0, AROUND.1);
+        let file = add(&mut repo, lines);
+        in_turns(&mut Editing::both(bench, &repo, &file), count)
+    };
+    let samples: Vec<_> = KINDS.iter().map(sample).collect();
+    let plain = samples[0][0].p50();
+    let figure = |((name, _), samples): (&Kind, &Vec<Sample>)| {
+        Figure::new(format!("edit to diagnostics, {lines} lines, {name}"), samples[0].clone())
+            .beside(samples[1].clone())
+            .goal("p50 at most 1.5x the plain file's", |ours| ours.p50() <= 1.5 * plain)
+    };
+    KINDS.iter().zip(&samples).map(figure).collect()
 }
 
 /// What is half typed in the middle of a file.
@@ -95,9 +128,15 @@ pub fn broken(bench: &Bench) -> Vec<Figure> {
             let mut repo = bench.repo(AROUND.0, AROUND.1);
             let file = repo.add_large(lines).with_broken(entry);
             let [ours, floor] =
-                <[Sample; 2]>::try_from(in_turns(&mut Editing::both(bench, &repo, &file), count)).expect("two servers");
-            figures
-                .push(Figure::new(format!("edit to diagnostics, {lines} lines, with {what} in the middle"), ours).beside(floor));
+                <[Sample; 2]>::try_from(in_turns(&mut Editing::both(bench, &repo, &file), count))
+                    .expect("two servers");
+            figures.push(
+                Figure::new(
+                    format!("edit to diagnostics, {lines} lines, with {what} in the middle"),
+                    ours,
+                )
+                .beside(floor),
+            );
         }
     }
     figures
@@ -112,31 +151,41 @@ fn burst_of(bench: &Bench, keys: usize) -> Vec<Figure> {
     let mut repo = bench.repo(AROUND.0, AROUND.1);
     let file = repo.add_large(1_000);
     let mut servers = Editing::both(bench, &repo, &file);
-    let (mut times, mut answers, mut stale) = (vec![Vec::new(), Vec::new()], vec![Vec::new(), Vec::new()], 0);
+    let (mut times, mut answers, mut stale) =
+        (vec![Vec::new(), Vec::new()], vec![Vec::new(), Vec::new()], 0);
     for round in 0..bench.either(60, 6) {
         for (n, server) in servers.iter_mut().enumerate() {
             let before = server.client.answers;
             let probe = &mut server.file.probes[round % PROBES];
             let mut last = (0, Instant::now());
             for key in 0..keys {
-                last = server.client.change(&server.uri, &probe.type_in_token(if key % 2 == 0 { 'a' } else { 'b' }));
+                last = server.client.change(
+                    &server.uri,
+                    &probe.type_in_token(if key % 2 == 0 { 'a' } else { 'b' }),
+                );
             }
             let token = if n == 0 { probe.token.clone() } else { String::new() };
-            let right = |it: &crate::client::Published| token.is_empty() || it.says(&format!("'{token}'"));
+            let right =
+                |it: &crate::client::Published| token.is_empty() || it.says(&format!("'{token}'"));
             let came = server.client.diagnostics_that(&server.uri, last.0, right).at;
             times[n].push(came - last.1);
             server.client.quiet(Duration::from_millis(50));
             answers[n].push((server.client.answers - before) as f64);
             stale += server.client.stale;
-            let (version, _) = server.client.change(&server.uri, &server.file.probes[round % PROBES].delete_in_token(keys));
+            let (version, _) = server
+                .client
+                .change(&server.uri, &server.file.probes[round % PROBES].delete_in_token(keys));
             server.client.diagnostics(&server.uri, version);
         }
     }
     let answers: Vec<Sample> = answers.into_iter().map(Sample::new).collect();
     vec![
-        Figure::new(format!("burst of {keys} edits: last one to right diagnostics"), Sample::times(&times[0]))
-            .beside(Sample::times(&times[1]))
-            .at_most(2.0),
+        Figure::new(
+            format!("burst of {keys} edits: last one to right diagnostics"),
+            Sample::times(&times[0]),
+        )
+        .beside(Sample::times(&times[1]))
+        .at_most(2.0),
         Figure::new(format!("answers to a burst of {keys} ({stale} stale)"), answers[0].clone())
             .beside(answers[1].clone())
             .in_unit("answers"),
@@ -162,7 +211,11 @@ pub fn open_file(bench: &Bench) -> Vec<Figure> {
         }
     }
     let [ours, floor] = times.map(|times| Sample::times(&times));
-    vec![Figure::new(format!("open a file of {lines} lines to diagnostics"), ours).beside(floor).at_most_floor(3.0)]
+    vec![
+        Figure::new(format!("open a file of {lines} lines to diagnostics"), ours)
+            .beside(floor)
+            .at_most_floor(3.0),
+    ]
 }
 
 /// A long session: memory, and that no answer is stale.
@@ -176,13 +229,19 @@ pub fn typing_session(bench: &Bench) -> Vec<Figure> {
     let bad = (outcome.stale + outcome.wrong.len()) as f64;
     let growth = outcome.memory_growth().map_or(f64::NAN, |growth| growth * 100.0);
     vec![
-        Figure::new(format!("{edits} edits: memory, last quarter against first"), Sample::new(vec![growth]))
-            .in_unit("% growth")
-            .goal("at most 5", |ours| ours.p50() <= 5.0),
+        Figure::new(
+            format!("{edits} edits: memory, last quarter against first"),
+            Sample::new(vec![growth]),
+        )
+        .in_unit("% growth")
+        .goal("at most 5", |ours| ours.p50() <= 5.0),
         Figure::new("the same: stale or wrong answers", Sample::new(vec![bad]))
             .in_unit("answers")
             .goal("0", |ours| ours.p50() == 0.0),
         Figure::new("the same: a hover amid a burst of edits", Sample::times(&outcome.hovers)),
-        Figure::new("the same: last edit of a burst to right diagnostics", Sample::times(&outcome.settled)),
+        Figure::new(
+            "the same: last edit of a burst to right diagnostics",
+            Sample::times(&outcome.settled),
+        ),
     ]
 }

@@ -18,13 +18,17 @@ use crate::report::{Figure, Sample};
 
 /// Every root key of a repository, in order.
 fn keys(snapshot: &Snapshot) -> Vec<Arc<str>> {
-    let mut keys: Vec<Arc<str>> = snapshot.keys().keys().filter(|key| &***key != LOOKUP_OPTIONS).cloned().collect();
+    let mut keys: Vec<Arc<str>> =
+        snapshot.keys().keys().filter(|key| &***key != LOOKUP_OPTIONS).cloned().collect();
     keys.sort();
     keys
 }
 
 /// The scopes of the subject's nodes, and a file with only the first.
-fn scope_files(bench: &Bench, subject: &Subject) -> Option<(std::path::PathBuf, std::path::PathBuf)> {
+fn scope_files(
+    bench: &Bench,
+    subject: &Subject,
+) -> Option<(std::path::PathBuf, std::path::PathBuf)> {
     let Some(all) = subject.scopes.clone() else {
         eprintln!("skipped: HIERA_LS_CORPUS_SCOPES is not set");
         return None;
@@ -38,12 +42,14 @@ fn scope_files(bench: &Bench, subject: &Subject) -> Option<(std::path::PathBuf, 
     Some((all, one))
 }
 
-/// Runs `hiera-ls lookup` with questions on stdin; gives how long it took, and how many lines it answered.
+/// Runs `hiera-ls lookup` with questions on stdin; gives how long it took, and how many lines it
+/// answered.
 fn lookup(root: &Path, scope: &Path, arguments: &[&str], questions: String) -> (Duration, usize) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hiera-ls"));
     command.arg("lookup").arg("--root").arg(root).arg("--scope").arg(scope).args(arguments);
     let begun = Instant::now();
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("hiera-ls starts");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("hiera-ls starts");
     let mut stdin = child.stdin.take().expect("stdin was asked to be a pipe");
     let writing = std::thread::spawn(move || drop(stdin.write_all(questions.as_bytes())));
     let mut stdout = child.stdout.take().expect("stdout was asked to be a pipe");
@@ -69,15 +75,20 @@ pub fn process(bench: &Bench) -> Vec<Figure> {
     let (mut first, mut all) = (Vec::new(), Vec::new());
     for _ in 0..bench.either(15, 3) {
         first.push(lookup(&subject.root, &one, &[&keys[keys.len() / 2]], String::new()).0);
-        let (time, answers) = lookup(&subject.root, &one, &["--batch", "--merge", "deep"], questions(&keys));
+        let (time, answers) =
+            lookup(&subject.root, &one, &["--batch", "--merge", "deep"], questions(&keys));
         assert_eq!(answers, keys.len(), "each question has an answer");
         all.push(time);
     }
     let name = subject.name;
     vec![
-        Figure::new(format!("lookup, spawn to answer ({name})"), Sample::times(&first)).at_most(40.0),
-        Figure::new(format!("all {} keys of one node, deep merge, as a process ({name})", keys.len()), Sample::times(&all))
-            .at_most(70.0),
+        Figure::new(format!("lookup, spawn to answer ({name})"), Sample::times(&first))
+            .at_most(40.0),
+        Figure::new(
+            format!("all {} keys of one node, deep merge, as a process ({name})", keys.len()),
+            Sample::times(&all),
+        )
+        .at_most(70.0),
     ]
 }
 
@@ -88,14 +99,25 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
     let workspace = workspace(&subject.root);
     let snapshot = workspace.snapshot();
     let root = FilePath::new(subject.root.to_str().expect("paths here are UTF-8"));
-    let environment = snapshot.layout().environments.iter().find(|it| it.root == root).expect("the repository has a hiera.yaml");
+    let environment = snapshot
+        .environments()
+        .all
+        .iter()
+        .find(|it| it.root == root)
+        .expect("the repository has a hiera.yaml");
     let view = snapshot.view(environment);
     let (keys, scopes) = (keys(&snapshot), scopes(&all));
     let deep = Strategy::Deep(DeepOptions::default());
-    let resolver = |n: usize| Resolver::new(Context { tolerant: false, ..snapshot.context(environment, &view, &scopes[n]) });
+    let resolver = |n: usize| {
+        Resolver::new(Context {
+            tolerant: false,
+            ..snapshot.context(environment, &view, &scopes[n])
+        })
+    };
 
-    let answer =
-        |resolver: &Resolver<'_>, merge| keys.iter().filter(|key| matches!(resolver.value(key, merge), Ok(Some(_)))).count();
+    let answer = |resolver: &Resolver<'_>, merge| {
+        keys.iter().filter(|key| matches!(resolver.value(key, merge), Ok(Some(_)))).count()
+    };
     assert!(answer(&resolver(0), Some(&deep)) > 0, "the first node has some key");
     let timed = |n: usize| {
         let begun = Instant::now();
@@ -105,7 +127,10 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
     let times: Vec<Duration> = (0..bench.either(40, 5)).map(timed).collect();
 
     let resolvers: Vec<Resolver<'_>> = (0..scopes.len().min(20)).map(resolver).collect();
-    assert!(resolvers.iter().map(|resolver| answer(resolver, None)).sum::<usize>() > 0, "some node has some key");
+    assert!(
+        resolvers.iter().map(|resolver| answer(resolver, None)).sum::<usize>() > 0,
+        "some node has some key"
+    );
     let speed = |resolver: &Resolver<'_>| {
         let begun = Instant::now();
         answer(resolver, None);
@@ -114,8 +139,11 @@ pub fn library(bench: &Bench) -> Vec<Figure> {
     let speeds: Vec<f64> = resolvers.iter().map(speed).collect();
     let name = subject.name;
     vec![
-        Figure::new(format!("all {} keys of one node, deep merge, warm ({name})", keys.len()), Sample::times(&times))
-            .at_most(20.0),
+        Figure::new(
+            format!("all {} keys of one node, deep merge, warm ({name})", keys.len()),
+            Sample::times(&times),
+        )
+        .at_most(20.0),
         Figure::new(format!("warm lookups a second, one core ({name})"), Sample::new(speeds))
             .in_unit("1/s")
             .goal("at least 200,000", |ours| ours.p50() >= 2e5),
@@ -135,7 +163,10 @@ pub fn fleet(bench: &Bench) -> Vec<Figure> {
         times.push(time);
     }
     vec![
-        Figure::new(format!("all {} keys of all {nodes} nodes ({})", keys.len(), subject.name), Sample::times(&times))
-            .at_most(5_000.0),
+        Figure::new(
+            format!("all {} keys of all {nodes} nodes ({})", keys.len(), subject.name),
+            Sample::times(&times),
+        )
+        .at_most(5_000.0),
     ]
 }

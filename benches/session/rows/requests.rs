@@ -16,7 +16,8 @@ fn keys(files: &[(std::path::PathBuf, String)], wanted: impl Fn(&str) -> bool) -
     let mut places = Vec::new();
     for (path, text) in files {
         for (line, content) in text.lines().enumerate() {
-            let is_key = content.contains(':') && content.starts_with(|c: char| c.is_ascii_lowercase());
+            let is_key =
+                content.contains(':') && content.starts_with(|c: char| c.is_ascii_lowercase());
             if is_key && !content.starts_with("lookup_options") && wanted(content) {
                 places.push((uri(path), line, 2));
             }
@@ -29,7 +30,8 @@ fn keys(files: &[(std::path::PathBuf, String)], wanted: impl Fn(&str) -> bool) -
 pub fn requests(bench: &Bench) -> Vec<Figure> {
     let subject = Subject::new(bench);
     let name = subject.name;
-    let mut figures = measured(bench, &subject.root, &subject.options, name, &keys(&subject.files, |_| true));
+    let mut figures =
+        measured(bench, &subject.root, &subject.options, name, &keys(&subject.files, |_| true));
     // Of these, every one is merged deep over some levels.
     let repo = bench.repo(1_000, 60);
     let deep = keys(&repo.files, |line| line.contains("::settings_"));
@@ -37,7 +39,13 @@ pub fn requests(bench: &Bench) -> Vec<Figure> {
     figures
 }
 
-fn measured(bench: &Bench, root: &std::path::Path, options: &serde_json::Value, name: &str, places: &[Place]) -> Vec<Figure> {
+fn measured(
+    bench: &Bench,
+    root: &std::path::Path,
+    options: &serde_json::Value,
+    name: &str,
+    places: &[Place],
+) -> Vec<Figure> {
     let mut clients = bench.both(root, options);
     let mut random = Random::new(7);
     let mut figures = Vec::new();
@@ -46,7 +54,8 @@ fn measured(bench: &Bench, root: &std::path::Path, options: &serde_json::Value, 
         for n in 0..bench.either(1_000, 60) {
             let (uri, line, column) = random.pick(places);
             for (client, times) in clients.iter_mut().zip(&mut times) {
-                let (time, answer) = client.ask(&format!("textDocument/{method}"), &uri, line, column);
+                let (time, answer) =
+                    client.ask(&format!("textDocument/{method}"), &uri, line, column);
                 assert!(!answer.is_null(), "a {method} of the key at {uri}:{} is empty", line + 1);
                 if n >= 5 {
                     times.push(time);

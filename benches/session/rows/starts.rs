@@ -1,4 +1,5 @@
-//! Starting: until `initialize` is answered, until the repository is indexed, with all of it open, and with a large one; and memory.
+//! Starting: until `initialize` is answered, until the repository is indexed, with all of it open,
+//! and with a large one; and memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,14 +21,25 @@ const NEEDS_INDEX: &str = "unknown-key";
 fn witness(root: &Path) -> (String, String) {
     let workspace = workspace(root);
     let snapshot = workspace.snapshot();
-    let has_it =
-        |path| check_file(&snapshot, path, &RulesConfig::default()).iter().any(|finding| finding.rule.code == NEEDS_INDEX);
-    let file = snapshot.files().find(|file| has_it(&file.path)).expect("some file asks for a key that no level defines");
+    let has_it = |path| {
+        check_file(&snapshot, path, &RulesConfig::default())
+            .iter()
+            .any(|finding| finding.rule.code == NEEDS_INDEX)
+    };
+    let file = snapshot
+        .files()
+        .find(|file| has_it(&file.path))
+        .expect("some file asks for a key that no level defines");
     (uri(Path::new(file.path.as_str())), file.text().expect("it is a text").to_str().into_owned())
 }
 
 /// Starts a server, opens a file at once, and waits for a finding that needs all the others.
-fn indexed(bench: &Bench, root: &Path, options: &Value, (uri, text): &(String, String)) -> (Client, Instant) {
+fn indexed(
+    bench: &Bench,
+    root: &Path,
+    options: &Value,
+    (uri, text): &(String, String),
+) -> (Client, Instant) {
     let (mut client, _) = Client::initialized(&mut bench.ours(), root, options);
     client.open(uri, 1, text);
     let at = client.diagnostics_that(uri, 1, |it| it.has(NEEDS_INDEX)).at;
@@ -73,7 +85,11 @@ pub fn start(bench: &Bench) -> Vec<Figure> {
     }
     let mut figures = vec![
         Figure::new("spawn to initialize answered", ours).beside(floor).at_most(10.0),
-        Figure::new(format!("spawn to indexed ({name}, {} files)", subject.files.len()), Sample::times(&times)).at_most(80.0),
+        Figure::new(
+            format!("spawn to indexed ({name}, {} files)", subject.files.len()),
+            Sample::times(&times),
+        )
+        .at_most(80.0),
     ];
     figures.extend(memory("indexed", &seen, 40.0));
     figures
@@ -91,7 +107,8 @@ pub fn open_all(bench: &Bench) -> Vec<Figure> {
             for (path, text) in &subject.files {
                 client.open(&uri(path), 1, text);
             }
-            let last = subject.files.iter().map(|(path, _)| client.diagnostics(&uri(path), 1).at).max();
+            let last =
+                subject.files.iter().map(|(path, _)| client.diagnostics(&uri(path), 1).at).max();
             times[n].push(last.expect("there are files") - begun);
             if n == 0 {
                 client.quiet(Duration::from_millis(500));
@@ -100,7 +117,11 @@ pub fn open_all(bench: &Bench) -> Vec<Figure> {
         }
     }
     let [ours, floor] = times.map(|times| Sample::times(&times));
-    let what = format!("open all {} files to the last diagnostics ({})", subject.files.len(), subject.name);
+    let what = format!(
+        "open all {} files to the last diagnostics ({})",
+        subject.files.len(),
+        subject.name
+    );
     let mut figures = vec![Figure::new(what, ours).beside(floor).at_most_floor(2.0)];
     figures.extend(memory("all of it open", &seen, 80.0));
     figures
@@ -120,25 +141,33 @@ pub fn large(bench: &Bench) -> Vec<Figure> {
         client.quiet(Duration::from_millis(500));
         seen.extend(client.memory());
     }
-    let mut figures = vec![Figure::new(format!("{what}: spawn to indexed"), Sample::times(&times)).at_most(1_500.0)];
+    let mut figures = vec![
+        Figure::new(format!("{what}: spawn to indexed"), Sample::times(&times)).at_most(1_500.0),
+    ];
     figures.extend(memory(&what, &seen, 600.0));
 
     let mut small = bench.repo(files / 10, lines);
     let small_file = small.add_large(1_000);
     let [ours, floor] = Editing::both(bench, &repo, &file);
     let [in_small, _] = Editing::both(bench, &small, &small_file);
-    let [ours, floor, in_small] = &in_turns(&mut [ours, floor, in_small], bench.either(60, 9))[..] else {
+    let [ours, floor, in_small] = &in_turns(&mut [ours, floor, in_small], bench.either(60, 9))[..]
+    else {
         unreachable!("three in, three out")
     };
     let limit = in_small.p50() * 1.5;
     figures.push(
-        Figure::new(format!("edit to diagnostics, 1,000 lines, among {} files", files / 10), in_small.clone())
-            .beside(floor.clone()),
+        Figure::new(
+            format!("edit to diagnostics, 1,000 lines, among {} files", files / 10),
+            in_small.clone(),
+        )
+        .beside(floor.clone()),
     );
     figures.push(
         Figure::new(format!("the same among {files} files"), ours.clone())
             .beside(floor.clone())
-            .goal(format!("p50 at most 1.5x that among {}", files / 10), |ours| ours.p50() <= limit),
+            .goal(format!("p50 at most 1.5x that among {}", files / 10), |ours| {
+                ours.p50() <= limit
+            }),
     );
     figures
 }
@@ -158,18 +187,29 @@ pub fn rescan(bench: &Bench) -> Vec<Figure> {
         first.push(at - client.started);
         client.quiet(Duration::from_millis(500));
         for round in 0..bench.either(4, 2) {
-            // One of the swapped files defines the key that the open file asks for in vain, and then it does so no more.
+            // One of the swapped files defines the key that the open file asks for in vain, and
+            // then it does so no more.
             let token = &file.probes[0].token;
             let defines = round % 2 == 0;
-            let swapped = repo.files.iter().filter(|(path, _)| *path != file.path).skip(round).step_by(SWAPPED);
+            let swapped = repo
+                .files
+                .iter()
+                .filter(|(path, _)| *path != file.path)
+                .skip(round)
+                .step_by(SWAPPED);
             for (n, (path, text)) in swapped.enumerate() {
-                let definition = if n == 0 && defines { format!("{token}: 1\n") } else { String::new() };
+                let definition =
+                    if n == 0 && defines { format!("{token}: 1\n") } else { String::new() };
                 let text = format!("{text}swapped::in_{round}_{n}: {round}\n{definition}");
                 std::fs::write(path, text).expect("the scratch folder can be written to");
             }
             if !defines {
-                let (path, text) =
-                    repo.files.iter().filter(|(path, _)| *path != file.path).nth(round - 1).expect("there are files");
+                let (path, text) = repo
+                    .files
+                    .iter()
+                    .filter(|(path, _)| *path != file.path)
+                    .nth(round - 1)
+                    .expect("there are files");
                 std::fs::write(path, text).expect("the scratch folder can be written to");
             }
             let told = client.notify("workspace/didChangeWatchedFiles", &json!({"changes": []}));
@@ -177,13 +217,21 @@ pub fn rescan(bench: &Bench) -> Vec<Figure> {
             again.push(client.diagnostics_that(&open.0, 1, right).at - told);
             client.quiet(Duration::from_millis(500));
         }
-        repo.files.iter().for_each(|(path, text)| std::fs::write(path, text).expect("the scratch folder can be written to"));
+        repo.files.iter().for_each(|(path, text)| {
+            std::fs::write(path, text).expect("the scratch folder can be written to")
+        });
     }
     let (first, again) = (Sample::times(&first), Sample::times(&again));
     let limit = first.p50() / 4.0;
     vec![
         Figure::new(format!("{files} files: first reading, spawn to indexed"), first),
-        Figure::new(format!("the same after a checkout swapped {} of them: told to findings", files / SWAPPED), again)
-            .goal("p50 at most 0.25x the first reading", |ours| ours.p50() <= limit),
+        Figure::new(
+            format!(
+                "the same after a checkout swapped {} of them: told to findings",
+                files / SWAPPED
+            ),
+            again,
+        )
+        .goal("p50 at most 0.25x the first reading", |ours| ours.p50() <= limit),
     ]
 }

@@ -1,4 +1,5 @@
-//! Work that nobody waits for any more: requests that are taken back, and findings that an edit has gone beyond.
+//! Work that nobody waits for any more: requests that are taken back, and findings that an edit has
+//! gone beyond.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ const AT_ONCE: f64 = 20.0;
 /// How long work goes on before it is stopped.
 const UNDER_WAY: Duration = Duration::from_millis(5);
 
-/// Requests that take long, taken back: until that is answered, and until others are answered again.
+/// Requests that take long, taken back: until that is answered, and until others are answered
+/// again.
 pub fn cancel(bench: &Bench) -> Vec<Figure> {
     let (files, lines) = bench.either((10_000, 100), (1_500, 40));
     let mut repo = bench.repo(files, lines);
@@ -25,17 +27,25 @@ pub fn cancel(bench: &Bench) -> Vec<Figure> {
     client.open(&document, 1, &text);
     client.diagnostics(&document, 1);
     client.quiet(Duration::from_millis(500));
-    let place = json!({"textDocument": {"uri": document}, "position": {"line": line, "character": 2}});
+    let place =
+        json!({"textDocument": {"uri": document}, "position": {"line": line, "character": 2}});
     let long: [(&str, &str, Value); 3] = [
         ("all data of a node", "hiera/effectiveData", json!({"textDocument": {"uri": document}})),
         ("hover of a huge merge", "textDocument/hover", place.clone()),
         ("story of a huge merge", "hiera/explain", place),
     ];
-    long.iter().flat_map(|(what, method, params)| cancelled(bench, &mut client, (what, method, params))).collect()
+    long.iter()
+        .flat_map(|(what, method, params)| cancelled(bench, &mut client, (what, method, params)))
+        .collect()
 }
 
-fn cancelled(bench: &Bench, client: &mut Client, (what, method, params): (&str, &str, &Value)) -> Vec<Figure> {
-    let short = json!({"textDocument": params["textDocument"], "position": {"line": 2, "character": 2}});
+fn cancelled(
+    bench: &Bench,
+    client: &mut Client,
+    (what, method, params): (&str, &str, &Value),
+) -> Vec<Figure> {
+    let short =
+        json!({"textDocument": params["textDocument"], "position": {"line": 2, "character": 2}});
     let whole = |client: &mut Client| {
         let begun = Instant::now();
         let id = client.request(method, params);
@@ -64,10 +74,15 @@ fn cancelled(bench: &Bench, client: &mut Client, (what, method, params): (&str, 
     assert!(!answered.is_empty(), "every {method} was answered before it could be taken back");
     vec![
         Figure::new(format!("{what}, not taken back"), Sample::times(&whole)),
-        Figure::new("the same, taken back: until that is answered", Sample::times(&answered)).at_most(AT_ONCE).and_p99(AT_ONCE),
-        Figure::new("the same, as many as there are cores: until a short hover is answered", Sample::times(&free))
+        Figure::new("the same, taken back: until that is answered", Sample::times(&answered))
             .at_most(AT_ONCE)
             .and_p99(AT_ONCE),
+        Figure::new(
+            "the same, as many as there are cores: until a short hover is answered",
+            Sample::times(&free),
+        )
+        .at_most(AT_ONCE)
+        .and_p99(AT_ONCE),
     ]
 }
 
@@ -85,7 +100,8 @@ pub fn superseded(bench: &Bench) -> Vec<Figure> {
     client.quiet(Duration::from_millis(500));
     let mut edit = |client: &mut Client, n: usize| {
         std::thread::sleep(UNDER_WAY);
-        let edit = edited.probes[n % PROBES].type_or_delete([Part::Value, Part::Key, Part::Token][n % 3]);
+        let edit =
+            edited.probes[n % PROBES].type_or_delete([Part::Value, Part::Key, Part::Token][n % 3]);
         let (version, sent) = client.change(&edited_uri, &edit);
         client.diagnostics(&edited_uri, version).at - sent
     };

@@ -13,6 +13,8 @@ export interface Status {
   readonly nodes: number;
   /** The node whose values are shown. */
   readonly selected: string | null;
+  /** A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes. */
+  readonly governing: readonly string[];
 }
 
 /** Sent when what it tells has changed, to clients that announce `experimental.hiera.status`. */

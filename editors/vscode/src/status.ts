@@ -51,10 +51,10 @@ export class StatusBar implements Disposable {
         }
         this.server.text = `$(list-tree) Hiera: ${counted(status.keys, "key")}`;
         const parts = [counted(status.environments, "environment"), counted(status.files, "file"), counted(status.keys, "key"), counted(status.nodes, "node")];
-        this.server.tooltip = `${title}: ${parts.join(", ")}`;
+        this.server.tooltip = [`${title}: ${parts.join(", ")}`, ...status.governing].join("\n");
         this.node.text = `$(server) ${status.selected ?? "any node"}`;
         this.node.tooltip =
-          status.selected === null ? "Values are shown for any node that reads the file. Select a node." : `Values are shown for ${status.selected}.`;
+          status.selected === null ? "Values are shown for all nodes that read the file. Select a node." : `Values are shown for ${status.selected}.`;
         this.node.show();
       }
     }

@@ -1,4 +1,5 @@
-//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet. What is wrong with a line is its own answer.
+//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet. What is
+//! wrong with a line is its own answer.
 
 use std::io::{BufRead, BufReader, Read as _, StdinLock, Write};
 use std::sync::Arc;
@@ -8,10 +9,10 @@ use std::thread;
 use super::{LookupArguments, context, from_json, print_options};
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::lookup::{Resolver, STACK};
-use crate::hiera::print::{self, PrintOptions};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
-use crate::workspace::layers::Environment;
+use crate::puppet::print::{self, PrintOptions};
+use crate::workspace::environments::Environment;
 use crate::workspace::parallel;
 
 /// How many questions are answered at once.
@@ -22,7 +23,8 @@ const MAX_LINE: usize = 1 << 20;
 /// Some scopes to answer for, with their names.
 type Scopes<'a> = &'a [(String, Arc<Scope>)];
 
-/// Answers questions as they come, in their order, for each scope in turn. Scopes are shared out among the cores.
+/// Answers questions as they come, in their order, for each scope in turn. Scopes are shared out
+/// among the cores.
 pub(super) fn batch(
     arguments: &LookupArguments,
     opened: &Opened,
@@ -31,7 +33,8 @@ pub(super) fn batch(
     request: &LookupRequest,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let is_lines = |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
+    let is_lines =
+        |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
     let answerer = Answerer { opened, environment, options: print_options(arguments), name_nodes };
     let cores = parallel::cores();
@@ -47,11 +50,14 @@ pub(super) fn batch(
         }
         let mut input = BufReader::new(std::io::stdin().lock());
         while let Some(lines) = lines_at_hand(&mut input)? {
-            let questions: Arc<Vec<Question>> = Arc::new(lines.into_iter().map(|line| Question::read(line, request)).collect());
+            let questions: Arc<Vec<Question>> =
+                Arc::new(lines.into_iter().map(|line| Question::read(line, request)).collect());
             for (ask, _) in &workers {
-                ask.send(questions.clone()).map_err(|_| Failure("a thread ended too soon".into()))?;
+                ask.send(questions.clone())
+                    .map_err(|_| Failure("a thread ended too soon".into()))?;
             }
-            let answers: Result<Vec<Vec<String>>, _> = workers.iter().map(|(_, answers)| answers.recv()).collect();
+            let answers: Result<Vec<Vec<String>>, _> =
+                workers.iter().map(|(_, answers)| answers.recv()).collect();
             let answers = answers.map_err(|_| Failure("a thread ended too soon".into()))?;
             for n in 0..questions.len() {
                 answers.iter().try_for_each(|answers| out.write_all(answers[n].as_bytes()))?;
@@ -65,7 +71,8 @@ pub(super) fn batch(
 /// A line of the input, or what is wrong with it.
 type Line = Result<Vec<u8>, String>;
 
-/// The next lines with something in them: at least one, and as many as need not be waited for. `None` at the end.
+/// The next lines with something in them: at least one, and as many as need not be waited for.
+/// `None` at the end.
 fn lines_at_hand(input: &mut BufReader<StdinLock<'_>>) -> Result<Option<Vec<Line>>, Failure> {
     let mut lines = Vec::new();
     loop {
@@ -101,14 +108,24 @@ struct Answerer<'a> {
 }
 
 impl Answerer<'_> {
-    /// Answers for some scopes whatever is asked, until nobody asks any more. An answer holds a line for each scope.
-    fn work(&self, scopes: Scopes<'_>, questions: &Receiver<Arc<Vec<Question>>>, answers: &Sender<Vec<String>>) {
+    /// Answers for some scopes whatever is asked, until nobody asks any more. An answer holds a
+    /// line for each scope.
+    fn work(
+        &self,
+        scopes: Scopes<'_>,
+        questions: &Receiver<Arc<Vec<Question>>>,
+        answers: &Sender<Vec<String>>,
+    ) {
         let view = self.opened.snapshot.view(self.environment);
         let keys = self.opened.snapshot.decryptor(self.environment);
-        let resolver = |scope| Resolver::new(context(self.opened, self.environment, &view, keys.as_ref(), scope));
-        let resolvers: Vec<(&str, Resolver<'_>)> = scopes.iter().map(|(name, scope)| (name.as_str(), resolver(scope))).collect();
+        let resolver = |scope| {
+            Resolver::new(context(self.opened, self.environment, &view, keys.as_ref(), scope))
+        };
+        let resolvers: Vec<(&str, Resolver<'_>)> =
+            scopes.iter().map(|(name, scope)| (name.as_str(), resolver(scope))).collect();
         for questions in questions {
-            let answered = questions.iter().map(|question| self.answer(question, &resolvers)).collect();
+            let answered =
+                questions.iter().map(|question| self.answer(question, &resolvers)).collect();
             if answers.send(answered).is_err() {
                 return; // nobody listens any more: writing failed
             }
@@ -131,7 +148,8 @@ impl Answerer<'_> {
     }
 }
 
-/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may say.
+/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may
+/// say.
 struct Question {
     /// What the answer repeats: the key, or the names.
     named: serde_json::Value,
@@ -169,7 +187,7 @@ impl Question {
         answer.push_str("\"key\":");
         answer.push_str(&self.named.to_string());
         let found = match &self.request {
-            Ok(request) => resolver.answer(request).map_err(|error| print::error(&error, options)),
+            Ok(request) => resolver.answer(request).map_err(|error| error.printed(options)),
             Err(message) => Err(message.clone()),
         };
         match found {
@@ -177,7 +195,10 @@ impl Question {
                 answer.push_str(",\"found\":true,\"value\":");
                 answer.push_str(&print::json(&found.value, options));
                 if !found.unapplied_conversions.is_empty() {
-                    let each = found.unapplied_conversions.iter().map(|one| (one.key.to_string(), one.to.as_str().into()));
+                    let each = found
+                        .unapplied_conversions
+                        .iter()
+                        .map(|one| (one.key.to_string(), one.to.as_str().into()));
                     answer.push_str(",\"unapplied_convert_to\":");
                     answer.push_str(&serde_json::Value::Object(each.collect()).to_string());
                 }

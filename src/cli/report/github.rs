@@ -1,13 +1,19 @@
-//! Findings as commands that a GitHub Actions runner turns into annotations: `::error file=…,line=…::message`.
+//! Findings as commands that a GitHub Actions runner turns into annotations: `::error
+//! file=…,line=…::message`.
 
 use std::io::{self, Write};
 
-use super::Places;
+use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
+use crate::text::escape::{workflow_message, workflow_property};
 
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for finding in findings {
-        let place = places.of(finding.span);
+        let place = spans.of(finding.span);
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -22,22 +28,12 @@ pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Wri
         writeln!(
             out,
             "::{command} file={},line={},endLine={}{columns},title={}::{}",
-            property(&place.path),
+            workflow_property(&place.path),
             place.line,
             place.end_line,
-            property(finding.rule.code),
-            message(&finding.message)
+            workflow_property(finding.rule.code),
+            workflow_message(&finding.message)
         )?;
     }
     Ok(())
-}
-
-/// What the runner reads back to one text, line breaks included.
-fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// In a property its separators are escaped, too.
-fn property(text: &str) -> String {
-    message(text).replace(':', "%3A").replace(',', "%2C")
 }

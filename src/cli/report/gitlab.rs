@@ -4,12 +4,17 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::{Places, fingerprints};
+use super::fingerprints;
+use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let issue = |(finding, fingerprint): (&Finding, String)| {
-        let place = places.of(finding.span);
+        let place = spans.of(finding.span);
         json!({
             "description": finding.message,
             "check_name": finding.rule.code,
@@ -18,7 +23,8 @@ pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Wri
             "location": {"path": place.path, "lines": {"begin": place.line, "end": place.end_line}},
         })
     };
-    let issues: Vec<Value> = findings.iter().zip(fingerprints(findings, places)).map(issue).collect();
+    let issues: Vec<Value> =
+        findings.iter().zip(fingerprints(findings, spans)).map(issue).collect();
     writeln!(out, "{:#}", Value::from(issues))
 }
 

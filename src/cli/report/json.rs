@@ -4,30 +4,39 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::{Place, Places};
 use crate::diagnostics::Finding;
+use crate::diagnostics::render::{LineSpan, LineSpans};
 
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let findings: Vec<Value> = findings.iter().map(|finding| object(finding, places)).collect();
-    let report = json!({"version": 1, "files": places.snapshot.files().count(), "findings": findings});
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let findings: Vec<Value> = findings.iter().map(|finding| object(finding, spans)).collect();
+    let report =
+        json!({"version": 1, "files": spans.snapshot.files().count(), "findings": findings});
     writeln!(out, "{report:#}")
 }
 
-pub(super) fn write_lines(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
-    findings.iter().try_for_each(|finding| writeln!(out, "{}", object(finding, places)))
+pub(super) fn write_lines(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    findings.iter().try_for_each(|finding| writeln!(out, "{}", object(finding, spans)))
 }
 
-fn object(finding: &Finding, places: &Places<'_>) -> Value {
+fn object(finding: &Finding, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
         .map(|related| {
-            let mut place = place(&places.of(related.span));
+            let mut place = place(&spans.of(related.span));
             place["message"] = related.message.as_str().into();
             place
         })
         .collect();
-    let mut object = place(&places.of(finding.span));
+    let mut object = place(&spans.of(finding.span));
     object["severity"] = finding.severity.name().into();
     object["code"] = finding.rule.code.into();
     object["message"] = finding.message.as_str().into();
@@ -35,7 +44,7 @@ fn object(finding: &Finding, places: &Places<'_>) -> Value {
     object
 }
 
-fn place(place: &Place) -> Value {
+fn place(place: &LineSpan) -> Value {
     json!({
         "path": place.path, "line": place.line, "column": place.column, "endLine": place.end_line, "endColumn": place.end_column,
     })

@@ -2,20 +2,29 @@
 
 use std::io::{self, Write};
 
-use super::Places;
+use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 
 /// Findings of at least the severity `least` are failures, the others are told by cases that pass.
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, least: Severity, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    least: Severity,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let failures = findings.iter().filter(|finding| finding.severity >= least).count();
-    let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", findings.len().max(1));
+    let counts =
+        format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", findings.len().max(1));
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    writeln!(out, "<testsuites name=\"hiera-ls\" {counts}>\n  <testsuite name=\"hiera-ls check\" {counts}>")?;
+    writeln!(
+        out,
+        "<testsuites name=\"hiera-ls\" {counts}>\n  <testsuite name=\"hiera-ls check\" {counts}>"
+    )?;
     if findings.is_empty() {
         writeln!(out, "    <testcase classname=\"hiera-ls\" name=\"nothing found\"/>")?;
     }
     for finding in findings {
-        let place = places.of(finding.span);
+        let place = spans.of(finding.span);
         let path = xml(&place.path);
         let message = xml(&finding.message);
         let at = format!("{path}:{}:{}", place.line, place.column);
@@ -26,7 +35,10 @@ pub(super) fn write(findings: &[Finding], places: &Places<'_>, least: Severity, 
             finding.rule.code, place.line
         )?;
         if finding.severity >= least {
-            writeln!(out, "      <failure type=\"{severity}\" message=\"{message}\">{at}: {severity}: {message}</failure>")?;
+            writeln!(
+                out,
+                "      <failure type=\"{severity}\" message=\"{message}\">{at}: {severity}: {message}</failure>"
+            )?;
         } else {
             writeln!(out, "      <system-out>{at}: {severity}: {message}</system-out>")?;
         }

@@ -13,8 +13,9 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 
+use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
-use crate::text::{Encoding, FilePath, Span};
+use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::fs::current_dir;
 
@@ -40,13 +41,15 @@ pub(in crate::cli) enum Format {
 }
 
 impl Format {
-    /// Whether those who read it know files by where the command ran, and not by the environment's folder.
+    /// Whether those who read it know files by where the command ran, and not by the environment's
+    /// folder.
     fn is_for_the_repository(self) -> bool {
         !matches!(self, Format::Human | Format::Json | Format::Jsonl)
     }
 }
 
-/// Writes findings. Those of at least the severity `least` make the command fail; `root` is the environment's folder.
+/// Writes findings. Those of at least the severity `least` make the command fail; `root` is the
+/// environment's folder.
 pub(in crate::cli) fn write(
     format: Format,
     findings: &[Finding],
@@ -56,78 +59,26 @@ pub(in crate::cli) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let here = current_dir().filter(|here| format.is_for_the_repository() && root.is_within(here));
-    let places = Places { snapshot, root: here.as_ref().unwrap_or(root) };
+    let spans = LineSpans::new(snapshot, here.as_ref().unwrap_or(root));
     match format {
-        Format::Github => github::write(findings, &places, out),
-        Format::Sarif => sarif::write(findings, &places, out),
-        Format::Gitlab => gitlab::write(findings, &places, out),
-        Format::Junit => junit::write(findings, &places, least, out),
-        Format::Rdjson => rdjson::write(findings, &places, out),
-        Format::Human => human::write(findings, &places, out),
-        Format::Json => json::write(findings, &places, out),
-        Format::Jsonl => json::write_lines(findings, &places, out),
+        Format::Github => github::write(findings, &spans, out),
+        Format::Sarif => sarif::write(findings, &spans, out),
+        Format::Gitlab => gitlab::write(findings, &spans, out),
+        Format::Junit => junit::write(findings, &spans, least, out),
+        Format::Rdjson => rdjson::write(findings, &spans, out),
+        Format::Human => human::write(findings, &spans, out),
+        Format::Json => json::write(findings, &spans, out),
+        Format::Jsonl => json::write_lines(findings, &spans, out),
     }
 }
 
-/// Findings as people see them, without the count at the end.
-#[cfg(test)]
-pub(crate) fn findings_for_people(findings: &[Finding], snapshot: &Snapshot, root: &FilePath) -> String {
-    let mut out = Vec::new();
-    human::write_findings(findings, &Places { snapshot, root }, &mut out).expect("writing to memory");
-    String::from_utf8(out).expect("reports are UTF-8")
-}
-
-/// Where a span is, in people's counting.
-struct Place {
-    /// Relative to the root where it lies below it.
-    path: String,
-    /// From 1.
-    line: u32,
-    /// From 1, in characters unless asked for otherwise.
-    column: u32,
-    end_line: u32,
-    end_column: u32,
-    /// The text of the first line.
-    text: String,
-}
-
-struct Places<'a> {
-    snapshot: &'a Snapshot,
-    root: &'a FilePath,
-}
-
-impl Places<'_> {
-    fn of(&self, span: Span) -> Place {
-        self.counted(span, Encoding::Utf32)
-    }
-
-    /// The place with columns in other units than characters.
-    fn counted(&self, span: Span, columns: Encoding) -> Place {
-        let path = self.snapshot.path(span.file);
-        let shown = path.map_or_else(String::new, |path| path.relative_to(self.root).unwrap_or(path.as_str()).to_owned());
-        let text = path.and_then(|path| self.snapshot.file(path)).and_then(|file| file.text().cloned()).unwrap_or_default();
-        let range = self.snapshot.place(span);
-        let start = text.line_col(range.start, columns);
-        let end = text.line_col(range.end, columns);
-        let line_text = text.line(start.line).map(|line| line.into_owned()).unwrap_or_default();
-        Place {
-            path: shown,
-            line: start.line + 1,
-            column: start.column + 1,
-            end_line: end.line + 1,
-            end_column: end.column + 1,
-            text: line_text,
-        }
-    }
-}
-
-/// For each finding what stays the same when lines are added above it: made of the rule, the file, the line's text, and how many findings
-/// before it have the same.
-fn fingerprints(findings: &[Finding], places: &Places<'_>) -> Vec<String> {
+/// For each finding what stays the same when lines are added above it: made of the rule, the file,
+/// the line's text, and how many findings before it have the same.
+fn fingerprints(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let fingerprint = |finding: &Finding| {
-        let place = places.of(finding.span);
-        let what = format!("{}\n{}\n{}", finding.rule.code, place.path, place.text.trim());
+        let span = spans.of(finding.span);
+        let what = format!("{}\n{}\n{}", finding.rule.code, span.path, span.text.trim());
         let number = seen.entry(what.clone()).or_default();
         *number += 1;
         format!("{:016x}", fnv(format!("{what}\n{number}").as_bytes()))
@@ -135,7 +86,10 @@ fn fingerprints(findings: &[Finding], places: &Places<'_>) -> Vec<String> {
     findings.iter().map(fingerprint).collect()
 }
 
-/// Fowler, Noll and Vo's hash 1a of 64 bits: the same in all versions, which the standard library's is not.
+/// Fowler, Noll and Vo's hash 1a of 64 bits: the same in all versions, which the standard library's
+/// is not.
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

@@ -4,33 +4,38 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::Places;
+use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 use crate::text::{Encoding, Span};
 
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let diagnostics: Vec<Value> = findings.iter().map(|finding| diagnostic(finding, places)).collect();
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let diagnostics: Vec<Value> =
+        findings.iter().map(|finding| diagnostic(finding, spans)).collect();
     let report = json!({"source": {"name": "hiera-ls"}, "diagnostics": diagnostics});
     writeln!(out, "{report:#}")
 }
 
-fn diagnostic(finding: &Finding, places: &Places<'_>) -> Value {
+fn diagnostic(finding: &Finding, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
-        .map(|related| json!({"message": related.message, "location": location(related.span, places)}))
+        .map(|related| json!({"message": related.message, "location": location(related.span, spans)}))
         .collect();
     json!({
         "message": finding.message,
-        "location": location(finding.span, places),
+        "location": location(finding.span, spans),
         "severity": severity(finding.severity),
         "code": {"value": finding.rule.code},
         "relatedLocations": related,
     })
 }
 
-fn location(span: Span, places: &Places<'_>) -> Value {
-    let place = places.counted(span, Encoding::Utf8);
+fn location(span: Span, spans: &LineSpans<'_>) -> Value {
+    let place = spans.in_columns(span, Encoding::Utf8);
     json!({
         "path": place.path,
         "range": {

@@ -4,13 +4,21 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::{Place, Places, fingerprints};
+use super::fingerprints;
+use crate::diagnostics::render::{LineSpan, LineSpans};
 use crate::diagnostics::{Finding, Rule, Severity, catalogue};
 use crate::text::Span;
 
-pub(super) fn write(findings: &[Finding], places: &Places<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let results: Vec<Value> =
-        findings.iter().zip(fingerprints(findings, places)).map(|(finding, print)| result(finding, &print, places)).collect();
+pub(super) fn write(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let results: Vec<Value> = findings
+        .iter()
+        .zip(fingerprints(findings, spans))
+        .map(|(finding, print)| result(finding, &print, spans))
+        .collect();
     let rules: Vec<Value> = catalogue::RULES.iter().map(|found| rule(found)).collect();
     let report = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -33,12 +41,12 @@ fn rule(rule: &Rule) -> Value {
     })
 }
 
-fn result(finding: &Finding, fingerprint: &str, places: &Places<'_>) -> Value {
+fn result(finding: &Finding, fingerprint: &str, spans: &LineSpans<'_>) -> Value {
     let related: Vec<Value> = finding
         .related
         .iter()
         .map(|related| {
-            let mut location = location(related.span, places);
+            let mut location = location(related.span, spans);
             location["message"] = json!({"text": related.message});
             location
         })
@@ -47,7 +55,7 @@ fn result(finding: &Finding, fingerprint: &str, places: &Places<'_>) -> Value {
         "ruleId": finding.rule.code,
         "level": level(finding.severity),
         "message": {"text": finding.message},
-        "locations": [location(finding.span, places)],
+        "locations": [location(finding.span, spans)],
         "relatedLocations": related,
         "partialFingerprints": {"hieraLs/v1": fingerprint},
     })
@@ -61,8 +69,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn location(span: Span, places: &Places<'_>) -> Value {
-    let Place { path, line, column, end_line, end_column, .. } = places.of(span);
+fn location(span: Span, spans: &LineSpans<'_>) -> Value {
+    let LineSpan { path, line, column, end_line, end_column, .. } = spans.of(span);
     json!({
         "physicalLocation": {
             "artifactLocation": {"uri": uri(&path), "uriBaseId": "%SRCROOT%"},
@@ -74,7 +82,9 @@ fn location(span: Span, places: &Places<'_>) -> Value {
 /// A path as a relative URI: all but RFC 3986's unreserved characters is escaped.
 fn uri(path: &str) -> String {
     let escaped = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
         _ => format!("%{byte:02X}"),
     };
     path.bytes().map(escaped).collect()

@@ -15,5 +15,9 @@ pub static RULE: Rule = Rule {
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::BadArgument { function, argument } = &problem.kind else { return };
     let what = if function == "scope" { "variable" } else { "key" };
-    findings.push(Finding::new(&RULE, problem.span, format!("'{argument}' is no {what} that {function} could look up")));
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        format!("'{argument}' is no {what} that {function} could look up"),
+    ));
 }

@@ -1,8 +1,8 @@
 //! `bad-options-regex`
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::ruby_regex::RubyRegex;
-use crate::hiera::value::Member;
+use crate::puppet::ruby::regex::RubyRegex;
+use crate::puppet::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -16,9 +16,16 @@ pub static RULE: Rule = Rule {
 fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Some(options) = options.value.as_hash() else { return };
     for (key, member) in options {
-        let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{")) else { continue };
+        let Some(pattern) = key.as_str().filter(|key| key.starts_with('^') && !key.contains("%{"))
+        else {
+            continue;
+        };
         if let (Err(error), Some(span)) = (RubyRegex::new(pattern), member.key_origin) {
-            findings.push(Finding::new(&RULE, span, format!("{error}: every lookup in this layer fails for it")));
+            findings.push(Finding::new(
+                &RULE,
+                span,
+                format!("{error}: every lookup in this layer fails for it"),
+            ));
         }
     }
 }

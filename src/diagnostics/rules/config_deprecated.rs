@@ -13,7 +13,9 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    for problem in config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Deprecated) {
+    for problem in
+        config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Deprecated)
+    {
         findings.push(Finding::new(&RULE, problem.span, problem.message.clone()));
     }
 }

@@ -15,32 +15,45 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let is_misplaced = config.problems.iter().any(|problem| problem.kind == ConfigProblemKind::Version);
+    let is_misplaced =
+        config.problems.iter().any(|problem| matches!(problem.kind, ConfigProblemKind::Version(_)));
     for problem in &config.problems {
         use ConfigProblemKind::{Deprecated, FunctionInConfig, Library, Unreadable, Version};
         let message = match problem.kind {
-            Deprecated | FunctionInConfig | Unreadable | Version => continue, // Other rules find these.
+            Deprecated | FunctionInConfig | Unreadable | Version(_) => continue, // Other rules find these.
             // Its levels are those of another version.
             ConfigProblemKind::Structure if is_misplaced => continue,
-            Library => format!("{}, unless the gem 'hiera' has been added to this Puppet", problem.message),
+            Library => {
+                format!("{}, unless the gem 'hiera' has been added to this Puppet", problem.message)
+            }
             _ => problem.message.clone(),
         };
-        findings.push(Finding::new(&RULE, problem.span, message).with_related(problem.related, "the first one"));
+        findings.push(
+            Finding::new(&RULE, problem.span, message)
+                .with_related(problem.related, "the first one"),
+        );
     }
     if context.snapshot.complete {
         folders_for_files(config, context, findings);
     }
 }
 
-/// Paths that name a folder: Puppet tries to read it as a file. Only what no variable decides can be told.
+/// Paths that name a folder: Puppet tries to read it as a file. Only what no variable decides can
+/// be told.
 fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    for level in config.levels().filter(|level| level.extension.is_none() && !level.datadir.text.contains("%{")) {
+    for level in config
+        .levels()
+        .filter(|level| level.extension.is_none() && !level.datadir.text.contains("%{"))
+    {
         let Locations::Paths(paths) = &level.locations else { continue };
-        let datadir = datadir_start(config, level, context.view);
+        let datadir = datadir_start(config, level);
         for path in paths.iter().filter(|path| !path.text.contains("%{")) {
             let named = datadir.join(&path.text);
             if let (true, Some(span)) = (context.view.is_folder(&named), path.span) {
-                let message = format!("'{}' is a folder: Puppet fails with 'Is a directory' when it reads this level", path.text);
+                let message = format!(
+                    "'{}' is a folder: Puppet fails with 'Is a directory' when it reads this level",
+                    path.text
+                );
                 findings.push(Finding::new(&RULE, span, message));
             }
         }

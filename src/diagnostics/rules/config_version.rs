@@ -15,12 +15,15 @@ pub static RULE: Rule = Rule {
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for problem in &config.problems {
         let message = match problem.kind {
-            ConfigProblemKind::Version if config.version == Version::V3 => {
+            ConfigProblemKind::Version(_) if config.version == Version::V3 => {
                 format!("{}, where it must be `version: 5`", problem.message)
             }
-            ConfigProblemKind::Version => problem.message.clone(),
+            ConfigProblemKind::Version(_) => problem.message.clone(),
             ConfigProblemKind::Unreadable => {
-                format!("the file is no hash, which Puppet takes for version 3: {}", problem.message)
+                format!(
+                    "the file is no hash, which Puppet takes for version 3: {}",
+                    problem.message
+                )
             }
             _ => continue,
         };

@@ -14,6 +14,11 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::DuplicateKey(key) = &problem.kind else { return };
-    let message = format!("the key '{key}' stands twice in this hash: Puppet keeps this value and silently loses the one before");
-    findings.push(Finding::new(&RULE, problem.span, message).with_related(problem.related, "the value that is lost"));
+    let message = format!(
+        "the key '{key}' stands twice in this hash: Puppet keeps this value and silently loses the one before"
+    );
+    findings.push(
+        Finding::new(&RULE, problem.span, message)
+            .with_related(problem.related, "the value that is lost"),
+    );
 }

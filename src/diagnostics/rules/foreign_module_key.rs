@@ -21,9 +21,12 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let prefix = format!("{module}::");
     for (key, member) in context.members() {
         let Some(text) = key.as_str() else { continue };
-        if let (false, Some(span)) = (text == LOOKUP_OPTIONS || text.starts_with(&prefix), member.key_origin) {
-            let message =
-                format!("data of the module {module} must have keys that start with '{prefix}': Puppet passes over this one");
+        if let (false, Some(span)) =
+            (text == LOOKUP_OPTIONS || text.starts_with(&prefix), member.key_origin)
+        {
+            let message = format!(
+                "data of the module {module} must have keys that start with '{prefix}': Puppet passes over this one"
+            );
             findings.push(Finding::new(&RULE, span, message));
         }
     }

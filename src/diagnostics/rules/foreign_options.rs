@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::config::Layer;
-use crate::hiera::value::Member;
+use crate::puppet::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -18,7 +18,8 @@ fn check(options: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding
     let Some(options) = options.value.as_hash() else { return };
     for (key, entry) in options {
         let Some(text) = key.as_str().filter(|text| !text.contains("%{")) else { continue };
-        let prefix = if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };
+        let prefix =
+            if text.starts_with('^') { format!("^{module}::") } else { format!("{module}::") };
         if let (false, Some(span)) = (text.starts_with(&prefix), entry.key_origin) {
             let message = format!(
                 "lookup_options of the module {module} must start with '{prefix}': every lookup of its keys fails for this one"

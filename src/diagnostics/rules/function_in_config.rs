@@ -13,7 +13,9 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    for problem in config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::FunctionInConfig) {
+    for problem in
+        config.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::FunctionInConfig)
+    {
         let message = format!("{}: hiera.yaml takes variables only", problem.message);
         findings.push(Finding::new(&RULE, problem.span, message));
     }

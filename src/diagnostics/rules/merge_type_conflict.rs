@@ -23,10 +23,14 @@ const MAX_OTHERS: usize = 50;
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     let index = file.snapshot.keys();
-    let keys = context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
+    let keys =
+        context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
     // What one file alone defines is merged with nothing.
-    for key in keys.filter(|key| index.definitions(key).len() > 1 && index.may_be_merged_strictly(key)) {
-        let is_another = |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
+    for key in
+        keys.filter(|key| index.definitions(key).len() > 1 && index.may_be_merged_strictly(key))
+    {
+        let is_another =
+            |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
         let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
@@ -39,23 +43,33 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether lookup_options ask for a merge that can fail.
 fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
-    matches!((context.strategy)(key).as_ref().map(|strategy| strategy.name()), Some("hash" | "unique"))
+    matches!(
+        (context.strategy)(key).as_ref().map(|strategy| strategy.name()),
+        Some("hash" | "unique")
+    )
 }
 
-/// The resolver's own word: the first node that sees this file and another, whose lookup fails for the value in this file.
+/// The resolver's own word: the first node that sees this file and another, whose lookup fails for
+/// the value in this file.
 fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
     others.iter().take(MAX_OTHERS).find_map(|other| {
-        let scope = file.snapshot.scope_seeing(file.environment, &[&file.file.path, other])?;
+        let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
         let error = resolution.value.as_ref().err()?;
         let LookupErrorKind::Merge(MergeError::WrongType(_)) = &*error.kind else { return None };
         let span = error.span.filter(|span| span.file == file.file.id)?;
-        let message = format!("'{key}' is merged with strategy '{}', which fails here: {error}", resolution.merge);
+        let message = format!(
+            "'{key}' is merged with strategy '{}', which fails here: {error}",
+            resolution.merge
+        );
         let mut finding = Finding::new(&RULE, span, message);
         finding.related.extend(options_place(&resolution));
-        Some(finding.with_related(file.view.data_of(other).and_then(|data| data.definition(key)), "to be merged with this"))
+        Some(finding.with_related(
+            file.view.data_of(other).and_then(|data| data.definition(key)),
+            "to be merged with this",
+        ))
     })
 }
 

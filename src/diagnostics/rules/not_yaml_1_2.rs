@@ -40,7 +40,8 @@ impl MarkedEventReceiver for Nobody {
     fn on_event(&mut self, _: Event, _: Marker) {}
 }
 
-/// The line counts from 1, the column characters from 0; the index drifts behind block scalars and is not used.
+/// The line counts from 1, the column characters from 0; the index drifts behind block scalars and
+/// is not used.
 fn place(file: &File, marker: &Marker) -> TextRange {
     let Some(text) = file.text() else { return TextRange::default() };
     let at = LineCol {

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity, in_words};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::value::{Data, Member, Value};
+use crate::puppet::value::{Data, Member, Value};
 use crate::text::Span;
 
 /// The rule.
@@ -27,11 +27,13 @@ fn check(member: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding>
         if key.as_str().is_none()
             && let Some(span) = entry.key_origin
         {
-            let message = format!("the key {name} is no string: every lookup in this layer fails for it; quote it");
+            let message = format!(
+                "the key {name} is no string: every lookup in this layer fails for it; quote it"
+            );
             findings.push(Finding::new(&RULE, span, message));
         }
         let Some(span) = entry.value.origin else { continue };
-        match &entry.value.data {
+        match entry.value.data() {
             Data::Hash(_) | Data::Null => {}
             Data::String(_) if entry.value.is_live() => {}
             Data::String(_) => {
@@ -57,7 +59,7 @@ fn check(member: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding>
 /// Puppet passes over `null`, unless another file has options: these cannot be merged with it.
 fn no_hash(context: &DataContext<'_>, value: &Value, span: Span) -> Finding {
     let alone = context.file.snapshot.keys().definitions(LOOKUP_OPTIONS).len() < 2;
-    let is_null = matches!(value.data, Data::Null);
+    let is_null = matches!(value.data(), Data::Null);
     let mut finding = Finding::new(
         &RULE,
         span,
@@ -78,13 +80,15 @@ fn no_hash(context: &DataContext<'_>, value: &Value, span: Span) -> Finding {
 /// `convert_to` takes the name of a type, or a list of it and arguments.
 fn bad_conversion(name: &str, entry: &Value, findings: &mut Vec<Finding>) {
     let Some(conversion) = entry.get("convert_to") else { return };
-    let fits = match &conversion.data {
+    let fits = match conversion.data() {
         Data::Null | Data::String(_) => true,
         Data::Array(items) => items.first().is_some_and(|first| first.as_str().is_some()),
         _ => false,
     };
     if let (false, Some(span)) = (fits, conversion.origin) {
-        let message = format!("the convert_to of '{name}' must name a type, or list one and its arguments: lookups of it fail");
+        let message = format!(
+            "the convert_to of '{name}' must name a type, or list one and its arguments: lookups of it fail"
+        );
         findings.push(Finding::new(&RULE, span, message));
     }
 }

@@ -16,5 +16,9 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if problem.kind != ProblemKind::UnclosedToken {
         return;
     }
-    findings.push(Finding::new(&RULE, problem.span, "this `%{` has no `}`: Puppet leaves the text as it is"));
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        "this `%{` has no `}`: Puppet leaves the text as it is",
+    ));
 }

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::config::{Level, Reader};
 use crate::hiera::eyaml::{EncryptedPart, KeyPair, is_attempted, parts};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Value};
 use crate::text::Span;
 
 /// The rule.
@@ -27,7 +27,7 @@ enum Fate {
 }
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
-    if !context.facts.may_be_encrypted {
+    if !context.entry.may_be_encrypted {
         return;
     }
     let file = &context.file;
@@ -35,7 +35,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some((is_pkcs7, span)) = encrypted(&member.value) else { continue };
         let levels = file.environment.matches(&file.file.path).map(|(reach, _)| &reach.level);
         let mut fates = levels.map(|level| (level, fate(level, is_pkcs7)));
-        let Some((level, fate)) = fates.next().filter(|_| fates.all(|(_, fate)| !matches!(fate, Fate::Decrypted))) else {
+        let Some((level, fate)) =
+            fates.next().filter(|_| fates.all(|(_, fate)| !matches!(fate, Fate::Decrypted)))
+        else {
             continue;
         };
         let (name, function) = (&level.name, &level.backend.name);
@@ -57,16 +59,20 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             ),
         };
         let finding = Finding { severity, ..Finding::new(&RULE, span, message) };
-        findings.push(finding.with_related(level.backend.span.or(level.span), "this level reads the file"));
+        findings.push(
+            finding.with_related(level.backend.span.or(level.span), "this level reads the file"),
+        );
     }
 }
 
-/// Whether the value's first encrypted part is of the scheme that needs no plug-in, and where the string with it stands.
+/// Whether the value's first encrypted part is of the scheme that needs no plug-in, and where the
+/// string with it stands.
 fn encrypted(value: &Value) -> Option<(bool, Span)> {
-    match &value.data {
+    match value.data() {
         Data::String(text) if is_attempted(text) => {
             // A scheme is what `eyaml` writes; text in prose has none.
-            let part = parts(text).into_iter().find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
+            let part =
+                parts(text).into_iter().find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
             Some((part.is_pkcs7(), value.origin?))
         }
         Data::Array(items) => items.iter().find_map(encrypted),

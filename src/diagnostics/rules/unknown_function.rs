@@ -14,6 +14,8 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::UnknownFunction(name) = &problem.kind else { return };
-    let message = format!("unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope");
+    let message = format!(
+        "unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope"
+    );
     findings.push(Finding::new(&RULE, problem.span, message));
 }

@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{LookupKey, Segment};
-use crate::hiera::value::{Data, Key, Member, Value};
+use crate::puppet::value::{Data, Member, Value};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
-    for token in &context.facts.tokens {
+    for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
         if !context.file.view.is_defined(&root) {
@@ -28,7 +28,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             let defined: Vec<Member> = context.file.view.definitions(&root).collect();
             let values = defined.iter().map(|member| member.value.clone()).collect();
             let dead_end = dead_end(key, values).zip(defined.first());
-            findings.extend(dead_end.map(|(dead_end, first)| without_end(token, key, dead_end, first)));
+            findings
+                .extend(dead_end.map(|(dead_end, first)| without_end(token, key, dead_end, first)));
         }
     }
 }
@@ -39,12 +40,16 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
     let root = key.root_text();
     let elsewhere = key.module().filter(|module| !environment.modules.contains_key(*module));
     let place = match elsewhere {
-        Some(module) => format!(" (the module {module} is not on the module path here, so its own data was not seen)"),
+        Some(module) => format!(
+            " (the module {module} is not on the module path here, so its own data was not seen)"
+        ),
         None => String::new(),
     };
-    let levels = environment.levels_without_files(context.file.snapshot);
+    let levels = context.file.snapshot.levels_without_files(environment);
     let message = match levels {
-        [] => format!("no level of any layer defines '{root}'{place}: the token becomes an empty text"),
+        [] => format!(
+            "no level of any layer defines '{root}'{place}: the token becomes an empty text"
+        ),
         levels => {
             let word = if levels.len() == 1 { "level" } else { "levels" };
             let levels = levels.join("', '");
@@ -66,15 +71,21 @@ fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Mem
     let (severity, message) = match dead_end {
         DeadEnd::Missing(name) => (
             RULE.severity,
-            format!("no level of any layer defines '{key}': '{root}' has no '{name}', and the token becomes an empty text"),
+            format!(
+                "no level of any layer defines '{key}': '{root}' has no '{name}', and the token becomes an empty text"
+            ),
         ),
         DeadEnd::Mismatch(name, type_name) => (
             Severity::Error,
-            format!("the lookup of '{key}' fails: Puppet finds {} where '{name}' should be looked for", in_words(type_name)),
+            format!(
+                "the lookup of '{key}' fails: Puppet finds {} where '{name}' should be looked for",
+                in_words(type_name)
+            ),
         ),
     };
     let place = first.key_origin.or(first.value.origin);
-    let finding = Finding::new(&RULE, token.name_span, message).with_related(place, format!("'{root}' is set here"));
+    let finding = Finding::new(&RULE, token.name_span, message)
+        .with_related(place, format!("'{root}' is set here"));
     Finding { severity, ..finding }
 }
 
@@ -91,8 +102,13 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
     let mut current = definitions;
     for segment in &key.subkeys {
         // What a token stands for is not written here.
-        let live_keys = |value: &Value| value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")));
-        if current.iter().any(|value| value.is_live() && value.as_str().is_some() || live_keys(value)) {
+        let live_keys = |value: &Value| {
+            value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")))
+        };
+        if current
+            .iter()
+            .any(|value| value.is_live() && value.as_str().is_some() || live_keys(value))
+        {
             return None;
         }
         let next: Vec<Value> = current.iter().filter_map(|value| step(value, segment)).collect();
@@ -100,7 +116,9 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
             let mismatches = current.iter().filter(|value| cannot_hold(value, segment)).count();
             return match mismatches {
                 0 => Some(DeadEnd::Missing(segment.to_string())),
-                all if all == current.len() => Some(DeadEnd::Mismatch(segment.to_string(), current[0].type_name())),
+                all if all == current.len() => {
+                    Some(DeadEnd::Mismatch(segment.to_string(), current[0].type_name()))
+                }
                 _ => None,
             };
         }
@@ -109,9 +127,10 @@ fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
     None
 }
 
-/// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source: semantics 3.3.
+/// Whether Puppet fails to look for the subkey in such a value, instead of not finding it. Source:
+/// semantics 3.3.
 fn cannot_hold(value: &Value, segment: &Segment) -> bool {
-    match &value.data {
+    match value.data() {
         Data::Null | Data::Hash(_) => false,
         Data::Array(_) => matches!(segment, Segment::Name(_)),
         _ => true,
@@ -123,8 +142,12 @@ fn step(value: &Value, segment: &Segment) -> Option<Value> {
         Segment::Name(name) => value.get(name).cloned(),
         Segment::Index(index) => match value.as_array() {
             // Merged lists are longer than each of their parts.
-            Some(items) => usize::try_from(*index).ok().and_then(|index| items.get(index)).or(items.last()).cloned(),
-            None => value.as_hash()?.get(&Key(Data::Integer(*index))).map(|member| member.value.clone()),
+            Some(items) => usize::try_from(*index)
+                .ok()
+                .and_then(|index| items.get(index))
+                .or(items.last())
+                .cloned(),
+            None => value.as_hash()?.get(index).map(|member| member.value.clone()),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! `unknown-option`
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::value::Member;
+use crate::puppet::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::merge::parse_strategy;
-use crate::hiera::value::Member;
+use crate::puppet::value::Member;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -16,11 +16,17 @@ pub static RULE: Rule = Rule {
 fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Some(options) = options.value.as_hash() else { return };
     for (key, entry) in options {
-        let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else { continue };
+        let Some(merge) = entry.value.get("merge").filter(|merge| !merge.is_live()) else {
+            continue;
+        };
         if let Err(error) = parse_strategy(merge)
             && let Some(span) = error.origin().or(merge.origin)
         {
-            findings.push(Finding::new(&RULE, span, format!("{error}: lookups of '{}' fail for it", key.to_text())));
+            findings.push(Finding::new(
+                &RULE,
+                span,
+                format!("{error}: lookups of '{}' fail for it", key.to_text()),
+            ));
         }
     }
 }

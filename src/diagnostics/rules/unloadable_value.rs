@@ -13,7 +13,11 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::Unloadable(message) = &problem.kind else { return };
-    let advice = if message.ends_with("Date") || message.ends_with("Time") { "; quote it to make it a string" } else { "" };
-    findings.push(Finding::new(&RULE, problem.span, format!("Puppet refuses the whole file for this value ({message}){advice}")));
+    let ProblemKind::Unloadable(refusal) = &problem.kind else { return };
+    let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        format!("Puppet refuses the whole file for this value ({refusal}){advice}"),
+    ));
 }

@@ -15,18 +15,29 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::UnreachableKey(key) = &problem.kind else { return };
-    let written =
-        context.file.text().map(|text| text.slice(context.snapshot.place(problem.span)).into_owned()).unwrap_or_default();
+    let written = context
+        .file
+        .text()
+        .map(|text| text.slice(context.snapshot.place(problem.span)).into_owned())
+        .unwrap_or_default();
     let meaning = match &**key {
         "true" | "false" if written != *key => format!(" but {key}"),
         "nil" => " but null".to_owned(),
         _ => String::new(),
     };
     let (environment, path) = (context.environment, &context.file.path);
-    let in_module = matches!(environment.layer(path), Some(Layer::Module(_))) && environment.reader(path) != Some(Reader::Eyaml);
-    let consequence = if in_module { "Puppet crashes on it in a module's data" } else { "no lookup can reach it" };
-    let mut finding =
-        Finding::new(&RULE, problem.span, format!("the key {written} is no string{meaning}: {consequence}; quote it"));
+    let in_module = matches!(environment.layer(path), Some(Layer::Module(_)))
+        && environment.reader(path) != Some(Reader::Eyaml);
+    let consequence = if in_module {
+        "Puppet crashes on it in a module's data"
+    } else {
+        "no lookup can reach it"
+    };
+    let mut finding = Finding::new(
+        &RULE,
+        problem.span,
+        format!("the key {written} is no string{meaning}: {consequence}; quote it"),
+    );
     if in_module {
         finding.severity = Severity::Error;
     }

@@ -20,20 +20,33 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if environment.reaches(path) || !lies_among_data {
         return;
     }
+    let environments = &context.snapshot.environments().all;
+    if environments.iter().any(|environment| environment.is_read_elsewhere(path)) {
+        return;
+    }
     if environment.configs().any(|(_, config)| is_broken(config, context)) {
         return; // Its levels may be those that could not be read.
     }
     let span = Span::in_file(context.file.id, TextRange::empty(0));
     let config = environment.config.as_ref().or(environment.global.as_ref());
     let name = config.map_or("any hiera.yaml", |config| config.path.name());
-    let message = format!("no level of {name} can reach this file, whatever the node's variables are");
+    let message =
+        format!("no level of {name} can reach this file, whatever the node's variables are");
     findings.push(Finding::new(&RULE, span, message));
 }
 
 fn is_broken(config: &HieraConfig, context: &FileContext<'_>) -> bool {
-    let refused = context.snapshot.file(&config.path).is_some_and(|file| file.data(Format::Yaml).refused().is_some());
+    let refused = context
+        .snapshot
+        .file(&config.path)
+        .is_some_and(|file| file.data(Format::Yaml).refused().is_some());
     refused
         || config.problems.iter().any(|problem| {
-            matches!(problem.kind, ConfigProblemKind::Structure | ConfigProblemKind::Version | ConfigProblemKind::Unreadable)
+            matches!(
+                problem.kind,
+                ConfigProblemKind::Structure
+                    | ConfigProblemKind::Version(_)
+                    | ConfigProblemKind::Unreadable
+            )
         })
 }

@@ -14,5 +14,9 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::Unreadable(reason) = &problem.kind else { return };
-    findings.push(Finding::new(&RULE, problem.span, format!("this file cannot be read as data: {reason}")));
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        format!("this file cannot be read as data: {reason}"),
+    ));
 }

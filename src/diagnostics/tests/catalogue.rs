@@ -13,10 +13,9 @@ fn codes_are_unique_and_kebab_case() {
     let mut codes = BTreeSet::new();
     for rule in RULES {
         assert!(codes.insert(rule.code), "{} stands twice", rule.code);
-        let is_kebab = rule
-            .code
-            .split('-')
-            .all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()));
+        let is_kebab = rule.code.split('-').all(|word| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        });
         assert!(is_kebab, "{}", rule.code);
         assert!(std::ptr::eq(find(rule.code).unwrap(), *rule));
     }
@@ -33,21 +32,36 @@ fn every_rule_file_is_in_the_catalogue() {
 #[test]
 fn summaries_are_one_line_without_a_full_stop() {
     for rule in RULES {
-        assert!(!rule.summary.is_empty() && !rule.summary.contains('\n') && !rule.summary.ends_with('.'), "{}", rule.code);
+        assert!(
+            !rule.summary.is_empty()
+                && !rule.summary.contains('\n')
+                && !rule.summary.ends_with('.'),
+            "{}",
+            rule.code
+        );
     }
 }
 
 #[test]
 fn pages_are_complete() {
     for rule in RULES {
-        assert!(rule.docs.starts_with(&format!("# {}\n\n", rule.code)), "{}: the title is the code", rule.code);
-        let headings: Vec<&str> = rule.docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert!(
+            rule.docs.starts_with(&format!("# {}\n\n", rule.code)),
+            "{}: the title is the code",
+            rule.code
+        );
+        let headings: Vec<&str> =
+            rule.docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         assert_eq!(headings, HEADINGS, "{}", rule.code);
         for heading in HEADINGS {
             assert!(section(rule, heading).len() > 10, "{}: {heading}", rule.code);
         }
         assert!(rule.docs.ends_with(".\n"), "{}", rule.code);
-        assert!(rule.docs.lines().all(|line| line.chars().count() <= 100), "{}: a line is too long for a terminal", rule.code);
+        assert!(
+            rule.docs.lines().all(|line| line.chars().count() <= 100),
+            "{}: a line is too long for a terminal",
+            rule.code
+        );
     }
 }
 
@@ -70,7 +84,9 @@ fn examples_fire_their_rule_and_better_ones_fire_none() {
 fn findings(rule: &Rule, heading: &str) -> (Vec<Finding>, String) {
     let section = section(rule, heading);
     let block = section.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let fixture = Fixture::new(block.unwrap_or_else(|| panic!("{}: no block of yaml under {heading}", rule.code)));
+    let fixture = Fixture::new(
+        block.unwrap_or_else(|| panic!("{}: no block of yaml under {heading}", rule.code)),
+    );
     let mut config = fixture.settings.rules.clone();
     if rule.severity == Severity::Off {
         config.severities.insert(rule.code.to_owned(), Severity::Warning);

@@ -1,4 +1,5 @@
-//! hiera.yaml: where each mistake stands. The words are compared with Puppet's in tests/config_oracle.rs.
+//! hiera.yaml: where each mistake stands. The words are compared with Puppet's in
+//! tests/puppet/configs.
 
 use expect_test::expect;
 
@@ -11,6 +12,21 @@ fn old_versions() {
 #- /hiera.yaml
 version: 3
 :backends: [yaml]
+",
+        expect![[r#"
+            hiera.yaml:1:10: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
+              1 | version: 3
+                |          ^
+        "#]],
+    );
+}
+
+#[test]
+fn version_3_without_anything_of_hiera_3() {
+    check(
+        "
+#- /hiera.yaml
+version: 3
 ",
         expect![[r#"
             hiera.yaml:1:10: error: hiera.yaml version 3 cannot be used in an environment, where it must be `version: 5` [config-version]
@@ -514,7 +530,9 @@ fn a_backend_of_hiera_3() {
 :mysql: {host: db}
 ";
     check(
-        &format!("#- /.hiera-ls.yaml\nglobalHieraConfig: /global/hiera.yaml\npuppet: {{version: 7}}{text}"),
+        &format!(
+            "#- /.hiera-ls.yaml\nglobalHieraConfig: /global/hiera.yaml\npuppet: {{version: 7}}{text}"
+        ),
         expect![[r#"
         global/hiera.yaml:1:1: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
           1 | :backends: [yaml, mysql]

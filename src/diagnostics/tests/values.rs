@@ -1,4 +1,5 @@
-//! What a data file holds, whatever is around it: YAML and JSON that Puppet cannot read, or reads otherwise than it looks.
+//! What a data file holds, whatever is around it: YAML and JSON that Puppet cannot read, or reads
+//! otherwise than it looks.
 
 use expect_test::expect;
 

@@ -1,4 +1,5 @@
-//! What only shows with other files around: keys that nothing defines, files that nothing reads, data of modules.
+//! What only shows with other files around: keys that nothing defines, files that nothing reads,
+//! data of modules.
 
 use expect_test::expect;
 

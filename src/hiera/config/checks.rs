@@ -1,8 +1,9 @@
-//! The checks of types that every version of `hiera.yaml` needs, in the words of Puppet's type system.
+//! The checks of types that every version of `hiera.yaml` needs, in the words of Puppet's type
+//! system.
 
 use super::ConfigProblemKind;
 use super::reading::Reading;
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Value};
 
 impl Reading<'_> {
     pub(super) fn unknown_keys(&mut self, hash: &Hash, subject: &str, known: &[&str]) {
@@ -26,7 +27,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn string(&mut self, value: &Value, subject: &str) {
-        match &value.data {
+        match value.data() {
             Data::String(text) if text.is_empty() => self.mismatch(value, subject, "a String[1]"),
             Data::String(_) => {}
             _ => self.mismatch(value, subject, "a String"),
@@ -42,7 +43,11 @@ impl Reading<'_> {
     }
 
     /// The same where Puppet knows the members.
-    pub(super) fn expect_struct<'v>(&mut self, value: &'v Value, subject: &str) -> Option<&'v Hash> {
+    pub(super) fn expect_struct<'v>(
+        &mut self,
+        value: &'v Value,
+        subject: &str,
+    ) -> Option<&'v Hash> {
         let hash = value.as_hash();
         if hash.is_none() {
             self.mismatch(value, subject, "a Struct");
@@ -50,7 +55,11 @@ impl Reading<'_> {
         hash
     }
 
-    pub(super) fn expect_array<'v>(&mut self, value: &'v Value, subject: &str) -> Option<&'v [Value]> {
+    pub(super) fn expect_array<'v>(
+        &mut self,
+        value: &'v Value,
+        subject: &str,
+    ) -> Option<&'v [Value]> {
         let items = value.as_array();
         if items.is_none() {
             self.mismatch(value, subject, "an Array");
@@ -71,5 +80,5 @@ impl Reading<'_> {
 
 /// Ruby takes `null` and `false` for a member that is not there.
 pub(super) fn is_absent(value: &Value) -> bool {
-    matches!(value.data, Data::Null | Data::Bool(false))
+    matches!(value.data(), Data::Null | Data::Bool(false))
 }

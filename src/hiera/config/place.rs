@@ -1,18 +1,23 @@
-//! The line that Puppet names in an error of a `hiera.yaml`. It does not know where anything stands, and searches the text.
+//! The line that Puppet names in an error of a `hiera.yaml`. It does not know where anything
+//! stands, and searches the text.
 
 use super::{ConfigProblem, ConfigProblemKind, HieraConfig};
 use crate::hiera::error::LookupError;
-use crate::hiera::ruby_regex::{RegexError, RubyRegex};
+use crate::puppet::ruby::regex::{RegexError, RubyRegex};
 
 impl HieraConfig {
-    /// The error with this message, the file, and the first line that the pattern matches, if one does.
+    /// The error with this message, the file, and the first line that the pattern matches, if one
+    /// does.
     pub(in crate::hiera) fn error_at(&self, message: &str, sought: &str) -> LookupError {
         self.search(sought, 0).map_or_else(crash, |line| self.error_in_line(message, line))
     }
 
-    /// The error of a problem. Of two things with one name Puppet names the line of the second, where it finds that.
+    /// The error of a problem. Of two things with one name Puppet names the line of the second,
+    /// where it finds that.
     pub(super) fn error_of(&self, problem: &ConfigProblem) -> LookupError {
-        let Some(sought) = &problem.sought else { return self.error_in_line(&problem.message, None) };
+        let Some(sought) = &problem.sought else {
+            return self.error_in_line(&problem.message, None);
+        };
         if problem.kind != ConfigProblemKind::Duplicate {
             return self.error_at(&problem.message, sought);
         }
@@ -21,9 +26,10 @@ impl HieraConfig {
             None => Ok((None, None)),
         });
         match both {
-            Ok((Some(first), Some(second))) => {
-                self.error_in_line(&format!("{}. First defined at (line: {first})", problem.message), Some(second))
-            }
+            Ok((Some(first), Some(second))) => self.error_in_line(
+                &format!("{}. First defined at (line: {first})", problem.message),
+                Some(second),
+            ),
             Ok((only, _)) => self.error_in_line(&format!("{}.", problem.message), only),
             Err(error) => crash(error),
         }
@@ -36,14 +42,22 @@ impl HieraConfig {
         })
     }
 
-    /// The number of the first line that the pattern matches, after so many lines. What follows a `#` does not count, even in quotes.
+    /// The number of the first line that the pattern matches, after so many lines. What follows a
+    /// `#` does not count, even in quotes.
     ///
-    /// Errors: names stand in the pattern as they are, which may make it none. Source: `HieraConfig#find_line_matching`.
+    /// Errors: names stand in the pattern as they are, which may make it none. Source:
+    /// `HieraConfig#find_line_matching`.
     fn search(&self, pattern: &str, after: u32) -> Result<Option<u32>, RegexError> {
         let pattern = RubyRegex::new(pattern)?;
-        let matches = |line: &str| pattern.is_match(line.split_once('#').map_or(line, |(code, _)| code)) == Some(true);
+        let matches = |line: &str| {
+            pattern.is_match(line.split_once('#').map_or(line, |(code, _)| code)) == Some(true)
+        };
         let text = self.text.to_str();
-        let found = text.split_inclusive('\n').enumerate().skip(after as usize).find(|(_, line)| matches(line));
+        let found = text
+            .split_inclusive('\n')
+            .enumerate()
+            .skip(after as usize)
+            .find(|(_, line)| matches(line));
         Ok(found.and_then(|(n, _)| u32::try_from(n + 1).ok()))
     }
 }

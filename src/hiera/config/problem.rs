@@ -2,7 +2,7 @@
 
 use super::HieraConfig;
 use crate::hiera::error::{LookupError, LookupErrorKind};
-use crate::hiera::types::report;
+use crate::puppet::types::report;
 use crate::text::Span;
 
 /// Something that Puppet finds wrong with a `hiera.yaml`.
@@ -16,8 +16,11 @@ pub struct ConfigProblem {
     pub span: Span,
     /// A place that explains it, such as the first of two levels of one name.
     pub related: Option<Span>,
-    /// The regular expression with which Puppet searches the file for the line that its message names, if it names one.
+    /// The regular expression with which Puppet searches the file for the line that its message
+    /// names, if it names one.
     pub(super) sought: Option<String>,
+    /// The whole string whose token cannot be read, of a [`ConfigProblemKind::Token`].
+    pub(super) string: Option<String>,
 }
 
 /// The kinds of problem in a `hiera.yaml`.
@@ -30,76 +33,130 @@ pub enum ConfigProblemKind {
     /// An older setting, which chooses where data comes from, names what is no choice.
     Provider,
     /// A version that cannot be used here.
-    Version,
+    Version(VersionProblem),
     /// Unknown keys, missing keys, wrong types. Puppet reports all of these together.
     Structure,
     /// Keys that exclude each other, reserved options.
     Conflict,
     /// A level's name that another has.
     Duplicate,
-    /// A level that lacks what its function needs; only where the function is called, Puppet notices.
+    /// A level that lacks what its function needs; only where the function is called, Puppet
+    /// notices.
     Call,
     /// A token that calls a function.
     FunctionInConfig,
     /// A token that cannot be read.
     Token,
+    /// A `uri` that is none.
+    Uri,
     /// A backend that the version does not know, or that cannot be used as it is configured.
     Backend,
     /// What needs a library that this Puppet does not come with.
     Library,
 }
 
-/// What Puppet finds while it loads a config, in this order.
-const AT_LOAD: [ConfigProblemKind; 5] = [
-    ConfigProblemKind::Provider,
-    ConfigProblemKind::Unreadable,
-    ConfigProblemKind::Structure,
-    ConfigProblemKind::Version,
-    ConfigProblemKind::Conflict,
-];
+/// Why a version cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VersionProblem {
+    /// There is no such version, or it may not stand in this layer.
+    Unusable,
+    /// It is written as another type than an Integer.
+    WrongType,
+    /// It is nothing that Ruby makes a number of: Puppet fails with Ruby's error.
+    NoNumber,
+}
+
+impl ConfigProblemKind {
+    /// When Puppet finds it while it loads a config: the rank in the order of its checks. `None`
+    /// for what it finds later.
+    fn rank_at_load(self) -> Option<u8> {
+        match self {
+            ConfigProblemKind::Provider => Some(0),
+            ConfigProblemKind::Unreadable => Some(1),
+            ConfigProblemKind::Structure => Some(2),
+            ConfigProblemKind::Version(_) => Some(3),
+            ConfigProblemKind::Conflict => Some(4),
+            ConfigProblemKind::Deprecated
+            | ConfigProblemKind::Duplicate
+            | ConfigProblemKind::Call
+            | ConfigProblemKind::FunctionInConfig
+            | ConfigProblemKind::Token
+            | ConfigProblemKind::Uri
+            | ConfigProblemKind::Backend
+            | ConfigProblemKind::Library => None,
+        }
+    }
+}
 
 impl HieraConfig {
-    /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by Puppet, which checks the structure,
-    /// then the version and what excludes each other, and looks at tokens when it needs the levels.
+    /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by
+    /// Puppet, which checks the structure, then the version and what excludes each other, and looks
+    /// at tokens when it needs the levels.
     pub fn fatal(&self) -> Option<&ConfigProblem> {
-        use ConfigProblemKind::{Backend, Duplicate, FunctionInConfig, Library, Token};
-        let of_kind = |kind| self.problems.iter().find(move |problem| problem.kind == kind);
-        let when_used = [Duplicate, FunctionInConfig, Token, Backend, Library];
-        let at_load = AT_LOAD.into_iter().find_map(of_kind);
+        use ConfigProblemKind::{Backend, Duplicate, FunctionInConfig, Library, Token, Uri};
+        let when_used = [Duplicate, FunctionInConfig, Token, Uri, Backend, Library];
+        let at_load = self
+            .problems
+            .iter()
+            .filter_map(|problem| Some((problem.kind.rank_at_load()?, problem)))
+            .min_by_key(|(rank, _)| *rank)
+            .map(|(_, problem)| problem);
         at_load.or_else(|| self.problems.iter().find(|problem| when_used.contains(&problem.kind)))
     }
 
-    /// Whether this is a config of version 3 where none may stand, and nothing else is wrong with it: unless Puppet is strict, it passes
-    /// over it with a warning.
+    /// Whether this is a config of version 3 where none may stand, and nothing else is wrong with
+    /// it: unless Puppet is strict, it passes over it with a warning.
     pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
         let kind = self.fatal().map(|problem| problem.kind);
-        self.version == super::Version::V3 && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version))
+        self.version == super::Version::V3
+            && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version(_)))
     }
 
-    /// Whether Puppet gets so far as to have this config: what is wrong then shows when its levels are needed.
+    /// Whether Puppet gets so far as to have this config: what is wrong then shows when its levels
+    /// are needed.
     pub(in crate::hiera) fn loads(&self) -> bool {
-        let refused = |problem: &ConfigProblem| AT_LOAD.contains(&problem.kind);
+        let refused = |problem: &ConfigProblem| problem.kind.rank_at_load().is_some();
         self.refused.is_none() && !self.problems.iter().any(refused)
+    }
+
+    /// The error of a token in this config. For an undefined variable Puppet names the file and the
+    /// line.
+    pub(in crate::hiera) fn token_error(&self, error: LookupError) -> LookupError {
+        match &*error.kind {
+            LookupErrorKind::UndefinedVariable(name) => {
+                let sought = format!(r#"%\{{['"]?{name}['"]?}}"#);
+                self.error_at(&format!("Undefined variable '{name}'"), &sought).or_at(error.span)
+            }
+            _ => error,
+        }
     }
 
     /// The error of lookups that need this config, for its fatal problem.
     pub(in crate::hiera) fn refusal(&self, problem: &ConfigProblem) -> LookupError {
         let error = match problem.kind {
             ConfigProblemKind::Structure => {
-                let structure = self.problems.iter().filter(|problem| problem.kind == ConfigProblemKind::Structure);
-                let subject = format!("The Lookup Configuration at '{}' has wrong type,", self.path);
-                let lines: Vec<String> = structure.map(|problem| format!("{subject} {}", problem.message)).collect();
+                let structure = self
+                    .problems
+                    .iter()
+                    .filter(|problem| problem.kind == ConfigProblemKind::Structure);
+                let subject =
+                    format!("The Lookup Configuration at '{}' has wrong type,", self.path);
+                let lines: Vec<String> =
+                    structure.map(|problem| format!("{subject} {}", problem.message)).collect();
                 LookupError::new(LookupErrorKind::ConfigType(report(&lines)), None)
             }
-            ConfigProblemKind::Version if problem.message.starts_with("entry 'version'") => {
-                let message = format!("The Lookup Configuration at '{}' has wrong type, {}", self.path, problem.message);
+            ConfigProblemKind::Version(VersionProblem::WrongType) => {
+                let message = format!(
+                    "The Lookup Configuration at '{}' has wrong type, {}",
+                    self.path, problem.message
+                );
                 LookupError::new(LookupErrorKind::ConfigType(message), None)
             }
             ConfigProblemKind::Token => {
-                let text = problem.message.strip_prefix("Syntax error in string: ").unwrap_or(&problem.message);
-                LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)
+                let string = problem.string.clone().unwrap_or_default();
+                LookupError::new(LookupErrorKind::TokenSyntax(string), None)
             }
-            ConfigProblemKind::Version if problem.message.starts_with("undefined method") => {
+            ConfigProblemKind::Version(VersionProblem::NoNumber) | ConfigProblemKind::Uri => {
                 LookupError::crash(problem.message.clone())
             }
             ConfigProblemKind::Library | ConfigProblemKind::Provider => {

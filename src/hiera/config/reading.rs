@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::templates::{METHOD_SYNTAX, template_error};
+use super::problem::VersionProblem;
+use super::templates::{TemplateError, template_error};
 use super::{BackendKind, ConfigProblem, ConfigProblemKind, ConfigSource, Layer, Level, Version};
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::text::{Span, TextRange};
 
 /// The reader of one `hiera.yaml`; each version has a room of its own for its half of it.
@@ -25,14 +26,17 @@ pub(super) struct Levels {
     pub(super) default_hierarchy: Vec<Level>,
 }
 
+/// Why a version cannot be used, where it is written, and Puppet's message.
+type NoVersion = (VersionProblem, Option<Span>, String);
+
 impl Reading<'_> {
-    /// Reads whatever version it is. What is no hash counts as one of version 3 that says nothing; Puppet warns of it and goes on.
+    /// Reads whatever version it is. What is no hash counts as one of version 3 that says nothing;
+    /// Puppet warns of it and goes on.
     pub(super) fn config(&mut self, root: Option<&Value>) -> (Version, Levels) {
         let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
             let span = root.and_then(|root| root.origin);
             if *self.source.layer == Layer::Global {
-                let message =
-                    "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
+                let message = "File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config";
                 self.report(ConfigProblemKind::Deprecated, span, message.into());
                 return (Version::V3, self.version_3(&Hash::default()));
             }
@@ -41,8 +45,8 @@ impl Reading<'_> {
         };
         let (version, span) = match self.version(root, hash) {
             Ok(version) => version,
-            Err((span, message)) => {
-                self.report(ConfigProblemKind::Version, span, message);
+            Err((kind, span, message)) => {
+                self.report(ConfigProblemKind::Version(kind), span, message);
                 return (Version::V5, Levels::default());
             }
         };
@@ -57,41 +61,61 @@ impl Reading<'_> {
             Version::V5 => return (version, levels),
         };
         if has_its_place {
-            let message = format!("Use of 'hiera.yaml' version {version} is deprecated. It should be converted to version 5");
+            let message = format!(
+                "Use of 'hiera.yaml' version {version} is deprecated. It should be converted to version 5"
+            );
             self.report(ConfigProblemKind::Deprecated, span, message);
             return (version, levels);
         }
         // Puppet checks its structure first, and uses nothing of it.
         self.when_used.clear();
-        self.report(ConfigProblemKind::Version, span, self.misplaced(version));
+        let kind = ConfigProblemKind::Version(VersionProblem::Unusable);
+        self.report(kind, span, self.misplaced(version));
         (version, Levels::default())
     }
 
     /// The version and where it is written; what Puppet says of one that it does not know.
-    fn version(&self, root: &Value, hash: &Hash) -> Result<(Version, Option<Span>), (Option<Span>, String)> {
+    fn version(&self, root: &Value, hash: &Hash) -> Result<(Version, Option<Span>), NoVersion> {
         let member = hash.get("version");
-        let span =
-            member.and_then(|member| member.value.origin.or(member.key_origin)).or_else(|| first_key(hash)).or(root.origin);
-        let given = member.map(|member| &member.value.data).unwrap_or(&Data::Null);
+        let span = member
+            .and_then(|member| member.value.origin.or(member.key_origin))
+            .or_else(|| first_key(hash))
+            .or(root.origin);
+        let given = member.map(|member| member.value.data()).unwrap_or(&Data::Null);
         let number = match given {
             Data::Null => 3,
             Data::Integer(version) => *version,
             Data::Float(version) => *version as i64,
             Data::String(text) => leading_integer(text),
             other => {
-                let value = Value::new(other.clone(), None);
-                return Err((span, format!("undefined method `to_i' for {}:{}", value.to_text(), value.class_name())));
+                let value = Value::new(other.clone(), Provenance::written(None));
+                return Err((
+                    VersionProblem::NoNumber,
+                    span,
+                    format!(
+                        "undefined method `to_i' for {}:{}",
+                        value.to_text(),
+                        value.class_name()
+                    ),
+                ));
             }
         };
         let version = match number {
             3 => Version::V3,
             4 => Version::V4,
             5 => Version::V5,
-            other => return Err((span, format!("This runtime does not support hiera.yaml version {other}"))),
+            other => {
+                return Err((
+                    VersionProblem::Unusable,
+                    span,
+                    format!("This runtime does not support hiera.yaml version {other}"),
+                ));
+            }
         };
         if !matches!(given, Data::Integer(_) | Data::Null) {
-            let found = Value::new(given.clone(), None).type_name();
-            return Err((span, format!("entry 'version' expects an Integer value, got {found}")));
+            let found = Value::new(given.clone(), Provenance::written(None)).type_name();
+            let message = format!("entry 'version' expects an Integer value, got {found}");
+            return Err((VersionProblem::WrongType, span, message));
         }
         Ok((version, span))
     }
@@ -111,9 +135,21 @@ impl Reading<'_> {
         self.problems.push(problem);
     }
 
-    pub(super) fn problem(&self, kind: ConfigProblemKind, span: Option<Span>, message: String) -> ConfigProblem {
+    pub(super) fn problem(
+        &self,
+        kind: ConfigProblemKind,
+        span: Option<Span>,
+        message: String,
+    ) -> ConfigProblem {
         let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::empty(0)));
-        ConfigProblem { kind, message, span, related: None, sought: None }
+        ConfigProblem { kind, message, span, related: None, sought: None, string: None }
+    }
+
+    /// The problem of a string with a token that cannot be read.
+    pub(super) fn malformed_token(&self, string: &str, span: Option<Span>) -> ConfigProblem {
+        let error = TemplateError::Malformed(string.to_owned());
+        let problem = self.problem(ConfigProblemKind::Token, span, error.to_string());
+        ConfigProblem { string: Some(string.to_owned()), ..problem }
     }
 
     /// Levels have names of their own; said of the level whose name another one has.
@@ -129,10 +165,17 @@ impl Reading<'_> {
     /// Tokens in hiera.yaml may name variables and nothing else.
     pub(super) fn tokens_of(&mut self, texts: impl IntoIterator<Item = (Arc<str>, Option<Span>)>) {
         for (text, span) in texts {
-            let Some(problem) = template_error(&text) else { continue };
-            let kind = if problem == METHOD_SYNTAX { ConfigProblemKind::FunctionInConfig } else { ConfigProblemKind::Token };
-            if !self.when_used.iter().any(|known| Some(known.span) == span && known.kind == kind) {
-                self.when_used.push(self.problem(kind, span, problem));
+            let Some(error) = template_error(&text) else { continue };
+            let problem = match &error {
+                TemplateError::Call => {
+                    self.problem(ConfigProblemKind::FunctionInConfig, span, error.to_string())
+                }
+                TemplateError::Malformed(string) => self.malformed_token(string, span),
+            };
+            let is_same =
+                |known: &ConfigProblem| Some(known.span) == span && known.kind == problem.kind;
+            if !self.when_used.iter().any(is_same) {
+                self.when_used.push(problem);
             }
         }
     }
@@ -140,8 +183,13 @@ impl Reading<'_> {
     /// Puppet 7 comes with the library of Hiera 3, later ones do not.
     pub(super) fn library(&mut self, level: &Level) {
         let is_refused = self.problems.iter().any(|known| Some(known.span) == level.backend.span);
-        if level.backend.kind == BackendKind::Hiera3 && self.source.profile.version >= 8 && !is_refused {
-            let problem = self.problem(ConfigProblemKind::Library, level.backend.span, "Hiera 3 is not installed".into());
+        if level.backend.kind == BackendKind::Hiera3 && self.source.puppet.major >= 8 && !is_refused
+        {
+            let problem = self.problem(
+                ConfigProblemKind::Library,
+                level.backend.span,
+                "Hiera 3 is not installed".into(),
+            );
             self.when_used.push(problem);
         }
     }

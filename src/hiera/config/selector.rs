@@ -1,14 +1,17 @@
-//! The settings that chose where data comes from before Hiera 5: `environment_data_provider` of environment.conf and `data_provider` of a
-//! module's metadata.json. Source: semantics 1.12.
+//! The settings that chose where data comes from before Hiera 5: `environment_data_provider` of
+//! environment.conf and `data_provider` of a module's metadata.json. Source: semantics 1.12.
 
 use std::sync::Arc;
 
 use super::default_template;
-use super::{Backend, BackendKind, ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Locations, Version};
+use super::{
+    Backend, BackendKind, ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Locations,
+    Version,
+};
 use crate::text::{FileId, FilePath, Span, TextRange};
 
-/// The config that a layer has: what its `hiera.yaml` at `path` says (`None` when there is none), unless `selector`, the older setting, says
-/// otherwise. A `hiera.yaml` of version 5 always wins.
+/// The config that a layer has: what its `hiera.yaml` at `path` says (`None` when there is none),
+/// unless `selector`, the older setting, says otherwise. A `hiera.yaml` of version 5 always wins.
 ///
 /// What is no such choice gives a config with a problem, as Puppet fails every lookup for it.
 pub fn select(
@@ -45,7 +48,14 @@ pub fn select(
             let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
             let file = written.and_then(|config| config.file).unwrap_or(FileId::new(0));
             let span = Span::in_file(file, TextRange::empty(0));
-            let problem = ConfigProblem { kind: ConfigProblemKind::Provider, message, span, related: None, sought: None };
+            let problem = ConfigProblem {
+                kind: ConfigProblemKind::Provider,
+                message,
+                span,
+                related: None,
+                sought: None,
+                string: None,
+            };
             Some(HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) })
         }
     }

@@ -1,9 +1,10 @@
 //! Strings of `hiera.yaml` that may hold tokens: these may name variables and nothing else.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::hiera::interpolation::{TokenKind, tokens};
-use crate::hiera::value::{Data, Value};
+use crate::puppet::value::{Data, Value};
 use crate::text::Span;
 
 /// A string of `hiera.yaml` that may hold tokens.
@@ -18,22 +19,40 @@ pub struct Template {
 /// What Puppet says of a function call in `hiera.yaml`.
 pub const METHOD_SYNTAX: &str = "Interpolation using method syntax is not allowed in this context";
 
-/// What is wrong with the tokens of a string of `hiera.yaml`, in Puppet's words; `None` when nothing is.
-pub fn template_error(text: &str) -> Option<String> {
+/// What is wrong with the tokens of a string of `hiera.yaml`. `Display` gives Puppet's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateError {
+    /// A token calls a function.
+    Call,
+    /// A token cannot be read; the whole string.
+    Malformed(String),
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TemplateError::Call => f.write_str(METHOD_SYNTAX),
+            TemplateError::Malformed(text) => write!(f, "Syntax error in string: {text}"),
+        }
+    }
+}
+
+/// The first thing that is wrong with the tokens of a string of `hiera.yaml`.
+pub fn template_error(text: &str) -> Option<TemplateError> {
     tokens(text).into_iter().find_map(|token| match token.kind {
-        TokenKind::Call { .. } => Some(METHOD_SYNTAX.to_owned()),
-        TokenKind::Malformed => Some(format!("Syntax error in string: {text}")),
+        TokenKind::Call { .. } => Some(TemplateError::Call),
+        TokenKind::Malformed => Some(TemplateError::Malformed(text.to_owned())),
         TokenKind::Empty | TokenKind::Variable { .. } => None,
     })
 }
 
 /// All strings of a value, and those that are keys.
 pub(super) fn strings_of(value: &Value, out: &mut Vec<(Arc<str>, Option<Span>)>) {
-    match &value.data {
+    match value.data() {
         Data::String(text) => out.push((text.clone(), value.origin)),
         Data::Array(items) => items.iter().for_each(|item| strings_of(item, out)),
         Data::Hash(hash) => hash.iter().for_each(|(key, member)| {
-            if let Data::String(text) = &key.0 {
+            if let Data::String(text) = key.data() {
                 out.push((text.clone(), member.key_origin));
             }
             strings_of(&member.value, out);

@@ -1,14 +1,18 @@
-//! Version 3 of `hiera.yaml`, in the global layer: a level for each backend, each with the whole hierarchy. Source: semantics 1.10.
+//! Version 3 of `hiera.yaml`, in the global layer: a level for each backend, each with the whole
+//! hierarchy. Source: semantics 1.10.
 
 use std::sync::Arc;
 
 use super::checks::is_absent;
 use super::reading::{Levels, Reading};
 use super::templates::{Template, strings_of, template};
-use super::{Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template};
-use crate::hiera::value::{Data, Hash, Value};
+use super::{
+    Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template,
+};
+use crate::puppet::value::{Data, Hash, Value};
 
-/// Puppet's folder of environments; path mapping makes the folder of the workspace's environment of it.
+/// Puppet's folder of environments; path mapping makes the folder of the workspace's environment of
+/// it.
 const DEFAULT_DATADIR: &str = "/etc/puppetlabs/code/environments/%{::environment}/hieradata";
 const DEFAULT_HIERARCHY: [&str; 2] = ["nodes/%{::trusted.certname}", "common"];
 /// How `merge_behavior` may be set. It counts for `hiera_hash()` in manifests, never for lookups.
@@ -16,13 +20,17 @@ const MERGE_BEHAVIORS: [&str; 3] = ["deep", "deeper", "native"];
 
 impl Reading<'_> {
     pub(super) fn version_3(&mut self, hash: &Hash) -> Levels {
-        let given = |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
-        let backends = self.text_or_texts(given("backends"), "backends").unwrap_or_else(|| vec![default_template("yaml")]);
+        let given =
+            |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
+        let backends = self
+            .text_or_texts(given("backends"), "backends")
+            .unwrap_or_else(|| vec![default_template("yaml")]);
         let hierarchy = self
             .text_or_texts(given("hierarchy"), "hierarchy")
             .unwrap_or_else(|| DEFAULT_HIERARCHY.map(default_template).to_vec());
         self.structure_3(hash, &backends);
-        let texts: Vec<(Arc<str>, _)> = hierarchy.iter().map(|path| (path.text.clone(), path.span)).collect();
+        let texts: Vec<(Arc<str>, _)> =
+            hierarchy.iter().map(|path| (path.text.clone(), path.span)).collect();
         let mut levels: Vec<Level> = Vec::new();
         for backend in &backends {
             let own = given(&backend.text).filter(|own| own.as_hash().is_some());
@@ -53,15 +61,23 @@ impl Reading<'_> {
         if let Some(behavior) = given("merge_behavior").filter(|behavior| !is_absent(behavior))
             && !behavior.as_str().is_some_and(|text| MERGE_BEHAVIORS.contains(&text))
         {
-            let found = behavior.as_str().map_or_else(|| behavior.type_name().to_owned(), |text| format!("'{text}'"));
-            let message = format!("entry 'merge_behavior' expects a match for Enum['deep', 'deeper', 'native'], got {found}");
+            let found = behavior
+                .as_str()
+                .map_or_else(|| behavior.type_name().to_owned(), |text| format!("'{text}'"));
+            let message = format!(
+                "entry 'merge_behavior' expects a match for Enum['deep', 'deeper', 'native'], got {found}"
+            );
             self.report(ConfigProblemKind::Structure, behavior.origin, message);
         }
         if let Some(options) = given("deep_merge_options").filter(|options| !is_absent(options))
-            && let Some(options) = self.expect_hash_of_named(options, "entry 'deep_merge_options'", "Variant[String, Boolean]")
+            && let Some(options) = self.expect_hash_of_named(
+                options,
+                "entry 'deep_merge_options'",
+                "Variant[String, Boolean]",
+            )
         {
             for (key, member) in options {
-                if !matches!(member.value.data, Data::String(_) | Data::Bool(_)) {
+                if !matches!(member.value.data(), Data::String(_) | Data::Bool(_)) {
                     let subject = format!("entry 'deep_merge_options' entry '{}'", key.to_text());
                     self.mismatch_of(&member.value, &subject, "a value of type String or Boolean");
                 }
@@ -72,7 +88,14 @@ impl Reading<'_> {
                 self.expect_hash_of_named(own, &format!("entry '{}'", backend.text), "Any");
             }
         }
-        let mut known = vec!["version", "backends", "logger", "merge_behavior", "deep_merge_options", "hierarchy"];
+        let mut known = vec![
+            "version",
+            "backends",
+            "logger",
+            "merge_behavior",
+            "deep_merge_options",
+            "hierarchy",
+        ];
         known.extend(backends.iter().map(|backend| &*backend.text));
         self.unknown_keys(hash, "", &known);
     }
@@ -81,7 +104,7 @@ impl Reading<'_> {
     fn text_or_texts(&mut self, value: Option<&Value>, key: &str) -> Option<Vec<Template>> {
         let value = value?;
         let subject = format!("entry '{key}'");
-        match &value.data {
+        match value.data() {
             Data::String(text) if text.is_empty() => {
                 self.mismatch_of(value, &subject, "a value of type String[1] or Array[String[1]]");
                 Some(Vec::new())
@@ -104,18 +127,31 @@ impl Reading<'_> {
     }
 
     /// A hash whose keys are strings that are not empty.
-    fn expect_hash_of_named<'v>(&mut self, value: &'v Value, subject: &str, of: &str) -> Option<&'v Hash> {
+    fn expect_hash_of_named<'v>(
+        &mut self,
+        value: &'v Value,
+        subject: &str,
+        of: &str,
+    ) -> Option<&'v Hash> {
         let hash = self.expect_hash(value, subject)?;
         if let Some(key) = hash.keys().find(|key| key.as_str().is_none_or(str::is_empty)) {
-            let found = Value::new(key.0.clone(), None).type_name();
-            let message = format!("{subject} expects a Hash[String[1], {of}] value, got a key of type {found}");
+            let found = key.to_value(None).type_name();
+            let message = format!(
+                "{subject} expects a Hash[String[1], {of}] value, got a key of type {found}"
+            );
             self.report(ConfigProblemKind::Structure, value.origin, message);
         }
         Some(hash)
     }
 
-    fn level_3(&mut self, backend: &Template, own: Option<&Value>, hierarchy: &[Template]) -> Level {
-        let setting = |key: &str| own.and_then(|own| own.get(key)).filter(|value| !is_absent(value));
+    fn level_3(
+        &mut self,
+        backend: &Template,
+        own: Option<&Value>,
+        hierarchy: &[Template],
+    ) -> Level {
+        let setting =
+            |key: &str| own.and_then(|own| own.get(key)).filter(|value| !is_absent(value));
         let datadir = setting("datadir");
         if let Some(datadir) = datadir.filter(|datadir| datadir.as_str().is_none()) {
             let message = format!("no implicit conversion of {} into String", datadir.class_name());
@@ -129,7 +165,10 @@ impl Reading<'_> {
             "eyaml" => (BackendKind::LookupKey, "eyaml_lookup_key"),
             other => (BackendKind::Hiera3, other),
         };
-        let extension = match own.and_then(|own| own.get("extension")).filter(|value| !matches!(value.data, Data::Null)) {
+        let extension = match own
+            .and_then(|own| own.get("extension"))
+            .filter(|value| !matches!(value.data(), Data::Null))
+        {
             Some(extension) => format!(".{}", extension.to_text()),
             None if &*backend.text == "hocon" => ".conf".to_owned(),
             None => format!(".{}", backend.text),
@@ -143,7 +182,9 @@ impl Reading<'_> {
                 BackendKind::Hiera3 if hierarchy.is_empty() => Locations::None,
                 _ => Locations::Paths(hierarchy.to_vec()),
             },
-            datadir: datadir.and_then(template).unwrap_or_else(|| default_template(DEFAULT_DATADIR)),
+            datadir: datadir
+                .and_then(template)
+                .unwrap_or_else(|| default_template(DEFAULT_DATADIR)),
             extension: Some(extension.into()),
             options: own.cloned(),
         }

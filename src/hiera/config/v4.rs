@@ -1,21 +1,26 @@
-//! Version 4 of `hiera.yaml`, in environments and modules: a backend for each level, paths without extensions. Source: semantics 1.11.
+//! Version 4 of `hiera.yaml`, in environments and modules: a backend for each level, paths without
+//! extensions. Source: semantics 1.11.
 
 use std::sync::Arc;
 
 use super::checks::is_absent;
 use super::reading::{Levels, Reading, first_key};
 use super::templates::{Template, template};
-use super::{Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template};
-use crate::hiera::value::{Data, Hash, Value};
+use super::{
+    Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template,
+};
+use crate::puppet::value::{Data, Hash, Value};
 
 impl Reading<'_> {
     pub(super) fn version_4(&mut self, hash: &Hash) -> Levels {
-        let given = |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
+        let given =
+            |key: &str| hash.get(key).map(|member| &member.value).filter(|value| !is_absent(value));
         self.unknown_keys(hash, "", &["version", "datadir", "hierarchy"]);
         if let Some(datadir) = given("datadir") {
             self.string(datadir, "entry 'datadir'");
         }
-        let datadir = given("datadir").and_then(template).unwrap_or_else(|| default_template("data"));
+        let datadir =
+            given("datadir").and_then(template).unwrap_or_else(|| default_template("data"));
         let Some(list) = given("hierarchy") else {
             let name = default_template("common");
             return Levels { hierarchy: vec![common_level(name, datadir)], ..Levels::default() };
@@ -26,7 +31,11 @@ impl Reading<'_> {
         }
         let mut levels: Vec<Level> = Vec::new();
         for item in items {
-            let Some(level) = item.as_hash().and_then(|hash| self.level_4(item, hash, &datadir, &levels)) else { continue };
+            let Some(level) =
+                item.as_hash().and_then(|hash| self.level_4(item, hash, &datadir, &levels))
+            else {
+                continue;
+            };
             levels.push(level);
         }
         Levels { hierarchy: levels, ..Levels::default() }
@@ -40,20 +49,32 @@ impl Reading<'_> {
         }
         let place = first_key(level).or(item.origin);
         for key in ["backend", "name"].into_iter().filter(|key| !level.contains_key(*key)) {
-            self.report(ConfigProblemKind::Structure, place, format!("{subject} expects a value for key '{key}'"));
+            self.report(
+                ConfigProblemKind::Structure,
+                place,
+                format!("{subject} expects a value for key '{key}'"),
+            );
         }
         let subject = format!("{subject} ");
         self.strings(level, &subject, &["backend", "name", "datadir", "path"]);
         if let Some(paths) = level.get("paths") {
             let subject = format!("{subject}entry 'paths'");
-            for (index, path) in self.expect_array(&paths.value, &subject).unwrap_or_default().iter().enumerate() {
+            for (index, path) in
+                self.expect_array(&paths.value, &subject).unwrap_or_default().iter().enumerate()
+            {
                 self.string(path, &format!("{subject} index {index}"));
             }
         }
         self.unknown_keys(level, &subject, &["backend", "name", "datadir", "path", "paths"]);
     }
 
-    fn level_4(&mut self, item: &Value, hash: &Hash, datadir: &Template, others: &[Level]) -> Option<Level> {
+    fn level_4(
+        &mut self,
+        item: &Value,
+        hash: &Hash,
+        datadir: &Template,
+        others: &[Level],
+    ) -> Option<Level> {
         let given = |key: &str| hash.get(key).and_then(|member| template(&member.value));
         let (name, backend) = (given("name")?, given("backend")?);
         let (function, extension) = match &*backend.text {
@@ -63,14 +84,18 @@ impl Reading<'_> {
             _ => ("", ""),
         };
         // `paths` wins over `path`, and the name is the path where neither is given.
-        let paths = match hash.get("paths").map(|member| &member.value.data) {
+        let paths = match hash.get("paths").map(|member| member.value.data()) {
             Some(Data::Array(paths)) => paths.iter().filter_map(template).collect(),
             _ => vec![given("path").unwrap_or_else(|| name.clone())],
         };
         let level = Level {
             name: name.text.clone(),
             span: item.origin,
-            backend: Backend { kind: BackendKind::DataHash, name: function.into(), span: backend.span },
+            backend: Backend {
+                kind: BackendKind::DataHash,
+                name: function.into(),
+                span: backend.span,
+            },
             locations: Locations::Paths(paths),
             datadir: given("datadir").unwrap_or_else(|| datadir.clone()),
             extension: Some(extension.into()),
@@ -84,7 +109,9 @@ impl Reading<'_> {
             self.when_used.push(ConfigProblem { sought, ..problem });
             return None;
         }
-        self.tokens_of(level.locations.templates().iter().map(|path| (path.text.clone(), path.span)));
+        self.tokens_of(
+            level.locations.templates().iter().map(|path| (path.text.clone(), path.span)),
+        );
         Some(level)
     }
 }

@@ -5,13 +5,21 @@ use std::sync::Arc;
 use super::checks::is_absent;
 use super::reading::{Levels, Reading, first_key};
 use super::templates::{Template, strings_of, template};
-use super::{Backend, BackendKind, ConfigProblemKind, Layer, Level, Locations, default_backend, default_level, default_template};
+use super::{
+    Backend, BackendKind, ConfigProblemKind, Layer, Level, Locations, default_backend,
+    default_level, default_template,
+};
 use crate::hiera::key::LookupKey;
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::value::{Data, Hash, Value};
 use crate::text::Span;
 
-const FUNCTION_KINDS: [BackendKind; 5] =
-    [BackendKind::DataHash, BackendKind::LookupKey, BackendKind::DataDig, BackendKind::Hiera3, BackendKind::LegacyFunction];
+const FUNCTION_KINDS: [BackendKind; 5] = [
+    BackendKind::DataHash,
+    BackendKind::LookupKey,
+    BackendKind::DataDig,
+    BackendKind::Hiera3,
+    BackendKind::LegacyFunction,
+];
 const LOCATION_KEYS: [&str; 7] = ["path", "paths", "glob", "globs", "uri", "uris", "mapped_paths"];
 
 /// `defaults`, as far as levels need it.
@@ -23,19 +31,32 @@ struct Defaults {
 
 impl Reading<'_> {
     pub(super) fn version_5(&mut self, hash: &Hash) -> Levels {
-        self.unknown_keys(hash, "", &["version", "defaults", "hierarchy", "default_hierarchy", "plan_hierarchy"]);
+        self.unknown_keys(
+            hash,
+            "",
+            &["version", "defaults", "hierarchy", "default_hierarchy", "plan_hierarchy"],
+        );
         let defaults_hash = match hash.get("defaults").map(|member| &member.value) {
             None => None,
             Some(value) if is_absent(value) => None,
             Some(value) => self.expect_struct(value, "entry 'defaults'"),
         };
         if let Some(defaults) = defaults_hash {
-            self.unknown_keys(defaults, "entry 'defaults' ", &["data_hash", "lookup_key", "data_dig", "datadir", "options"]);
-            self.strings(defaults, "entry 'defaults' ", &["data_hash", "lookup_key", "data_dig", "datadir"]);
+            self.unknown_keys(
+                defaults,
+                "entry 'defaults' ",
+                &["data_hash", "lookup_key", "data_dig", "datadir", "options"],
+            );
+            self.strings(
+                defaults,
+                "entry 'defaults' ",
+                &["data_hash", "lookup_key", "data_dig", "datadir"],
+            );
             self.options(defaults, "entry 'defaults' ");
         }
         let lists = ["hierarchy", "default_hierarchy", "plan_hierarchy"];
-        let [hierarchy, default_hierarchy, plan_hierarchy] = lists.map(|key| self.structure_of_levels(hash, key));
+        let [hierarchy, default_hierarchy, plan_hierarchy] =
+            lists.map(|key| self.structure_of_levels(hash, key));
         if !self.problems.is_empty() {
             self.problems.sort_by_key(|problem| problem.span.range.start);
         }
@@ -44,7 +65,9 @@ impl Reading<'_> {
         let plan = plan_hierarchy.unwrap_or_default();
         let levels = match &hierarchy {
             Some(levels) => self.levels(levels, &defaults),
-            None if structure_is_sound || !hash.contains_key("hierarchy") => vec![self.common_level(&defaults)],
+            None if structure_is_sound || !hash.contains_key("hierarchy") => {
+                vec![self.common_level(&defaults)]
+            }
             None => Vec::new(),
         };
         if structure_is_sound
@@ -68,10 +91,11 @@ impl Reading<'_> {
         Levels { hierarchy: levels, default_hierarchy: default_levels }
     }
 
-    /// The levels of a list as hashes, after a check of their structure; `None` when there is no such list.
+    /// The levels of a list as hashes, after a check of their structure; `None` when there is no
+    /// such list.
     fn structure_of_levels<'v>(&mut self, hash: &'v Hash, key: &str) -> Option<Vec<&'v Value>> {
         let value = &hash.get(key)?.value;
-        let items = match &value.data {
+        let items = match value.data() {
             _ if key == "hierarchy" && is_absent(value) => return None,
             Data::Array(items) => items,
             _ => {
@@ -101,8 +125,18 @@ impl Reading<'_> {
                 format!("{subject}expects a value for key 'name'"),
             );
         }
-        let strings =
-            ["name", "data_hash", "lookup_key", "data_dig", "hiera3_backend", "v4_data_hash", "path", "glob", "uri", "datadir"];
+        let strings = [
+            "name",
+            "data_hash",
+            "lookup_key",
+            "data_dig",
+            "hiera3_backend",
+            "v4_data_hash",
+            "path",
+            "glob",
+            "uri",
+            "datadir",
+        ];
         self.strings(level, subject, &strings);
         for key in ["paths", "globs", "uris", "mapped_paths"] {
             let Some(member) = level.get(key) else { continue };
@@ -122,7 +156,11 @@ impl Reading<'_> {
             }
         }
         self.options(level, subject);
-        let known: Vec<&str> = strings.iter().chain(&["paths", "globs", "uris", "mapped_paths", "options"]).copied().collect();
+        let known: Vec<&str> = strings
+            .iter()
+            .chain(&["paths", "globs", "uris", "mapped_paths", "options"])
+            .copied()
+            .collect();
         self.unknown_keys(level, subject, &known);
     }
 
@@ -133,7 +171,10 @@ impl Reading<'_> {
         for (key, member) in options {
             if !key.as_str().is_some_and(is_option_name) {
                 let pattern = "Pattern[/\\A[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?\\z/]";
-                let message = format!("{subject} key of entry '{0}' expects a match for {pattern}, got '{0}'", key.to_text());
+                let message = format!(
+                    "{subject} key of entry '{0}' expects a match for {pattern}, got '{0}'",
+                    key.to_text()
+                );
                 self.report(ConfigProblemKind::Structure, member.key_origin, message);
             }
         }
@@ -141,7 +182,11 @@ impl Reading<'_> {
 
     fn defaults(&mut self, hash: Option<&Hash>) -> Defaults {
         let Some(hash) = hash else {
-            return Defaults { backend: Some(default_backend()), datadir: default_template("data"), options: None };
+            return Defaults {
+                backend: Some(default_backend()),
+                datadir: default_template("data"),
+                options: None,
+            };
         };
         let backends = backends(hash);
         if let [_, second, ..] = backends.as_slice() {
@@ -153,17 +198,28 @@ impl Reading<'_> {
         self.reserved_options(hash, "defaults");
         Defaults {
             backend: backends.into_iter().next(),
-            datadir: hash.get("datadir").and_then(|member| template(&member.value)).unwrap_or_else(|| default_template("data")),
-            options: hash.get("options").map(|member| member.value.clone()).filter(|options| options.as_hash().is_some()),
+            datadir: hash
+                .get("datadir")
+                .and_then(|member| template(&member.value))
+                .unwrap_or_else(|| default_template("data")),
+            options: hash
+                .get("options")
+                .map(|member| member.value.clone())
+                .filter(|options| options.as_hash().is_some()),
         }
     }
 
     fn reserved_options(&mut self, hash: &Hash, place: &str) {
-        let Some(options) = hash.get("options").and_then(|member| member.value.as_hash()) else { return };
+        let Some(options) = hash.get("options").and_then(|member| member.value.as_hash()) else {
+            return;
+        };
         for key in ["path", "uri"] {
             if let Some(member) = options.get(key) {
-                let vendor = self.source.profile.vendor();
-                self.report_first(member.key_origin, format!("Option key '{key}' used in {place} is reserved by {vendor}"));
+                let vendor = self.source.puppet.vendor();
+                self.report_first(
+                    member.key_origin,
+                    format!("Option key '{key}' used in {place} is reserved by {vendor}"),
+                );
             }
         }
     }
@@ -188,12 +244,15 @@ impl Reading<'_> {
 
     fn level(&mut self, item: &Value, hash: &Hash, defaults: &Defaults) -> Option<Level> {
         let name_value = hash.get("name").map(|member| &member.value);
-        let name: Arc<str> = name_value.and_then(Value::as_str).unwrap_or("(without a name)").into();
-        let place = name_value.and_then(|value| value.origin).or_else(|| first_key(hash)).or(item.origin);
+        let name: Arc<str> =
+            name_value.and_then(Value::as_str).unwrap_or("(without a name)").into();
+        let place =
+            name_value.and_then(|value| value.origin).or_else(|| first_key(hash)).or(item.origin);
         let backends = backends(hash);
         if let [_, second, ..] = backends.as_slice() {
-            let message =
-                format!("Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'");
+            let message = format!(
+                "Only one of data_hash, lookup_key, data_dig, or hiera3_backend can be defined in hierarchy '{name}'"
+            );
             self.report_first(second.span, message);
         }
         if let Some(backend) = backends.iter().find(|backend| backend.kind == BackendKind::Hiera3) {
@@ -201,7 +260,10 @@ impl Reading<'_> {
                 let message = "'hiera3_backend' is only allowed in the global layer";
                 self.report_sought(backend.span, message.into(), r"\s+hiera3_backend:".into());
             } else if matches!(&*backend.name, "yaml" | "json" | "hocon") {
-                let message = format!("Use \"data_hash: {0}_data\" instead of \"hiera3_backend: {0}\"", backend.name);
+                let message = format!(
+                    "Use \"data_hash: {0}_data\" instead of \"hiera3_backend: {0}\"",
+                    backend.name
+                );
                 let sought = format!(r#"\s+hiera3_backend:\s*['"]?{}(?:[^\w]|$)"#, backend.name);
                 self.report_sought(backend.span, message, sought);
             }
@@ -213,21 +275,29 @@ impl Reading<'_> {
                 format!("One of data_hash, lookup_key, data_dig, or hiera3_backend must be defined in hierarchy '{name}'"),
             );
         }
-        let given: Vec<&str> = LOCATION_KEYS.into_iter().filter(|key| hash.contains_key(*key)).collect();
+        let given: Vec<&str> =
+            LOCATION_KEYS.into_iter().filter(|key| hash.contains_key(*key)).collect();
         if let [_, second, ..] = given.as_slice() {
             let span = hash.get(*second).and_then(|member| member.key_origin);
-            let message =
-                format!("Only one of path, paths, glob, globs, uri, uris, or mapped_paths can be defined in hierarchy '{name}'");
+            let message = format!(
+                "Only one of path, paths, glob, globs, uri, uris, or mapped_paths can be defined in hierarchy '{name}'"
+            );
             self.report_first(span, message);
         }
         self.reserved_options(hash, &format!("hierarchy '{name}'"));
-        let own_options = hash.get("options").map(|member| member.value.clone()).filter(|options| options.as_hash().is_some());
+        let own_options = hash
+            .get("options")
+            .map(|member| member.value.clone())
+            .filter(|options| options.as_hash().is_some());
         let level = Level {
             name,
             span: item.origin,
             backend: backend?,
             locations: locations(hash, given.first().copied()),
-            datadir: hash.get("datadir").and_then(|member| template(&member.value)).unwrap_or_else(|| defaults.datadir.clone()),
+            datadir: hash
+                .get("datadir")
+                .and_then(|member| template(&member.value))
+                .unwrap_or_else(|| defaults.datadir.clone()),
             extension: None,
             options: own_options.or_else(|| defaults.options.clone()),
         };
@@ -246,13 +316,15 @@ impl Reading<'_> {
         if let Locations::Mapped { variable, .. } = &level.locations
             && LookupKey::parse(&variable.text).is_err()
         {
-            let message = "Syntax error in string: mapped_path[0]".to_owned();
-            self.when_used.push(self.problem(ConfigProblemKind::Token, variable.span, message));
+            self.when_used.push(self.malformed_token("mapped_path[0]", variable.span));
         }
         if let Locations::Uris(uris) = &level.locations {
-            for uri in uris.iter().filter(|uri| !uri.text.contains("%{") && uri.text.contains(NEVER_IN_A_URI)) {
+            for uri in uris
+                .iter()
+                .filter(|uri| !uri.text.contains("%{") && uri.text.contains(NEVER_IN_A_URI))
+            {
                 let message = format!("bad URI(is not URI?): {:?}", &*uri.text);
-                self.when_used.push(self.problem(ConfigProblemKind::Token, uri.span, message));
+                self.when_used.push(self.problem(ConfigProblemKind::Uri, uri.span, message));
             }
         }
         let mut texts: Vec<(Arc<str>, Option<Span>)> = std::iter::once(&level.datadir)
@@ -295,7 +367,7 @@ fn backends(hash: &Hash) -> Vec<Backend> {
 fn locations(hash: &Hash, key: Option<&str>) -> Locations {
     let Some(key) = key else { return Locations::None };
     let value = &hash[key].value;
-    let templates: Vec<Template> = match &value.data {
+    let templates: Vec<Template> = match value.data() {
         Data::Array(items) => items.iter().filter_map(template).collect(),
         _ => template(value).into_iter().collect(),
     };
@@ -310,7 +382,8 @@ fn locations(hash: &Hash, key: Option<&str>) -> Locations {
     }
 }
 
-/// A letter, then perhaps letters, digits, `_` and `-` that end in a letter or digit; a colon may stand second (a slip in Puppet's pattern).
+/// A letter, then perhaps letters, digits, `_` and `-` that end in a letter or digit; a colon may
+/// stand second (a slip in Puppet's pattern).
 fn is_option_name(name: &str) -> bool {
     let mut chars = name.chars();
     if !chars.next().is_some_and(|c| c.is_ascii_alphabetic()) {

@@ -1,12 +1,15 @@
-//! From one version of a data file to the next: an edit rereads the entries that it touches and no other.
+//! From one version of a data file to the next: an edit rereads the entries that it touches and no
+//! other.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::anchors::{Anchored, changed_names};
 use super::parts::Place;
 use super::roots::Roots;
-use super::{DataFile, Facts, Format, Part, Parts, first_refused, load};
-use crate::text::{FileId, PartId, Text, TextRange};
-use crate::yaml::{self, Cutter, Entry, Refused};
+use super::{DataFile, EntryData, Format, Part, Parts, Refusal, first_refused, load};
+use crate::text::{FileId, PartId, Span, Text, TextRange};
+use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
 
 /// How many bytes behind what an edit touches are looked at by the way.
 const AHEAD: u32 = 256;
@@ -30,7 +33,8 @@ impl Edited {
 
     /// This edit and then another of the text that it made, as one.
     pub fn then(self, next: Edited) -> Edited {
-        // What of the first edit's outcome the second leaves alone keeps its distance to the ends of both texts.
+        // What of the first edit's outcome the second leaves alone keeps its distance to the ends
+        // of both texts.
         let old_end = self.old_end.max(self.old_position(next.old_end));
         let new_end = next.new_end.max(next.new_position(self.new_end));
         Edited { start: self.start.min(next.start), old_end, new_end }
@@ -59,12 +63,23 @@ struct Reread {
 
 impl DataFile {
     /// A file in parts; `None` when it cannot be cut.
-    pub fn in_parts(text: &str, file: FileId) -> Option<DataFile> {
-        let entries = yaml::cut(text)?;
+    pub fn in_parts(text: &str, file: FileId, format: Format) -> Option<DataFile> {
+        let syntax = match format {
+            Format::Yaml => Syntax::Yaml,
+            Format::Json => Syntax::Json,
+            Format::Hocon => return None,
+        };
+        let entries = yaml::cut(text, syntax)?;
+        let mut defined = Defined::default();
         let part = |(entry, number): (&Entry, u32)| {
-            part(entry, &text[entry.range.as_usize()], entry.range.start, (file, PartId(number)))
+            let above = |name: &str| defined.get(name).cloned();
+            let piece = &text[entry.range.as_usize()];
+            let part = part(entry, piece, syntax, (file, PartId(number)), &above);
+            defined.extend(definitions(&part));
+            part
         };
         let mut data = DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect()));
+        data.syntax = syntax;
         data.broken = broken(entries, (1..).map(PartId));
         if !data.broken.is_empty() {
             data.verdict = data.verdict_of(&Text::new(text));
@@ -72,24 +87,28 @@ impl DataFile {
         Some(data)
     }
 
-    /// The file after an edit, `text` being the new text: only what the edit touches is read: entries, and those that are refused for want
-    /// of what comes behind them.
+    /// The file after an edit, `text` being the new text: only what the edit touches is read:
+    /// entries, and those that are refused for want of what comes behind them.
     ///
     /// `None` when they cannot be read by themselves; then the whole text must be.
     pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
-        let mut cutter = Cutter::new(text, self.window(edit)?);
+        let mut cutter = Cutter::new(text, self.syntax, self.window(edit)?);
         let mut rereads: Vec<Reread> = Vec::new();
         for first in self.unsettled(edit)? {
-            let is_read = rereads.last().is_some_and(|above| self.parts.place(above.last) >= self.parts.place(first));
+            let is_read = rereads
+                .last()
+                .is_some_and(|above| self.parts.place(above.last) >= self.parts.place(first));
             if !is_read {
                 rereads.push(self.reread(first, edit, &mut cutter)?);
             }
         }
         let mut data = self.clone();
+        let mut affected = Vec::new();
         // From the last one up: above an edit nothing moves.
         for reread in rereads.into_iter().rev() {
-            data = data.replaced(reread, &mut cutter, file)?;
+            data = data.replaced(reread, &mut cutter, file, &mut affected)?;
         }
+        data = data.with_anchors_settled(affected, &mut cutter, file)?;
         let reach = data.broken.iter().map(|(_, refused)| u64::from(refused.reach)).sum();
         if !yaml::is_worth_it(reach, text.len() as usize) || !data.has_hash() {
             return None;
@@ -98,23 +117,33 @@ impl DataFile {
         Some(data)
     }
 
-    /// The entry that is a part of this file, whose text is `text`, if libyaml refuses it. It is read where it stands, as it was for its facts: by
-    /// itself it may be accepted.
-    pub fn refused_entry(&self, id: PartId, text: &Text) -> Option<Entry> {
-        self.broken.iter().find(|(part, _)| *part == id)?;
+    /// The entry that is a part of this file, whose text is `text`; `None` for one of YAML that is
+    /// not refused. It is read where it stands, as it was for its data: by itself it may be
+    /// accepted, or be no text.
+    pub fn entry_in_place(&self, id: PartId, text: &Text) -> Option<Entry> {
+        if self.syntax == Syntax::Yaml {
+            self.broken.iter().find(|(part, _)| *part == id)?;
+        }
         let range = self.parts.range(id, text.len())?;
         let is_first = self.parts.place(id) == self.parts.first();
-        Cutter::new(text, range).entry(range.start, is_first)
+        Cutter::new(text, self.syntax, range).entry(range.start, is_first)
     }
 
-    /// The parts from which on entries must be read again, in order: those above the edit that were refused for something in its place, and
-    /// the first one that it touches.
+    /// Whether a part is no entry, but all that stands behind the first document, which Puppet does
+    /// not read.
+    pub fn is_behind_document(&self, id: PartId) -> bool {
+        self.parts.get(id).is_some_and(|part| part.data.is_behind_document)
+    }
+
+    /// The parts from which on entries must be read again, in order: those above the edit that were
+    /// refused for something in its place, and the first one that it touches.
     fn unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
         let parts = &self.parts;
         let touched = self.first_touched(edit)?;
         let depends = |(id, refused): &&(PartId, Refused)| {
             let start = parts.start(*id).unwrap_or_default();
-            parts.place(*id) < Some(touched) && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
+            parts.place(*id) < Some(touched)
+                && u64::from(start) + u64::from(refused.reach) >= u64::from(edit.start)
         };
         let above = self.broken.iter().filter(depends).map(|(id, _)| *id);
         Some(above.chain([parts.part(touched).id]).collect())
@@ -123,14 +152,18 @@ impl DataFile {
     /// An edit of how an entry begins may join it to the one above.
     fn first_touched(&self, edit: Edited) -> Option<Place> {
         self.parts.first().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
-        self.parts.last_before(edit.start.saturating_sub(1))
+        let place = self.parts.last_before(edit.start.saturating_sub(1))?;
+        // Whether the last member of an object is the last one is told by what follows.
+        let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last();
+        self.parts.previous(place).filter(|_| is_rest).or(Some(place))
     }
 
     fn last_touched(&self, edit: Edited) -> Option<Place> {
         self.parts.last_before(edit.old_end.saturating_add(1))
     }
 
-    /// How many bytes of the new text will be read anew after an edit, most likely; `None` where that is all of it.
+    /// How many bytes of the new text will be read anew after an edit, most likely; `None` where
+    /// that is all of it.
     pub fn to_read(&self, edit: Edited) -> Option<u32> {
         self.window(edit).map(TextRange::len)
     }
@@ -138,7 +171,10 @@ impl DataFile {
     /// The bytes of the new text that will be read, most likely.
     fn window(&self, edit: Edited) -> Option<TextRange> {
         let start = self.parts.start_at(self.first_touched(edit)?);
-        let behind = self.parts.next(self.last_touched(edit)?).map_or(edit.old_end, |next| self.parts.start_at(next));
+        let behind = self
+            .parts
+            .next(self.last_touched(edit)?)
+            .map_or(edit.old_end, |next| self.parts.start_at(next));
         Some(TextRange::new(start, edit.new_position(behind).saturating_add(AHEAD)))
     }
 
@@ -150,9 +186,18 @@ impl DataFile {
         // What is before the first entry may hold a marker, or begin one.
         let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
         let start = if is_of_head { cutter.head()? } else { parts.start_at(first) };
-        let known = |at: u32| {
-            let place = if at < parts.start_at(touched) { parts.starting(at) } else { parts.starting(edit.old_position(at)) };
-            place.filter(|place| *place > first && (*place < touched || behind.is_some_and(|behind| *place >= behind)))
+        let known = |at: u32, cutter: &Cutter<'_>| {
+            let place = if at < parts.start_at(touched) {
+                parts.starting(at)
+            } else {
+                parts.starting(edit.old_position(at))
+            };
+            place.filter(|place| {
+                *place > first
+                    && (*place < touched
+                        || behind.is_some_and(|behind| *place >= behind)
+                            && cutter.is_independent(at, edit.new_end))
+            })
         };
         let mut entries: Vec<Entry> = Vec::new();
         let mut at = start;
@@ -161,7 +206,7 @@ impl DataFile {
                 break None;
             }
             // The first entry of all is read otherwise than the others.
-            if let Some(place) = known(at).filter(|_| !(entries.is_empty() && is_of_head)) {
+            if let Some(place) = known(at, cutter).filter(|_| !(entries.is_empty() && is_of_head)) {
                 break Some(place);
             }
             let entry = cutter.entry(at, entries.is_empty() && first == top)?;
@@ -173,15 +218,28 @@ impl DataFile {
             None => parts.last()?,
         };
         let is_of_edit = last >= touched;
-        if is_of_edit && !cutter.is_plain(TextRange::new(start, at)) {
+        if is_of_edit && !entries.iter().all(|entry| cutter.is_plain(entry)) {
             return None;
         }
         let shift = if is_of_edit { i64::from(edit.new_end) - i64::from(edit.old_end) } else { 0 };
-        Some(Reread { first: parts.part(first).id, last: parts.part(last).id, entries, is_of_edit, shift })
+        Some(Reread {
+            first: parts.part(first).id,
+            last: parts.part(last).id,
+            entries,
+            is_of_edit,
+            shift,
+        })
     }
 
-    /// With what was read again.
-    fn replaced(&self, reread: Reread, cutter: &mut Cutter<'_>, file: FileId) -> Option<DataFile> {
+    /// With what was read again. Adds the parts in whose aliases an anchor of another value, or of
+    /// another place, stands by that to `affected`.
+    fn replaced(
+        &self,
+        reread: Reread,
+        cutter: &mut Cutter<'_>,
+        file: FileId,
+        affected: &mut Vec<PartId>,
+    ) -> Option<DataFile> {
         let parts = &self.parts;
         let Reread { first, last, entries, is_of_edit, shift } = reread;
         let (first, last) = (parts.place(first)?, parts.place(last)?);
@@ -193,45 +251,118 @@ impl DataFile {
             .chain((parts.numbers() as u32..).map(PartId))
             .take(entries.len())
             .collect();
-        let new: Vec<Part> = entries
+        let mut defined = Defined::default();
+        let mut read = |(entry, id): (&Entry, &PartId)| {
+            let above = |name: &str| {
+                let in_others = || Some(self.definition_above(name, first)?.1.clone());
+                defined.get(name).cloned().or_else(in_others)
+            };
+            let part = part(entry, cutter.slice(entry.range), self.syntax, (file, *id), &above);
+            defined.extend(definitions(&part));
+            part
+        };
+        let new: Vec<Part> = entries.iter().zip(&ids).map(&mut read).collect();
+        let mut broken: Vec<_> = self
+            .broken
             .iter()
-            .zip(&ids)
-            .map(|(entry, id)| part(entry, cutter.slice(entry.range), entry.range.start, (file, *id)))
+            .filter(|(id, _)| !old.iter().any(|part| part.id == *id))
+            .cloned()
             .collect();
-        let mut broken: Vec<_> = self.broken.iter().filter(|(id, _)| !old.iter().any(|part| part.id == *id)).cloned().collect();
         broken.extend(self::broken(entries, ids.into_iter()));
-        // Above the edit what stands in an entry is the same, and most often it is refused as before.
+        // Above the edit what stands in an entry is the same, and most often it is refused as
+        // before.
         if let ([old], [new], false) = (&*old, &*new, is_of_edit)
-            && is_same(&old.facts, &new.facts)
+            && is_same(&old.data, &new.data)
         {
             broken.sort_by_key(|(id, _)| parts.start(*id));
             return Some(DataFile { broken, ..self.clone() });
         }
+        for name in changed_names(old.iter().copied(), new.iter()) {
+            let users = self.anchors.users(&name, parts, last);
+            affected.extend(users.into_iter().map(|place| parts.part(place).id));
+        }
         let roots = self.roots.after(&old, &new);
         let refused = first_refused(new.iter());
-        let parts = parts.replaced(first, last, new, shift);
+        let parts = parts.replaced(first, last, new.clone(), shift);
+        let anchors = self.anchors.replaced(&old, &new, &parts);
         let refused = match self.refused {
             None => refused,
             Some(_) => first_refused(parts.iter()),
         };
         broken.sort_by_key(|(id, _)| parts.start(*id));
         let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
-        Some(DataFile { roots, parts, refused, broken, verdict: None })
+        let syntax = self.syntax;
+        Some(DataFile { roots, anchors, parts, syntax, refused, broken, verdict: None })
+    }
+
+    /// The anchor of this name that an alias in the part at a place stands for, and the place of
+    /// its part; `None` where no part above has one.
+    fn definition_above(&self, name: &str, before: Place) -> Option<(Place, &Anchored)> {
+        let place = self.anchors.defining(name, &self.parts, before)?;
+        let anchors = self.parts.part(place).data.anchors.as_ref()?;
+        Some((place, anchors.defined.get(name)?))
+    }
+
+    /// With parts read again whose aliases stand for something else than before: these, and those
+    /// that use anchors of theirs.
+    fn with_anchors_settled(
+        self,
+        affected: Vec<PartId>,
+        cutter: &mut Cutter<'_>,
+        file: FileId,
+    ) -> Option<DataFile> {
+        if affected.is_empty() {
+            return Some(self);
+        }
+        let parts = &self.parts;
+        let mut open: BTreeSet<Place> =
+            affected.into_iter().filter_map(|id| parts.place(id)).collect();
+        let mut read: BTreeMap<Place, Part> = BTreeMap::new();
+        while let Some(place) = open.pop_first() {
+            let (old, start) = (parts.part(place), parts.start_at(place));
+            let entry = cutter.entry(start, Some(place) == parts.first())?;
+            let above = |name: &str| {
+                let (place, as_before) = self.definition_above(name, place)?;
+                let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
+                Some(now().unwrap_or(as_before).clone())
+            };
+            let new = part(&entry, cutter.slice(entry.range), self.syntax, (file, old.id), &above);
+            for name in changed_names([old].into_iter(), [&new].into_iter()) {
+                open.extend(self.anchors.users(&name, parts, place));
+            }
+            read.insert(place, new);
+        }
+        let parts = parts.with_data(read);
+        let refused = first_refused(parts.iter());
+        Some(DataFile { parts, refused, ..self })
+    }
+
+    /// The place of the anchor that an alias of this name in a part stands for, if the anchor is in
+    /// another part.
+    pub fn anchor_above(&self, name: &str, part: PartId) -> Option<Span> {
+        Some(self.definition_above(name, self.parts.place(part)?)?.1.span)
     }
 
     /// What Puppet says of the first entry that is refused, if one is.
-    fn verdict_of(&self, text: &Text) -> Option<Box<str>> {
+    fn verdict_of(&self, text: &Text) -> Option<Refusal> {
         let (part, refused) = self.broken.first()?;
         let at = match refused.is_of_root {
             true => self.parts.start_at(self.parts.first()?),
             false => self.parts.start(*part)? + load::blamed(&refused.verdict),
         };
+        if self.syntax == Syntax::Json {
+            let before = text.slice(TextRange::new(0, at));
+            let (line, column) = load::json_place(&before);
+            return Some(Refusal::Syntax(load::said(&refused.verdict, line, column)));
+        }
         let line = text.line_of(at);
         let before = text.slice(TextRange::new(text.line_range(line)?.start, at));
-        Some(load::said(&refused.verdict, line as usize + 1, before.chars().count() + 1).into())
+        let column = before.chars().count() + 1;
+        Some(Refusal::Syntax(load::said(&refused.verdict, line as usize + 1, column)))
     }
 
-    /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers do not grow without end.
+    /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers
+    /// do not grow without end.
     fn unused(&self) -> impl Iterator<Item = PartId> {
         let are_many = self.parts.numbers() > 2 * self.parts.len() + 8;
         are_many.then(|| self.parts.unused()).into_iter().flatten()
@@ -243,13 +374,40 @@ fn broken(entries: Vec<Entry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId
     entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
 }
 
-/// Whether an entry is the same to all who look at it. Values that are equal may still stand in other places.
-fn is_same(old: &Facts, new: &Facts) -> bool {
+/// Whether an entry is the same to all who look at it. Values that are equal may still stand in
+/// other places.
+fn is_same(old: &EntryData, new: &EntryData) -> bool {
     format!("{old:?}") == format!("{new:?}")
 }
 
-fn part(entry: &Entry, text: &str, start: u32, (file, id): (FileId, PartId)) -> Part {
-    Part::new(id, start, load::facts(&entry.tree, text, (file, id), Format::Yaml))
+fn part(
+    entry: &Entry,
+    text: &str,
+    syntax: Syntax,
+    (file, id): (FileId, PartId),
+    above: &dyn Fn(&str) -> Option<Anchored>,
+) -> Part {
+    let format = match syntax {
+        Syntax::Yaml => Format::Yaml,
+        Syntax::Json => Format::Json,
+    };
+    let is_behind_document = entry.is_behind_document;
+    let data = match is_behind_document && entry.refused.is_none() {
+        true => EntryData { is_behind_document, ..EntryData::default() },
+        false => EntryData {
+            is_behind_document,
+            ..load::entry(&entry.tree, text, (file, id), format, above)
+        },
+    };
+    Part::new(id, entry.range.start, data)
+}
+
+/// What anchors of parts that were read so far stand for.
+type Defined = HashMap<Arc<str>, Anchored>;
+
+fn definitions(part: &Part) -> impl Iterator<Item = (Arc<str>, Anchored)> {
+    let defined = part.data.anchors.iter().flat_map(|anchors| &anchors.defined);
+    defined.map(|(name, found)| (name.clone(), found.clone()))
 }
 
 #[cfg(test)]

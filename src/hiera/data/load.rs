@@ -1,28 +1,42 @@
 //! The one walk over a tree: from what is written to values, tokens and problems.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Facts, Format, Problem, ProblemKind, Reference, TokenUse};
-use crate::hiera::base64;
+use indexmap::{IndexMap, IndexSet};
+
+use super::anchors::{Anchored, PartAnchors};
+use super::{Borrowed, EntryData, Format, Problem, ProblemKind, Reference, Refusal, TokenUse};
 use crate::hiera::interpolation::{Method, TokenKind, tokens, unclosed};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::shared::shared;
-use crate::hiera::value::{Data, Hash, Key, Member, Value, inspect};
+use crate::puppet::ruby::base64;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value, inspect};
+use crate::text::work::{Work, count};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::Written;
-use crate::yaml::{NodeId, NodeKind, ScalarStyle, SyntaxError, Tree};
+use crate::yaml::{NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::yaml::{resolve_hocon, resolve_json};
 
-/// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not end.
+/// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not
+/// end.
 const MAX_ALIASED_NODES: u64 = 5_000_000;
-/// The deepest value that an alias may stand for: each alias could add as much again, and every walk needs a stack for all of it.
+/// The deepest value that an alias may stand for: each alias could add as much again, and every
+/// walk needs a stack for all of it.
 const MAX_ALIASED_DEPTH: u16 = 1_000;
 
-/// Reads the tree of a part. `text` is the text that the tree was made from; places are counted from its start.
-pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), format: Format) -> Facts {
+/// Reads the tree of a part. `text` is the text that the tree was made from; places are counted
+/// from its start. `above` knows what anchors of parts above stand for.
+pub(super) fn entry(
+    tree: &Tree,
+    text: &str,
+    (file, part): (FileId, PartId),
+    format: Format,
+    above: &dyn Fn(&str) -> Option<Anchored>,
+) -> EntryData {
+    count(Work::Read);
     let may_be_encrypted = format == Format::Hocon || text.contains("ENC[") || text.contains('\\');
     let mut load = Loading {
         tree,
@@ -30,7 +44,9 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
         file,
         part,
         format,
-        out: Facts { may_be_encrypted, ..Facts::default() },
+        out: EntryData { may_be_encrypted, ..EntryData::default() },
+        above,
+        used: IndexSet::default(),
         done: HashMap::new(),
         open: Vec::new(),
         sizes: HashMap::new(),
@@ -41,17 +57,24 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
             message: problem.message.clone(),
             context: problem.context.as_ref().map(|(text, _)| text.clone()),
         };
-        let related =
-            problem.context.as_ref().map(|(_, range)| load.span(*range)).filter(|span| span.range.start != problem.span.start);
+        let related = problem
+            .context
+            .as_ref()
+            .map(|(_, range)| load.span(*range))
+            .filter(|span| span.range.start != problem.span.start);
         load.problem(kind, problem.span, related);
     }
-    if let Some(error) = tree.verdict.as_ref().or(tree.problems.first()).filter(|_| tree.lone_scalar.is_none()) {
-        load.out.refused = Some(refusal(text, error, format));
+    if let Some(error) =
+        tree.verdict.as_ref().or(tree.problems.first()).filter(|_| tree.lone_scalar.is_none())
+    {
+        load.out.refused = Some(Refusal::Syntax(refusal(text, error, format)));
     }
     load.file();
+    load.keep_anchors();
     // They stay for long, and most are few.
     load.out.members.shrink_to_fit();
     load.out.tokens.shrink_to_fit();
+    load.out.borrowed.shrink_to_fit();
     load.out.problems.shrink_to_fit();
     load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
     load.out.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
@@ -60,7 +83,8 @@ pub(super) fn facts(tree: &Tree, text: &str, (file, part): (FileId, PartId), for
 
 /// The message of Ruby's reader for a syntax error. The reader of characters knows no place.
 fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
-    let start = if problem.message.starts_with("control characters") { 0 } else { blamed(problem) };
+    let is_control = problem.kind == SyntaxErrorKind::ControlCharacter;
+    let start = if is_control { 0 } else { blamed(problem) };
     let before = &text[..(start as usize).min(text.len())];
     let line = before.matches('\n').count() + 1;
     if format == Format::Yaml {
@@ -68,15 +92,20 @@ fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
         return said(problem, line, column);
     }
     // Where a key stands that is no path, the library does not know.
-    let is_of_a_key = problem.message.starts_with("path has a leading") && !text[start as usize..].starts_with("${");
-    if format == Format::Hocon && is_of_a_key {
+    if format == Format::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
         return problem.message.clone();
     }
     if format == Format::Hocon {
         return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
     }
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let (line, column) = json_place(before);
     said(problem, line, column)
+}
+
+/// The line and column that Ruby's JSON names for a place behind this text, counted from 1.
+pub(super) fn json_place(before: &str) -> (usize, usize) {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 /// The line and column that libyaml names for a place behind this text, counted from 1.
@@ -100,7 +129,8 @@ pub(super) fn blamed(problem: &SyntaxError) -> u32 {
 
 /// The message for a syntax error there, counted from 1.
 pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
-    let context = problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
+    let context =
+        problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
     format!("{}{context} at line {line} column {column}", problem.message)
 }
 
@@ -110,9 +140,13 @@ struct Loading<'a> {
     file: FileId,
     part: PartId,
     format: Format,
-    out: Facts,
-    /// Values of anchored nodes, which aliases share.
-    done: HashMap<NodeId, Value>,
+    out: EntryData,
+    /// What anchors of parts above stand for.
+    above: &'a dyn Fn(&str) -> Option<Anchored>,
+    /// The names that aliases take from there.
+    used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
+    /// What anchored nodes stand for, which aliases share.
+    done: HashMap<NodeId, Anchored>,
     /// Anchored nodes being read: an alias to one of them contains itself.
     open: Vec<NodeId>,
     /// How many nodes a value has, aliases counted at full length.
@@ -138,9 +172,12 @@ impl Loading<'_> {
         if self.tree.lone_scalar.is_some() || !self.tree.problems.is_empty() && found.is_none() {
             return;
         }
-        let empty = found.as_ref().is_none_or(|value| matches!(value.data, Data::Null | Data::Bool(false)));
+        let empty = found
+            .as_ref()
+            .is_none_or(|value| matches!(value.data(), Data::Null | Data::Bool(false)));
         let type_name = found.as_ref().map_or("Undef", Value::type_name);
-        let range = root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
+        let range =
+            root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
             self.problem(ProblemKind::NotAHash { found: type_name, empty }, range, None);
         }
@@ -155,9 +192,9 @@ impl Loading<'_> {
         self.out.problems.push(Problem { kind, span, related });
     }
 
-    fn refuse(&mut self, message: String, range: TextRange) {
-        self.out.refused.get_or_insert_with(|| message.clone());
-        self.problem(ProblemKind::Unloadable(message), range, None);
+    fn refuse(&mut self, refusal: Refusal, range: TextRange) {
+        self.out.refused.get_or_insert_with(|| refusal.clone());
+        self.problem(ProblemKind::Unloadable(refusal), range, None);
     }
 
     fn value(&mut self, id: NodeId, is_root: bool) -> Value {
@@ -165,38 +202,112 @@ impl Loading<'_> {
         let origin = Some(self.span(node.span));
         match &node.kind {
             NodeKind::Alias { name, target } => self.alias(id, name, *target),
-            _ if node.anchor.is_some() => {
-                self.open.push(id);
-                let value = self.plain_value(id, origin, is_root);
-                self.open.pop();
-                self.done.insert(id, value.clone());
-                value
+            _ => match &node.anchor {
+                Some(anchor) => self.anchored(id, anchor.span, origin, is_root),
+                None => self.plain_value(id, origin, is_root),
+            },
+        }
+    }
+
+    fn anchored(
+        &mut self,
+        id: NodeId,
+        anchor: TextRange,
+        origin: Option<Span>,
+        is_root: bool,
+    ) -> Value {
+        let before = (self.out.tokens.len(), self.out.borrowed.len());
+        self.open.push(id);
+        let value = self.plain_value(id, origin, is_root);
+        self.open.pop();
+        let anchored = Anchored {
+            span: self.span(anchor),
+            value: Some(value.clone()),
+            size: self.size(id),
+            asks: self.asked_since(before),
+            may_be_encrypted: self.out.may_be_encrypted,
+        };
+        self.done.insert(id, anchored);
+        value
+    }
+
+    /// The root keys that tokens ask for, of so many on, and of so many borrowed ones on.
+    fn asked_since(&self, (tokens, borrowed): (usize, usize)) -> Arc<[Arc<str>]> {
+        let (tokens, borrowed) = (&self.out.tokens[tokens..], &self.out.borrowed[borrowed..]);
+        let mut asked: IndexSet<Arc<str>, foldhash::fast::RandomState> =
+            tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text())).collect();
+        let mut seen = HashSet::new();
+        for Borrowed { asks, .. } in borrowed {
+            if seen.insert(Arc::as_ptr(asks)) {
+                asked.extend(asks.iter().cloned());
             }
-            _ => self.plain_value(id, origin, is_root),
+        }
+        asked.into_iter().collect()
+    }
+
+    /// Keeps what other parts may use.
+    fn keep_anchors(&mut self) {
+        if self.part == PartId::WHOLE {
+            return;
+        }
+        let mut defined = IndexMap::default();
+        for (node, id) in self.tree.nodes.iter().zip(0..) {
+            let Some(anchor) = &node.anchor else { continue };
+            let unread = || Anchored {
+                span: self.span(anchor.span),
+                value: None,
+                size: self.size(NodeId(id)),
+                asks: Arc::default(),
+                may_be_encrypted: false,
+            };
+            let anchored = self.done.get(&NodeId(id)).cloned().unwrap_or_else(unread);
+            defined.insert(Arc::from(anchor.name.as_str()), anchored);
+        }
+        if !defined.is_empty() || !self.used.is_empty() {
+            let used = std::mem::take(&mut self.used);
+            self.out.anchors = Some(Box::new(PartAnchors { defined, used }));
         }
     }
 
     fn alias(&mut self, id: NodeId, name: &str, target: Option<NodeId>) -> Value {
         let range = self.tree.node(id).span;
-        let Some(target) = target else {
-            self.refuse(format!("Unknown alias: {name}"), range);
+        let found = match target {
+            Some(target) if self.open.contains(&target) => {
+                self.refuse(Refusal::Cycle, range);
+                return Value::null(Some(self.span(range)));
+            }
+            Some(target) => self.done.get(&target).cloned(),
+            None => {
+                if !self.used.contains(name) {
+                    self.used.insert(name.into());
+                }
+                let found = (self.above)(name);
+                if found.is_none() {
+                    self.refuse(Refusal::UnknownAlias(name.to_owned()), range);
+                }
+                self.out.may_be_encrypted |=
+                    found.as_ref().is_some_and(|found| found.may_be_encrypted);
+                found
+            }
+        };
+        let Some(Anchored { value: Some(value), size, asks, .. }) = found else {
             return Value::null(Some(self.span(range)));
         };
-        if self.open.contains(&target) {
-            self.refuse("stack level too deep".to_owned(), range);
-            return Value::null(Some(self.span(range)));
-        }
-        let size = self.sizes.get(&target).copied().unwrap_or(1);
         self.sizes.insert(id, size);
         if size > MAX_ALIASED_NODES {
-            self.refuse(format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values"), range);
+            let message =
+                format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values");
+            self.refuse(Refusal::Bound(message), range);
             return Value::null(Some(self.span(range)));
         }
-        if self.done.get(&target).is_some_and(|value| value.depth() > MAX_ALIASED_DEPTH) {
-            self.refuse(format!("the alias {name} is nested too deeply"), range);
+        if value.depth() > MAX_ALIASED_DEPTH {
+            self.refuse(Refusal::Bound(format!("the alias {name} is nested too deeply")), range);
             return Value::null(Some(self.span(range)));
         }
-        self.done.get(&target).cloned().unwrap_or_else(|| Value::null(Some(self.span(range))))
+        if !asks.is_empty() {
+            self.out.borrowed.push(Borrowed { root: self.root_key.clone(), asks });
+        }
+        value
     }
 
     fn plain_value(&mut self, id: NodeId, origin: Option<Span>, is_root: bool) -> Value {
@@ -204,23 +315,26 @@ impl Loading<'_> {
         let tag = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
         let refused = match (&tag, &node.kind) {
             (Some(TagMeaning::Refused { class }), _) => Some(class.as_str()),
-            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => Some(&**text).filter(|text| !text.is_empty()),
+            (Some(TagMeaning::RefusedByText), NodeKind::Scalar { text, .. }) => {
+                Some(&**text).filter(|text| !text.is_empty())
+            }
             _ => None,
         };
         if let Some(class) = refused {
             let tag = node.tag.as_ref().map_or(node.span, |tag| tag.span);
-            self.refuse(format!("Tried to load unspecified class: {class}"), tag);
+            self.refuse(Refusal::Class(class.to_owned()), tag);
         }
         match &node.kind {
             NodeKind::Scalar { style, text } => self.scalar(id, *style, text, tag, origin),
             NodeKind::Sequence { items, .. } => {
-                let values: Vec<Value> = items.iter().map(|item| self.value(*item, false)).collect();
+                let values: Vec<Value> =
+                    items.iter().map(|item| self.value(*item, false)).collect();
                 let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
                 self.sizes.insert(id, size);
                 if matches!(tag, Some(TagMeaning::OrderedHash)) {
                     return self.ordered_hash(id, &values);
                 }
-                Value::array(values, origin)
+                Value::array(values, Provenance::written(origin))
             }
             NodeKind::Mapping { entries, .. } => {
                 let hash = self.mapping(entries, is_root);
@@ -233,51 +347,67 @@ impl Loading<'_> {
                     let root: Hash = self.out.members.iter().filter(|_| is_root).cloned().collect();
                     return self.text_of_mapping(id, if root.is_empty() { &hash } else { &root });
                 }
-                Value::hash(hash, origin)
+                Value::hash(hash, Provenance::written(origin))
             }
             NodeKind::Alias { .. } => Value::null(origin),
         }
     }
 
-    /// An `!!omap`: of each item Psych takes the first thing for a key and the last for its value, be it a mapping or a list.
+    /// An `!!omap`: of each item Psych takes the first thing for a key and the last for its value,
+    /// be it a mapping or a list.
     fn ordered_hash(&mut self, id: NodeId, items: &[Value]) -> Value {
         let range = self.tree.node(id).span;
         let mut hash = Hash::with_capacity_and_hasher(items.len(), Default::default());
         for item in items {
-            let ends = match &item.data {
-                Data::Hash(members) => members.first().zip(members.last()).map(|((key, first), (_, last))| {
-                    (key.clone(), Member { key_origin: first.key_origin, value: last.value.clone() })
+            let ends = match item.data() {
+                Data::Hash(members) => {
+                    members.first().zip(members.last()).map(|((key, first), (_, last))| {
+                        (
+                            key.clone(),
+                            Member { key_origin: first.key_origin, value: last.value.clone() },
+                        )
+                    })
+                }
+                Data::Array(items) => items.first().zip(items.last()).map(|(key, value)| {
+                    (
+                        Key::from(key.clone()),
+                        Member { key_origin: key.origin, value: value.clone() },
+                    )
                 }),
-                Data::Array(items) => items
-                    .first()
-                    .zip(items.last())
-                    .map(|(key, value)| (Key(key.data.clone()), Member { key_origin: key.origin, value: value.clone() })),
                 _ => None,
             };
             match ends {
                 Some((key, member)) => drop(hash.insert(key, member)),
-                None => self.refuse("undefined method `first' for nil:NilClass".to_owned(), range),
+                None => self.refuse(
+                    Refusal::Ruby("undefined method `first' for nil:NilClass".to_owned()),
+                    range,
+                ),
             }
         }
-        Value::hash(hash, Some(self.span(range)))
+        Value::hash(hash, Provenance::written(Some(self.span(range))))
     }
 
-    /// A mapping tagged as a string: Psych takes the member `str` for the string, and all others for variables of that object.
+    /// A mapping tagged as a string: Psych takes the member `str` for the string, and all others
+    /// for variables of that object.
     fn text_of_mapping(&mut self, id: NodeId, hash: &Hash) -> Value {
         let range = self.tree.node(id).span;
-        let value = hash.get("str").map_or(Value::null(Some(self.span(range))), |member| member.value.clone());
+        let value = hash
+            .get("str")
+            .map_or(Value::null(Some(self.span(range))), |member| member.value.clone());
         let first = hash.keys().find(|key| key.as_str() != Some("str"));
         if let Some(key) = first {
             let name = key.to_text();
             let name = name.strip_prefix('@').unwrap_or(&name);
-            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_' || !c.is_ascii())
+            let is_name = name
+                .starts_with(|c: char| c.is_alphabetic() || c == '_' || !c.is_ascii())
                 && name.chars().all(|c| c.is_alphanumeric() || c == '_' || !c.is_ascii());
             if !is_name {
-                self.refuse(format!("`@{name}' is not allowed as an instance variable name"), range);
-            } else if !matches!(value.data, Data::String(_) | Data::Array(_) | Data::Hash(_)) {
+                let message = format!("`@{name}' is not allowed as an instance variable name");
+                self.refuse(Refusal::Ruby(message), range);
+            } else if !matches!(value.data(), Data::String(_) | Data::Array(_) | Data::Hash(_)) {
                 let mut message = format!("can't modify frozen {}: ", value.class_name());
-                inspect(&value.data, &mut message);
-                self.refuse(message, range);
+                inspect(value.data(), &mut message);
+                self.refuse(Refusal::Ruby(message), range);
             }
         }
         value
@@ -287,11 +417,18 @@ impl Loading<'_> {
         self.sizes.get(&id).copied().unwrap_or(1)
     }
 
-    fn scalar(&mut self, id: NodeId, style: ScalarStyle, text: &str, tag: Option<TagMeaning>, origin: Option<Span>) -> Value {
+    fn scalar(
+        &mut self,
+        id: NodeId,
+        style: ScalarStyle,
+        text: &str,
+        tag: Option<TagMeaning>,
+        origin: Option<Span>,
+    ) -> Value {
         let resolved = match (tag, style) {
             (Some(TagMeaning::Text), _) => Resolved::String,
             (Some(TagMeaning::Binary), _) => {
-                return Value::new(binary(text), origin);
+                return Value::new(binary(text), Provenance::written(origin));
             }
             (Some(TagMeaning::Symbol), _) => Resolved::Symbol(text.to_owned()),
             (Some(TagMeaning::Float), _) => as_float(text),
@@ -315,37 +452,43 @@ impl Loading<'_> {
                 Data::String(shared(text))
             }
             Resolved::Date => {
-                self.refuse("Tried to load unspecified class: Date".into(), self.tree.node(id).span);
+                self.refuse(Refusal::Class("Date".into()), self.tree.node(id).span);
                 Data::String(text.into())
             }
             Resolved::Time => {
-                self.refuse("Tried to load unspecified class: Time".into(), self.tree.node(id).span);
+                self.refuse(Refusal::Class("Time".into()), self.tree.node(id).span);
                 Data::String(text.into())
             }
             Resolved::BadNumber(message) => {
-                self.refuse(message, self.tree.node(id).span);
+                self.refuse(Refusal::Ruby(message), self.tree.node(id).span);
                 Data::String(text.into())
             }
         };
-        Value::new(data, origin)
+        Value::new(data, Provenance::written(origin))
     }
 
-    /// A mapping's hash. The members of the root are kept as they are written, each by itself, unless a merge key mixes them with others.
+    /// A mapping's hash. The members of the root are kept as they are written, each by itself,
+    /// unless a merge key mixes them with others.
     fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
-        let as_written = is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
+        let as_written =
+            is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
         let mut hash = Hash::with_capacity_and_hasher(entries.len(), Default::default());
         let mut written: HashMap<Key, TextRange, foldhash::fast::RandomState> =
             HashMap::with_capacity_and_hasher(entries.len(), Default::default());
         for (key_id, value_id) in entries {
             let key_node = self.tree.node(*key_id);
             let key_span = self.span(key_node.span);
-            let key_value = if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
-            let is_text_tag =
-                key_node.tag.as_ref().is_some_and(|tag| matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text));
+            let key_value =
+                if is_root { self.root_key_value(*key_id) } else { self.value(*key_id, false) };
+            let is_text_tag = key_node.tag.as_ref().is_some_and(|tag| {
+                matches!(tag_meaning(&tag.name, &key_node.kind), TagMeaning::Text)
+            });
             if is_root {
-                self.root_key = match &key_value.data {
+                self.root_key = match key_value.data() {
                     Data::String(name) => name.clone(),
-                    other => Key(other.clone()).to_text().as_ref().into(),
+                    other => {
+                        Key::new(other.clone(), Provenance::written(None)).to_text().as_ref().into()
+                    }
                 };
             }
             let value = self.value(*value_id, false);
@@ -356,12 +499,18 @@ impl Loading<'_> {
             {
                 continue;
             }
-            let key = Key(match (key_value.data, self.format) {
+            let (key, key_from) = key_value.into_parts();
+            let key = match (key, self.format) {
                 (Data::Symbol(name), Format::Yaml) => Data::String(name),
                 (data, _) => data,
-            });
+            };
+            let key = Key::new(key, key_from);
             if is_root && key.as_str().is_none() {
-                self.problem(ProblemKind::UnreachableKey(key.to_text().into_owned()), key_span.range, None);
+                self.problem(
+                    ProblemKind::UnreachableKey(key.to_text().into_owned()),
+                    key_span.range,
+                    None,
+                );
             }
             if as_written {
                 self.out.members.push((key, Member { key_origin: Some(key_span), value }));
@@ -369,7 +518,11 @@ impl Loading<'_> {
             }
             if let Some(first) = written.insert(key.clone(), key_span.range) {
                 let related = Some(self.span(first));
-                self.problem(ProblemKind::DuplicateKey(key.to_text().into_owned()), key_span.range, related);
+                self.problem(
+                    ProblemKind::DuplicateKey(key.to_text().into_owned()),
+                    key_span.range,
+                    related,
+                );
             }
             hash.insert(key, Member { key_origin: Some(key_span), value });
         }
@@ -379,6 +532,7 @@ impl Loading<'_> {
     /// A root key's tokens are never replaced, so they are none.
     fn root_key_value(&mut self, id: NodeId) -> Value {
         let before = (self.out.tokens.len(), self.out.problems.len());
+        let borrowed = self.out.borrowed.len();
         let value = self.value(id, false);
         let is_token_problem = |kind: &ProblemKind| {
             matches!(
@@ -391,26 +545,35 @@ impl Loading<'_> {
             )
         };
         self.out.tokens.truncate(before.0);
+        self.out.borrowed.truncate(borrowed);
         let added = self.out.problems.split_off(before.1);
-        self.out.problems.extend(added.into_iter().filter(|problem| !is_token_problem(&problem.kind)));
+        self.out
+            .problems
+            .extend(added.into_iter().filter(|problem| !is_token_problem(&problem.kind)));
         value
     }
 
     /// Applies a merge key; whether it was one. Entries keep the places where they were written.
     ///
-    /// Source: semantics 4.2: entries before it are overwritten, those after it overwrite; of a list, earlier maps win.
+    /// Source: semantics 4.2: entries before it are overwritten, those after it overwrite; of a
+    /// list, earlier maps win.
     fn merge(&mut self, node: NodeId, value: &Value, into: &mut Hash) -> bool {
-        match (&self.tree.node(node).kind, &value.data) {
+        match (&self.tree.node(node).kind, value.data()) {
             (NodeKind::Sequence { .. }, Data::Array(items)) => {
                 if !items.iter().all(|item| item.as_hash().is_some()) {
                     return false;
                 }
                 let mut merged = Hash::default();
-                items.iter().rev().filter_map(Value::as_hash).for_each(|hash| merged.extend(hash.clone()));
+                items
+                    .iter()
+                    .rev()
+                    .filter_map(Value::as_hash)
+                    .for_each(|hash| merged.extend(hash.clone()));
                 into.extend(merged);
                 true
             }
-            // A list that is a hash is an `!!omap`; Psych merges an empty one, and keeps any other under the key.
+            // A list that is a hash is an `!!omap`; Psych merges an empty one, and keeps any other
+            // under the key.
             (NodeKind::Sequence { .. }, Data::Hash(hash)) => hash.is_empty(),
             (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
                 into.extend((**hash).clone());
@@ -440,7 +603,9 @@ impl Loading<'_> {
                     problems.push((ProblemKind::MalformedToken, range));
                     continue;
                 }
-                TokenKind::Variable { key, range } => (source(range), Reference::Variable(kept(key))),
+                TokenKind::Variable { key, range } => {
+                    (source(range), Reference::Variable(kept(key)))
+                }
                 TokenKind::Call { method, method_range, argument, argument_range } => {
                     let Some(function) = Method::from_name(&method) else {
                         problems.push((ProblemKind::UnknownFunction(method), source(method_range)));
@@ -453,7 +618,10 @@ impl Loading<'_> {
                         (Method::Literal, _) => continue,
                         (_, Ok(key)) => kept(key),
                         (_, Err(_)) => {
-                            problems.push((ProblemKind::BadArgument { function: method, argument }, source(argument_range)));
+                            problems.push((
+                                ProblemKind::BadArgument { function: method, argument },
+                                source(argument_range),
+                            ));
                             continue;
                         }
                     };
@@ -465,7 +633,13 @@ impl Loading<'_> {
                 }
             };
             let (span, name_span) = (self.span(range), self.span(name_range));
-            self.out.tokens.push(TokenUse { root: self.root_key.clone(), span, name_span, reference, string_span });
+            self.out.tokens.push(TokenUse {
+                root: self.root_key.clone(),
+                span,
+                name_span,
+                reference,
+                string_span,
+            });
         }
         if let Some(range) = unclosed(text) {
             problems.push((ProblemKind::UnclosedToken, source(range)));
@@ -482,7 +656,11 @@ fn kept(key: LookupKey) -> LookupKey {
         Segment::Name(name) => Segment::Name(shared(&name)),
         index => index,
     };
-    LookupKey { text: shared(&key.text), root: segment(key.root), subkeys: key.subkeys.into_iter().map(segment).collect() }
+    LookupKey {
+        text: shared(&key.text),
+        root: segment(key.root),
+        subkeys: key.subkeys.into_iter().map(segment).collect(),
+    }
 }
 
 /// What a `!!binary` scalar is: text when its bytes are UTF-8.
@@ -504,9 +682,12 @@ fn as_float(text: &str) -> Resolved {
         Resolved::Symbol(_) => nothing("Symbol"),
         Resolved::String => {
             let number = text.trim_matches(|c: char| c.is_ascii_whitespace());
-            let is_number = number.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+            let is_number = number
+                .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
                 && number.ends_with(|c: char| c.is_ascii_digit())
-                && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'e' | b'E' | b'.'));
+                && number.bytes().all(|byte| {
+                    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'e' | b'E' | b'.')
+                });
             match number.parse() {
                 Ok(value) if is_number => Resolved::Float(value),
                 _ => Resolved::BadNumber(format!("invalid value for Float(): {text:?}")),

@@ -1,12 +1,14 @@
-//! The parts of a data file, in order: what a version of it shares with the one before, and what not.
+//! The parts of a data file, in order: what a version of it shares with the one before, and what
+//! not.
 //!
-//! They lie in runs. Places within a run are counted from its start, so that an edit makes one run anew, and of those behind it only says
-//! where they start now.
+//! They lie in runs. Places within a run are counted from its start, so that an edit makes one run
+//! anew, and of those behind it only says where they start now.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Facts;
+use super::EntryData;
 use crate::text::{PartId, TextRange};
 
 /// How many parts a run has when it is made, and how many it grows to.
@@ -18,7 +20,8 @@ const LONGEST: usize = 2 * RUN;
 pub struct Parts {
     runs: Vec<Run>,
     count: usize,
-    /// Where each part is that a [`PartId`] names; shared by versions in which parts went and came one for one.
+    /// Where each part is that a [`PartId`] names; shared by versions in which parts went and came
+    /// one for one.
     homes: Arc<Vec<Option<Place>>>,
 }
 
@@ -36,7 +39,7 @@ pub struct Part {
     /// Its number, the same as long as the entry is the same to a reader.
     pub id: PartId,
     /// What it holds.
-    pub facts: Arc<Facts>,
+    pub data: Arc<EntryData>,
     /// Its first byte, counted from the start of its run. It ends where the next one starts.
     start: u32,
 }
@@ -50,15 +53,16 @@ pub(super) struct Place {
 
 impl Part {
     /// A part that starts at this byte of the file.
-    pub(super) fn new(id: PartId, start: u32, facts: Facts) -> Part {
-        Part { id, start, facts: Arc::new(facts) }
+    pub(super) fn new(id: PartId, start: u32, data: EntryData) -> Part {
+        Part { id, start, data: Arc::new(data) }
     }
 }
 
 impl Parts {
     /// These, in this order; each starts at its byte of the file.
     pub(super) fn new(parts: Vec<Part>) -> Parts {
-        let mut made = Parts { runs: runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
+        let mut made =
+            Parts { runs: runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
         made.find_homes();
         made
     }
@@ -101,15 +105,18 @@ impl Parts {
         (self.start_at(place) <= offset).then(|| self.part(place))
     }
 
-    /// The parts of this version that are not in a later one, and those of the later one that are not in this.
+    /// The parts of this version that are not in a later one, and those of the later one that are
+    /// not in this.
     pub fn changes_to<'a>(&'a self, later: &'a Parts) -> (Vec<&'a Part>, Vec<&'a Part>) {
-        let same_run = |(a, b): &(&Run, &Run)| Arc::ptr_eq(&a.parts, &b.parts);
-        let (old, new) = without_common_ends(&self.runs, &later.runs, same_run);
-        let parts = |runs: &'a [Run]| runs.iter().flat_map(|run| &*run.parts).collect::<Vec<&Part>>();
-        let (old, new) = (parts(old), parts(new));
-        let same_part = |(a, b): &(&&Part, &&Part)| Arc::ptr_eq(&a.facts, &b.facts);
-        let (gone, come) = without_common_ends(&old, &new, same_part);
-        (gone.to_vec(), come.to_vec())
+        (self.not_in(later), later.not_in(self))
+    }
+
+    fn not_in(&self, other: &Parts) -> Vec<&Part> {
+        let known: HashSet<*const Part> = other.runs.iter().map(|run| run.parts.as_ptr()).collect();
+        let is_same = |other: &Part, part: &Part| Arc::ptr_eq(&other.data, &part.data);
+        let is_gone = |part: &&Part| !other.get(part.id).is_some_and(|other| is_same(other, part));
+        let runs = self.runs.iter().filter(|run| !known.contains(&run.parts.as_ptr()));
+        runs.flat_map(|run| &*run.parts).filter(is_gone).collect()
     }
 
     /// The place of the first part.
@@ -156,7 +163,10 @@ impl Parts {
         let Place { run, index } = place;
         match (run, index) {
             (0, 0) => None,
-            (_, 0) => Some(Place { run: run - 1, index: self.runs[run as usize - 1].parts.len() as u32 - 1 }),
+            (_, 0) => Some(Place {
+                run: run - 1,
+                index: self.runs[run as usize - 1].parts.len() as u32 - 1,
+            }),
             _ => Some(Place { run, index: index - 1 }),
         }
     }
@@ -189,18 +199,22 @@ impl Parts {
         self.homes.len()
     }
 
-    /// With others instead of the parts from one place to another, both included; what is behind starts that many bytes later.
+    /// With others instead of the parts from one place to another, both included; what is behind
+    /// starts that many bytes later.
     pub(super) fn replaced(&self, first: Place, last: Place, new: Vec<Part>, shift: i64) -> Parts {
         let moved = |start: u32| u32::try_from(i64::from(start) + shift).unwrap_or(0);
         let (first_run, last_run) = (first.run as usize, last.run as usize);
         let of_run = |run: usize, indexes: Range<usize>| {
             let Run { start, parts } = &self.runs[run];
-            parts[indexes].iter().map(move |part| Part { start: start + part.start, ..part.clone() })
+            parts[indexes]
+                .iter()
+                .map(move |part| Part { start: start + part.start, ..part.clone() })
         };
         let before = of_run(first_run, 0..first.index as usize);
         let behind = of_run(last_run, last.index as usize + 1..self.runs[last_run].parts.len())
             .map(|part| Part { start: moved(part.start), ..part });
-        let is_one_for_one = self.between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
+        let is_one_for_one =
+            self.between(first, last).map(|part| part.id).eq(new.iter().map(|part| part.id));
         let count = self.count - self.between(first, last).count() + new.len();
         let touched: Vec<Part> = before.chain(new).chain(behind).collect();
         let mut made = Vec::with_capacity(self.runs.len() + 1);
@@ -209,14 +223,20 @@ impl Parts {
             true => made.extend(run(&touched)),
             false => made.extend(runs(&touched)),
         }
-        made.extend(self.runs[last_run + 1..].iter().map(|run| Run { start: moved(run.start), parts: run.parts.clone() }));
+        made.extend(
+            self.runs[last_run + 1..]
+                .iter()
+                .map(|run| Run { start: moved(run.start), parts: run.parts.clone() }),
+        );
         if made.len() > 2 * count.div_ceil(RUN) + 8 {
-            let all =
-                made.iter().flat_map(|run| run.parts.iter().map(|part| Part { start: run.start + part.start, ..part.clone() }));
+            let all = made.iter().flat_map(|run| {
+                run.parts.iter().map(|part| Part { start: run.start + part.start, ..part.clone() })
+            });
             return Parts::new(all.collect());
         }
         // Runs of which several were touched are cut anew, wherever they were cut before.
-        let is_each_at_home = is_one_for_one && first_run == last_run && made.len() == self.runs.len();
+        let is_each_at_home =
+            is_one_for_one && first_run == last_run && made.len() == self.runs.len();
         let mut parts = Parts { runs: made, count, homes: self.homes.clone() };
         if !is_each_at_home {
             parts.find_homes();
@@ -224,8 +244,24 @@ impl Parts {
         parts
     }
 
+    /// With other parts in some places, which start where those before them did.
+    pub(super) fn with_data(&self, new: BTreeMap<Place, Part>) -> Parts {
+        let mut runs = self.runs.clone();
+        let mut new = new.into_iter().peekable();
+        while let Some((Place { run, .. }, _)) = new.peek() {
+            let run = *run;
+            let mut parts = runs[run as usize].parts.to_vec();
+            while let Some((place, part)) = new.next_if(|(place, _)| place.run == run) {
+                parts[place.index as usize].data = part.data;
+            }
+            runs[run as usize].parts = parts.into();
+        }
+        Parts { runs, ..self.clone() }
+    }
+
     fn find_homes(&mut self) {
-        let numbers = self.iter().map(|part| part.id.0 as usize + 1).max().unwrap_or(0).max(self.homes.len());
+        let numbers =
+            self.iter().map(|part| part.id.0 as usize + 1).max().unwrap_or(0).max(self.homes.len());
         let mut homes = vec![None; numbers];
         for (run, number) in self.runs.iter().zip(0..) {
             for (part, index) in run.parts.iter().zip(0..) {
@@ -243,14 +279,13 @@ fn runs(parts: &[Part]) -> impl Iterator<Item = Run> {
 
 fn run(parts: &[Part]) -> Option<Run> {
     let start = parts.first()?.start;
-    Some(Run { start, parts: parts.iter().map(|part| Part { start: part.start - start, ..part.clone() }).collect() })
-}
-
-/// What is left of two lists without what they begin with and what they end with in common.
-fn without_common_ends<'a, T>(old: &'a [T], new: &'a [T], same: impl Fn(&(&'a T, &'a T)) -> bool) -> (&'a [T], &'a [T]) {
-    let head = old.iter().zip(new).take_while(&same).count();
-    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(&same).count();
-    (&old[head..old.len() - tail], &new[head..new.len() - tail])
+    Some(Run {
+        start,
+        parts: parts
+            .iter()
+            .map(|part| Part { start: part.start - start, ..part.clone() })
+            .collect(),
+    })
 }
 
 #[cfg(test)]
@@ -259,16 +294,19 @@ mod tests {
     use crate::tests::edits::Random;
 
     /// A part as a plain list knows it: its number, its start, and what it holds, by address.
-    type Known = (u32, u32, *const Facts);
+    type Known = (u32, u32, *const EntryData);
 
     fn known(parts: &Parts) -> Vec<Known> {
-        parts.iter().map(|part| (part.id.0, parts.start(part.id).unwrap(), Arc::as_ptr(&part.facts))).collect()
+        parts
+            .iter()
+            .map(|part| (part.id.0, parts.start(part.id).unwrap(), Arc::as_ptr(&part.data)))
+            .collect()
     }
 
     #[test]
     fn parts_are_replaced_as_in_a_list() {
         let mut random = Random::new(7);
-        let part = |id: u32, start: u32| Part::new(PartId(id), start, Facts::default());
+        let part = |id: u32, start: u32| Part::new(PartId(id), start, EntryData::default());
         let mut parts = Parts::new((0..300).map(|n| part(n + 1, 10 * n)).collect());
         let mut longest = 0;
         for step in 0..2_000 {
@@ -278,33 +316,51 @@ mod tests {
             let first = if is_everywhere { random.below(3) } else { random.below(old.len()) };
             // At times much goes, at times much comes.
             let most = if step % 50 == 0 { 150 } else { 3 };
-            let last = if is_everywhere { old.len() - 1 } else { (first + random.below(most)).min(old.len() - 1) };
+            let last = if is_everywhere {
+                old.len() - 1
+            } else {
+                (first + random.below(most)).min(old.len() - 1)
+            };
             let end = old.get(last + 1).map_or(old[last].1 + 10, |next| next.1);
-            let count = if is_everywhere { last + 1 - first } else { random.below(most).max(usize::from(old.len() < 10)) };
+            let count = if is_everywhere {
+                last + 1 - first
+            } else {
+                random.below(most).max(usize::from(old.len() < 10))
+            };
             let mut ids: Vec<u32> = old[first..=last].iter().map(|old| old.0).collect();
             // At times numbers come back that were free.
             let free = parts.unused().map(|id| id.0).take(if step % 3 == 0 { count } else { 0 });
             ids.extend(free);
             ids.extend(parts.numbers() as u32..(parts.numbers() + count) as u32);
-            let new: Vec<Part> = ids.iter().zip(0..count as u32).map(|(id, n)| part(*id, old[first].1 + 10 * n)).collect();
+            let new: Vec<Part> = ids
+                .iter()
+                .zip(0..count as u32)
+                .map(|(id, n)| part(*id, old[first].1 + 10 * n))
+                .collect();
             let shift = i64::from(old[first].1) + 10 * count as i64 - i64::from(end);
             let mut expected = old[..first].to_vec();
-            expected.extend(new.iter().map(|part| (part.id.0, part.start, Arc::as_ptr(&part.facts))));
-            expected.extend(old[last + 1..].iter().map(|old| (old.0, (i64::from(old.1) + shift) as u32, old.2)));
+            expected
+                .extend(new.iter().map(|part| (part.id.0, part.start, Arc::as_ptr(&part.data))));
+            expected.extend(
+                old[last + 1..].iter().map(|old| (old.0, (i64::from(old.1) + shift) as u32, old.2)),
+            );
 
             let place = |number: usize| parts.last_before(old[number].1 + 1).unwrap();
             let later = parts.replaced(place(first), place(last), new.clone(), shift);
 
             assert_eq!(known(&later), expected);
             assert_eq!(later.len(), expected.len());
-            for (number, (id, start, facts)) in expected.iter().enumerate() {
-                assert_eq!(Arc::as_ptr(&later.get(PartId(*id)).unwrap().facts), *facts);
+            for (number, (id, start, data)) in expected.iter().enumerate() {
+                assert_eq!(Arc::as_ptr(&later.get(PartId(*id)).unwrap().data), *data);
                 assert_eq!(later.at(start + 9).map(|part| part.id.0), Some(*id));
                 let end = expected.get(number + 1).map_or(9_000_000, |next| next.1);
                 assert_eq!(later.range(PartId(*id), 9_000_000), Some(TextRange::new(*start, end)));
             }
-            let gone: Vec<u32> =
-                old[first..=last].iter().map(|old| old.0).filter(|id| later.get(PartId(*id)).is_none()).collect();
+            let gone: Vec<u32> = old[first..=last]
+                .iter()
+                .map(|old| old.0)
+                .filter(|id| later.get(PartId(*id)).is_none())
+                .collect();
             assert!(gone.iter().all(|id| later.unused().any(|unused| unused.0 == *id)));
             assert!(later.unused().all(|id| id != PartId::WHOLE && later.get(id).is_none()));
             let (went, came) = parts.changes_to(&later);
@@ -314,7 +370,12 @@ mod tests {
             );
             assert_eq!(came.len(), new.len());
             longest = longest.max(later.runs.iter().map(|run| run.parts.len()).max().unwrap());
-            assert!(later.runs.len() <= 2 * later.len().div_ceil(RUN) + 8, "{} runs of {} parts", later.runs.len(), later.len());
+            assert!(
+                later.runs.len() <= 2 * later.len().div_ceil(RUN) + 8,
+                "{} runs of {} parts",
+                later.runs.len(),
+                later.len()
+            );
             parts = later;
         }
         assert!(longest <= LONGEST && longest > RUN);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{Part, Parts, Problem, ProblemKind};
-use crate::hiera::value::Key;
+use crate::puppet::value::Key;
 use crate::text::PartId;
 
 /// The root keys of all parts together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roots {
-    /// In which part a key counts, and which of its members it is: the last one, in the place of the first.
+    /// In which part a key counts, and which of its members it is: the last one, in the place of
+    /// the first.
     pub(super) members: IndexMap<Key, (PartId, u32), foldhash::fast::RandomState>,
     /// Keys that stand twice.
     pub(super) repeated: Vec<Problem>,
@@ -22,14 +23,23 @@ pub(super) struct Roots {
 impl Roots {
     pub(super) fn new(parts: &Parts) -> Roots {
         let mut roots = Roots::default();
-        roots.members.reserve(parts.iter().map(|part| part.facts.members.len()).sum());
+        roots.members.reserve(parts.iter().map(|part| part.data.members.len()).sum());
         for part in parts.iter() {
-            for (index, (key, member)) in part.facts.members.iter().enumerate() {
-                let Some((earlier, at)) = roots.members.insert(key.clone(), (part.id, index as u32)) else { continue };
+            for (index, (key, member)) in part.data.members.iter().enumerate() {
+                let Some((earlier, at)) =
+                    roots.members.insert(key.clone(), (part.id, index as u32))
+                else {
+                    continue;
+                };
                 roots.has_repeated = true;
                 let Some(span) = member.key_origin else { continue };
-                let related = parts.get(earlier).and_then(|part| part.facts.members[at as usize].1.key_origin);
-                roots.repeated.push(Problem { kind: ProblemKind::DuplicateKey(key.to_text().into_owned()), span, related });
+                let related =
+                    parts.get(earlier).and_then(|part| part.data.members[at as usize].1.key_origin);
+                roots.repeated.push(Problem {
+                    kind: ProblemKind::DuplicateKey(key.to_text().into_owned()),
+                    span,
+                    related,
+                });
             }
         }
         roots
@@ -37,12 +47,17 @@ impl Roots {
 
     /// The root keys after some parts were read again; `None` when all must be gathered anew.
     pub(super) fn after(self: &Arc<Roots>, old: &[&Part], new: &[Part]) -> Option<Arc<Roots>> {
-        let is_one = |(old, new): (&&Part, &Part)| old.id == new.id && old.facts.members.len() == new.facts.members.len();
+        let is_one = |(old, new): (&&Part, &Part)| {
+            old.id == new.id && old.data.members.len() == new.data.members.len()
+        };
         if old.len() != new.len() || !old.iter().zip(new).all(is_one) {
             return None;
         }
         let mut renamed = Vec::new();
-        let (old, new) = (old.iter().flat_map(|part| &part.facts.members), new.iter().flat_map(|part| &part.facts.members));
+        let (old, new) = (
+            old.iter().flat_map(|part| &part.data.members),
+            new.iter().flat_map(|part| &part.data.members),
+        );
         for ((old_key, old), (new_key, new)) in old.zip(new) {
             if old_key != new_key {
                 renamed.push((old_key, new_key));

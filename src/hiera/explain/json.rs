@@ -1,9 +1,10 @@
-//! The tree as JSON: the members, and their order, that `puppet lookup --explain --render-as json` prints. Source: semantics 8.7.
+//! The tree as JSON: the members, and their order, that `puppet lookup --explain --render-as json`
+//! prints. Source: semantics 8.7.
 
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::config::Layer;
-use crate::hiera::print::{self, DECRYPTED, PrintOptions, REDACTED, json_string};
-use crate::hiera::value::Value;
+use crate::puppet::print::{self, REDACTED, json_string};
+use crate::puppet::value::Value;
 
 /// The tree as one line of JSON, without a line end.
 pub fn json(tree: &Node, shown: Shown<'_>) -> String {
@@ -81,7 +82,8 @@ impl Writer<'_> {
         }
         // A request's own texts are lost, as Puppet loses them.
         if !node.texts.is_empty() && !matches!(node.kind, Kind::Request) {
-            let texts: Vec<&str> = node.texts.iter().map(String::as_str).collect();
+            let texts: Vec<String> =
+                node.texts.iter().map(|text| text.shown(&self.shown)).collect();
             self.member("texts");
             self.out.push_str(&serde_json::Value::from(texts).to_string());
         }
@@ -110,15 +112,18 @@ impl Writer<'_> {
         }
         match &node.kind {
             Kind::MergeSource => self.text("merge_source", "lookup_options"),
-            Kind::Interpolation { .. } if self.hides(node) => {
-                self.text("expression", if self.hidden { REDACTED } else { DECRYPTED });
+            Kind::Interpolation { secrecy, .. } if self.hides(node) => {
+                self.text("expression", self.shown.mark_for(*secrecy).unwrap_or(REDACTED));
             }
             Kind::Interpolation { expression, .. } => self.text("expression", expression),
             Kind::Merge(strategy) => {
                 self.text("merge", strategy.name());
                 if let Some(options) = strategy.options() {
                     self.member("options");
-                    self.out.push_str(&print::json(&Value::hash(options.clone(), None), &PrintOptions::default()));
+                    self.out.push_str(&print::json(
+                        &Value::hash_of(options.clone(), None),
+                        &self.shown.print_options(),
+                    ));
                 }
             }
             Kind::Provider { layer, config, .. } => {
@@ -145,12 +150,7 @@ impl Writer<'_> {
         match self.hidden {
             true => json_string(REDACTED, &mut self.out),
             false => {
-                let options = PrintOptions {
-                    reveal_decrypted: self.shown.reveal,
-                    mask_encrypted: self.shown.mask_encrypted,
-                    ..PrintOptions::default()
-                };
-                self.out.push_str(&print::json(value, &options));
+                self.out.push_str(&print::json(value, &self.shown.print_options()));
             }
         }
     }
@@ -158,7 +158,9 @@ impl Writer<'_> {
     /// Whether this is about a string that must not be shown.
     fn hides(&self, node: &Node) -> bool {
         match node.kind {
-            Kind::Interpolation { secret, .. } => self.hidden || (secret && !self.shown.reveal),
+            Kind::Interpolation { secrecy, .. } => {
+                self.hidden || self.shown.mark_for(secrecy).is_some()
+            }
             _ => false,
         }
     }

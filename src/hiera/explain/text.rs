@@ -2,8 +2,8 @@
 
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::key::Segment;
-use crate::hiera::print::{DECRYPTED, REDACTED, masked};
-use crate::hiera::value::{Data, Hash, Value, inspect};
+use crate::puppet::print::{REDACTED, masked};
+use crate::puppet::value::{Data, Hash, Value, inspect};
 
 /// The text of a tree, each line with its end.
 pub fn text(tree: &Node, shown: Shown<'_>) -> String {
@@ -38,18 +38,29 @@ impl Writer<'_> {
                 self.hidden = outer;
             }
             Kind::InvalidKey => self.line(depth, "Invalid key \"lookup_options\""),
-            Kind::MergeSource => self.line(depth, "Using merge options from \"lookup_options\" hash"),
+            Kind::MergeSource => {
+                self.line(depth, "Using merge options from \"lookup_options\" hash")
+            }
             Kind::Module(name) => match node.event {
-                Some(Event::ModuleNotFound) => self.line(depth, &format!("Module \"{name}\" not found")),
-                _ => self.line(depth, &format!("Module data provider for module \"{name}\" not found")),
+                Some(Event::ModuleNotFound) => {
+                    self.line(depth, &format!("Module \"{name}\" not found"))
+                }
+                _ => self
+                    .line(depth, &format!("Module data provider for module \"{name}\" not found")),
             },
             // What is looked up in a secret tells what is in it.
-            Kind::Interpolation { secret: true, .. } if !self.shown.reveal => {
-                self.line(depth, &format!("Interpolation on \"{DECRYPTED}\""));
+            Kind::Interpolation { secrecy, .. }
+                if self.hidden || self.shown.mark_for(*secrecy).is_some() =>
+            {
+                let mark = self.shown.mark_for(*secrecy).unwrap_or(REDACTED);
+                self.line(depth, &format!("Interpolation on \"{mark}\""));
             }
-            Kind::Interpolation { .. } if self.hidden => self.line(depth, &format!("Interpolation on \"{REDACTED}\"")),
             Kind::Interpolation { expression, .. } => {
-                let masked = if self.shown.mask_encrypted { masked(expression) } else { expression.to_string() };
+                let masked = if self.shown.mask_encrypted {
+                    masked(expression)
+                } else {
+                    expression.to_string()
+                };
                 self.line(depth, &format!("Interpolation on \"{masked}\""));
                 self.branches(node, inner);
             }
@@ -105,8 +116,12 @@ impl Writer<'_> {
         match &node.event {
             Some(Event::NotFound(key)) => self.line(depth, &format!("No such key: \"{key}\"")),
             Some(Event::Found { key, value, .. }) => self.found(key, value, "", depth),
-            Some(Event::FoundInOverrides(key, value)) => self.found(key, value, " in overrides", depth),
-            Some(Event::FoundInDefaults(key, value)) => self.found(key, value, " in defaults", depth),
+            Some(Event::FoundInOverrides(key, value)) => {
+                self.found(key, value, " in overrides", depth)
+            }
+            Some(Event::FoundInDefaults(key, value)) => {
+                self.found(key, value, " in defaults", depth)
+            }
             _ => {}
         }
         self.texts(node, depth);
@@ -120,25 +135,30 @@ impl Writer<'_> {
     }
 
     fn texts(&mut self, node: &Node, depth: usize) {
-        node.texts.iter().for_each(|text| self.line(depth, text));
+        node.texts.iter().for_each(|text| self.line(depth, &text.shown(&self.shown)));
     }
 
-    /// A value over several lines: lists and hashes with a line for each element, all else as Ruby inspects it.
+    /// A value over several lines: lists and hashes with a line for each element, all else as Ruby
+    /// inspects it.
     fn value(&mut self, value: &Value, depth: usize) {
         let shown = self.shown;
-        match &value.data {
-            _ if self.hidden => self.out.push_str(REDACTED),
-            _ if value.is_secret() && !self.shown.reveal => self.out.push_str(DECRYPTED),
+        let mark = shown.mark_for(value.secrecy());
+        if let Some(mark) = if self.hidden { Some(REDACTED) } else { mark } {
+            return self.out.push_str(mark);
+        }
+        match value.data() {
             Data::Hash(hash) => self.hash(hash, depth),
             Data::Array(items) => {
                 self.out.push('[');
-                for (n, item) in items.iter().enumerate().take_while(|_| shown.is_wanted()) {
+                for (n, item) in items.iter().enumerate().take_while(|_| !shown.is_cancelled()) {
                     self.element(n, depth);
                     self.value(item, depth + 1);
                 }
                 self.close(']', items.is_empty(), depth);
             }
-            Data::String(text) if self.shown.mask_encrypted => inspect(&Data::String(masked(text).into()), &mut self.out),
+            Data::String(text) if self.shown.mask_encrypted => {
+                inspect(&Data::String(masked(text).into()), &mut self.out)
+            }
             other => inspect(other, &mut self.out),
         }
     }
@@ -146,9 +166,9 @@ impl Writer<'_> {
     fn hash(&mut self, hash: &Hash, depth: usize) {
         let shown = self.shown;
         self.out.push('{');
-        for (n, (key, member)) in hash.iter().enumerate().take_while(|_| shown.is_wanted()) {
+        for (n, (key, member)) in hash.iter().enumerate().take_while(|_| !shown.is_cancelled()) {
             self.element(n, depth);
-            self.value(&Value::new(key.0.clone(), None), depth + 1);
+            self.value(&key.to_value(None), depth + 1);
             self.out.push_str(" => ");
             self.value(&member.value, depth + 1);
         }

@@ -8,7 +8,7 @@ use crate::hiera::interpolation::{Token, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::{Piece, variable_name};
 use crate::hiera::scope::{Scope, Variable};
-use crate::hiera::value::{Data, Value};
+use crate::puppet::value::{Data, Value};
 
 /// The outcome of evaluating a template that may name variables only.
 #[derive(Clone)]
@@ -36,7 +36,8 @@ pub(super) struct Variables<'a> {
     pub(super) local: Option<(&'a str, &'a Value)>,
     /// Whether they are those of Hiera 3.
     pub(super) classic: bool,
-    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics 0.1 and 1.13.
+    /// Whether an undefined one makes Puppet fail; otherwise it is an empty text. Source: semantics
+    /// 0.1 and 1.13.
     pub(super) undefined_fails: bool,
 }
 
@@ -48,7 +49,7 @@ impl Variables<'_> {
 
     /// Looks for errors in all strings of a value, keys included.
     pub(super) fn check(&self, value: &Value) -> Result<(), LookupError> {
-        match &value.data {
+        match value.data() {
             Data::String(text) => self.evaluate(text).map(drop),
             Data::Array(items) => items.iter().try_for_each(|item| self.check(item)),
             Data::Hash(hash) => hash.iter().try_for_each(|(key, member)| {
@@ -59,7 +60,8 @@ impl Variables<'_> {
         }
     }
 
-    /// `open` are the variables in whose values `text` was found: a value that holds tokens is replaced again.
+    /// `open` are the variables in whose values `text` was found: a value that holds tokens is
+    /// replaced again.
     fn evaluate_within(&self, text: &str, open: &mut Vec<Frame>) -> Result<Evaluated, LookupError> {
         let found = tokens(text);
         if found.is_empty() {
@@ -76,13 +78,22 @@ impl Variables<'_> {
                 TokenKind::Empty => continue,
                 TokenKind::Variable { key, .. } => key,
                 TokenKind::Call { .. } => return Err(LookupError::config(METHOD_SYNTAX)),
-                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), None)),
+                TokenKind::Malformed => {
+                    return Err(LookupError::new(
+                        LookupErrorKind::TokenSyntax(text.to_owned()),
+                        None,
+                    ));
+                }
             };
             match self.value_of(&key)? {
                 Variable::Known(value) => {
-                    let frame = Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
+                    let frame =
+                        Frame { text: format!("scope:{}", key.text).into(), asked_by: None };
                     if open.iter().any(|known| known.text == frame.text) {
-                        return Err(LookupError::new(LookupErrorKind::Recursion { frames: open.clone(), again: frame }, None));
+                        return Err(LookupError::new(
+                            LookupErrorKind::Recursion { frames: open.clone(), again: frame },
+                            None,
+                        ));
                     }
                     open.push(frame);
                     let again = self.evaluate_within(&value.to_text(), open)?;
@@ -130,7 +141,9 @@ impl Variables<'_> {
     pub(super) fn named(&self, text: &str) -> Result<Variable, LookupError> {
         match LookupKey::parse(text) {
             Ok(key) => self.value_of(&key),
-            Err(_) => Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None)),
+            Err(_) => {
+                Err(LookupError::new(LookupErrorKind::TokenSyntax("mapped_path[0]".into()), None))
+            }
         }
     }
 }

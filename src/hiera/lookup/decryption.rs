@@ -1,13 +1,13 @@
 //! The lookup's half of eyaml: which texts are decrypted with which keys, and how that can fail.
 
 use super::Resolver;
-use crate::hiera::base64;
 use crate::hiera::config::Level;
 use crate::hiera::error::{LookupError, LookupErrorKind, Undecryptable};
 use crate::hiera::eyaml::{Decryptor, EncryptedPart, KeyPair, is_attempted, parts};
 use crate::hiera::hierarchy::options_of;
-use crate::hiera::value::{Data, Hash, Key, Member, Value};
-use crate::text::{FilePath, Span};
+use crate::puppet::ruby::base64;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::text::FilePath;
 
 /// Where the value being decrypted was found; errors name it.
 pub(super) struct Found<'a> {
@@ -20,10 +20,11 @@ pub(super) struct Found<'a> {
 }
 
 impl Resolver<'_> {
-    /// The value with its encrypted strings decrypted; as it is where nothing may be decrypted. Keys of hashes stay.
+    /// The value with its encrypted strings decrypted; as it is where nothing may be decrypted.
+    /// Keys of hashes stay.
     ///
-    /// Errors: [`LookupErrorKind::Decryption`], and Ruby's error for a scheme whose plug-in is not there. For an editor such a part
-    /// stays as it is: the fleet may have the plug-in.
+    /// Errors: [`LookupErrorKind::Decryption`], and Ruby's error for a scheme whose plug-in is not
+    /// there. For an editor such a part stays as it is: the fleet may have the plug-in.
     pub(super) fn decrypted(&self, value: &Value, found: &Found<'_>) -> Result<Value, LookupError> {
         match self.ctx.decryptor {
             Some(decryptor) => self.decrypted_by(decryptor, value, found),
@@ -31,13 +32,20 @@ impl Resolver<'_> {
         }
     }
 
-    fn decrypted_by(&self, decryptor: &dyn Decryptor, value: &Value, found: &Found<'_>) -> Result<Value, LookupError> {
-        match &value.data {
-            Data::String(text) if is_attempted(text) => self.decrypted_text(decryptor, text, value.origin, found),
+    fn decrypted_by(
+        &self,
+        decryptor: &dyn Decryptor,
+        value: &Value,
+        found: &Found<'_>,
+    ) -> Result<Value, LookupError> {
+        match value.data() {
+            Data::String(text) if is_attempted(text) => {
+                self.decrypted_text(decryptor, text, value.provenance(), found)
+            }
             Data::Array(items) => {
                 let items: Result<Vec<Value>, LookupError> =
                     items.iter().map(|item| self.decrypted_by(decryptor, item, found)).collect();
-                Ok(Value::array(items?, value.origin))
+                Ok(Value::array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
                 let member = |(key, member): (&Key, &Member)| {
@@ -45,7 +53,7 @@ impl Resolver<'_> {
                     Ok((key.clone(), Member { key_origin: member.key_origin, value }))
                 };
                 let members: Result<Hash, LookupError> = hash.iter().map(member).collect();
-                Ok(Value::hash(members?, value.origin))
+                Ok(Value::hash(members?, value.provenance()))
             }
             _ => Ok(value.clone()),
         }
@@ -55,9 +63,10 @@ impl Resolver<'_> {
         &self,
         decryptor: &dyn Decryptor,
         text: &str,
-        origin: Option<Span>,
+        from_file: Provenance,
         found: &Found<'_>,
     ) -> Result<Value, LookupError> {
+        let origin = from_file.origin();
         let encrypted = parts(text);
         let mut plain: Vec<u8> = Vec::with_capacity(text.len());
         let mut from = 0;
@@ -82,8 +91,8 @@ impl Resolver<'_> {
             Ok(text) => Data::String(text.into()),
             Err(error) => Data::Binary(error.into_bytes().into()),
         };
-        let value = Value::new(data, origin);
-        Ok(if any { value.into_secret() } else { value })
+        let from = if any { Provenance::decrypted(origin) } else { from_file };
+        Ok(Value::new(data, from))
     }
 
     fn decrypted_part(
@@ -100,8 +109,8 @@ impl Resolver<'_> {
             let file = format!("hiera/backend/eyaml/encryptors/{}", scheme.to_ascii_lowercase());
             return Err(LookupError::crash(format!("cannot load such file -- {file}")));
         }
-        let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
-        let options = options_of(found.level, self.ctx.scope, profile)?;
+        let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
+        let options = options_of(found.level, self.ctx.scope, puppet)?;
         let keys = KeyPair::from_options(&options).map_err(error)?;
         decryptor.decrypt(&base64::decode(part.body), &keys).map_err(error)
     }

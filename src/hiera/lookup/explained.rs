@@ -1,33 +1,38 @@
-//! Recording the tree of [`explain`](crate::hiera::explain) while a lookup runs. Without an explainer all of this is nothing.
+//! Recording the tree of [`explain`](crate::hiera::explain) while a lookup runs. Without an
+//! explainer all of this is nothing.
 
 use std::sync::Arc;
 
 use super::{Invocation, Resolver, Strategy, is_reserved};
 use crate::hiera::config::{Layer, Version};
-use crate::hiera::convert::quote::puppet_quote;
 use crate::hiera::dig::{Dug, dig, dig_watched};
 use crate::hiera::error::LookupError;
-use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject};
-use crate::hiera::hierarchy::{Location, Place};
+use crate::hiera::explain::{Event, Explainer, Explanation, Kind, Node, Subject, Text};
+use crate::hiera::hierarchy::located::{Location, Place};
 use crate::hiera::key::LookupKey;
-use crate::hiera::lookup_options::ConvertTo;
 use crate::hiera::merge::fold;
 use crate::hiera::pattern::conditions;
 use crate::hiera::request::LookupRequest;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
-use crate::hiera::types;
-use crate::hiera::value::{Data, Value, float_text};
-use crate::hiera::wanted::Wanted;
+use crate::puppet::convert::ConvertTo;
+use crate::puppet::convert::quote::puppet_quote;
+use crate::puppet::print::PrintOptions;
+use crate::puppet::value::{Data, Value, float_text};
+use crate::text::CancelToken;
 
 impl Resolver<'_> {
     /// Answers a request and tells how.
     ///
-    /// What this resolver has assembled before is not told again, as `puppet lookup` tells it once: a new one tells all.
-    /// The message of what Puppet calls a lookup error is the last of the tree's own texts, as is that nothing was found;
-    /// any other error Puppet does not explain.
+    /// What this resolver has assembled before is not told again, as `puppet lookup` tells it once:
+    /// a new one tells all. The message of what Puppet calls a lookup error is the last of the
+    /// tree's own texts, as is that nothing was found; any other error Puppet does not explain.
     pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
-        let mut inv = Invocation { explainer: Some(Box::new(Explainer::new())), tells_story: true, ..Invocation::default() };
+        let mut inv = Invocation {
+            explainer: Some(Box::new(Explainer::new())),
+            tells_story: true,
+            ..Invocation::default()
+        };
         let answer = self.answer_by(request, &mut |resolver, key, merge| {
             inv.module = key.module().map(Into::into);
             let found = match subject {
@@ -40,13 +45,15 @@ impl Resolver<'_> {
                     None
                 }
                 // Of options there is no value; to Puppet that is one.
-                Subject::Options => resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?,
+                Subject::Options => {
+                    resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?
+                }
             };
             Ok(found.map(|value| (value, std::mem::take(&mut inv.unapplied_conversions))))
         });
         match &answer {
             Ok(None) => inv.say(|| request.not_found_message()),
-            Err(error) if error.is_lookup_error() => inv.say(|| error.to_string()),
+            Err(error) if error.is_lookup_error() => inv.fail(error),
             _ => {}
         }
         let tree = inv.explainer.take().expect("every part gives it back").finish();
@@ -57,14 +64,15 @@ impl Resolver<'_> {
     fn explain_options(&self, inv: &mut Invocation, key: &LookupKey) -> Result<(), LookupError> {
         let layers = super::layers_of(key);
         let (root, frame) = (super::LOOKUP_OPTIONS, super::options::frame());
-        inv.fold(&Strategy::Hash, 3, self.ctx.wanted, &mut |inv, n| match layers.get(n) {
+        inv.fold(&Strategy::Hash, 3, self.ctx.cancel, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, root, &frame, &Strategy::Hash),
             None => Ok(None),
         })?;
         Ok(())
     }
 
-    /// The node of a layer; `None` where Puppet has none, because there is no layer or its config cannot be loaded.
+    /// The node of a layer; `None` where Puppet has none, because there is no layer or its config
+    /// cannot be loaded.
     pub(super) fn provider(&self, layer: &Layer) -> Option<Kind> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
@@ -101,7 +109,11 @@ type Next<'a> = dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, Looku
 
 impl Invocation {
     /// Runs `inner` as a part of the search.
-    pub(super) fn within<T>(&mut self, kind: impl FnOnce() -> Kind, inner: impl FnOnce(&mut Invocation) -> T) -> T {
+    pub(super) fn within<T>(
+        &mut self,
+        kind: impl FnOnce() -> Kind,
+        inner: impl FnOnce(&mut Invocation) -> T,
+    ) -> T {
         let Some(explainer) = &mut self.explainer else { return inner(self) };
         explainer.push(kind());
         let result = inner(self);
@@ -121,7 +133,14 @@ impl Invocation {
     /// Says something else about the part that is being searched.
     pub(super) fn say(&mut self, text: impl FnOnce() -> String) {
         if let Some(node) = self.node() {
-            node.texts.push(text());
+            node.texts.push(Text::Remark(text()));
+        }
+    }
+
+    /// Says beside the part that is searched that the whole search failed.
+    fn fail(&mut self, error: &LookupError) {
+        if let Some(node) = self.node() {
+            node.texts.push(Text::Failure(error.clone()));
         }
     }
 
@@ -134,16 +153,17 @@ impl Invocation {
         &mut self,
         strategy: &Strategy,
         variants: usize,
-        wanted: &Wanted,
+        cancel: &CancelToken,
         next: &mut Next<'_>,
     ) -> Result<Option<Value>, LookupError> {
         if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
-            return fold(strategy, variants, wanted, &mut |n| next(self, n));
+            return fold(strategy, variants, cancel, &mut |n| next(self, n));
         }
         self.within(
             || Kind::Merge(strategy.clone()),
             |inv| {
-                let merged = fold::<LookupError>(strategy, variants, wanted, &mut |n| next(inv, n))?;
+                let merged =
+                    fold::<LookupError>(strategy, variants, cancel, &mut |n| next(inv, n))?;
                 if let Some(value) = &merged {
                     inv.happened(|| Event::Result(value.clone()));
                 }
@@ -153,7 +173,11 @@ impl Invocation {
     }
 
     /// Digs the subkeys of `key` out of a value, told one by one.
-    pub(super) fn dig(&mut self, value: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
+    pub(super) fn dig(
+        &mut self,
+        value: &Value,
+        key: &LookupKey,
+    ) -> Result<Option<Value>, LookupError> {
         if self.explainer.is_none() || key.subkeys.is_empty() {
             return dig(value, key);
         }
@@ -166,7 +190,11 @@ impl Invocation {
                         |inv| {
                             let key: Arc<str> = segment.to_string().into();
                             match found {
-                                Dug::Part(value) => inv.happened(|| Event::Found { key, value: value.clone(), at: value.origin }),
+                                Dug::Part(value) => inv.happened(|| Event::Found {
+                                    key,
+                                    value: value.clone(),
+                                    at: value.origin,
+                                }),
                                 Dug::Missing => inv.happened(|| Event::NotFound(key)),
                                 Dug::Mismatch => {}
                             }
@@ -188,11 +216,19 @@ impl Invocation {
             Outcome::Undetermined { variables, candidates } => {
                 self.say(|| format!("Depends on {}", variables.join(", ")));
                 for candidate in candidates {
-                    self.say(|| format!("{} sets the key where {}", candidate.path, conditions(&candidate.when)));
+                    self.say(|| {
+                        format!(
+                            "{} sets the key where {}",
+                            candidate.path,
+                            conditions(&candidate.when)
+                        )
+                    });
                 }
             }
             Outcome::Opaque(backend) => {
-                self.say(|| format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name));
+                self.say(|| {
+                    format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name)
+                });
             }
             Outcome::NotReached { .. } | Outcome::Failed(_) => {}
         }
@@ -201,9 +237,12 @@ impl Invocation {
     /// Says that a conversion is applied.
     pub(super) fn explain_conversion(&mut self, convert_to: &ConvertTo) {
         self.say(|| {
-            let type_text = types::parse(&convert_to.type_text).map_or(convert_to.type_text.clone(), |parsed| parsed.to_string());
-            let arguments = std::iter::once(type_text).chain(convert_to.arguments.iter().map(in_puppets_language));
-            format!("Applying convert_to lookup_option with arguments [{}]", arguments.collect::<Vec<_>>().join(", "))
+            let arguments = std::iter::once(convert_to.type_shown())
+                .chain(convert_to.arguments.iter().map(in_puppets_language));
+            format!(
+                "Applying convert_to lookup_option with arguments [{}]",
+                arguments.collect::<Vec<_>>().join(", ")
+            )
         });
     }
 }
@@ -220,14 +259,19 @@ pub(super) fn location_kind(location: &Location) -> Option<Kind> {
 
 /// A value as Puppet's language writes it.
 fn in_puppets_language(value: &Value) -> String {
-    match &value.data {
+    if let Some(mark) = PrintOptions::default().mark_for(value.secrecy()) {
+        return mark.to_owned();
+    }
+    match value.data() {
         Data::Null => "undef".into(),
         Data::String(text) => puppet_quote(text),
         Data::Float(number) => float_text(*number),
-        Data::Array(items) => format!("[{}]", items.iter().map(in_puppets_language).collect::<Vec<_>>().join(", ")),
+        Data::Array(items) => {
+            format!("[{}]", items.iter().map(in_puppets_language).collect::<Vec<_>>().join(", "))
+        }
         Data::Hash(hash) => {
-            let member = |(key, member): (&crate::hiera::Key, &crate::hiera::Member)| {
-                let key = in_puppets_language(&Value::new(key.0.clone(), None));
+            let member = |(key, member): (&crate::puppet::Key, &crate::puppet::Member)| {
+                let key = in_puppets_language(&key.to_value(None));
                 format!("{key} => {}", in_puppets_language(&member.value))
             };
             format!("{{{}}}", hash.iter().map(member).collect::<Vec<_>>().join(", "))

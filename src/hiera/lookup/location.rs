@@ -1,19 +1,22 @@
-//! Asking one location for a root key: the file, its member, and all that Puppet refuses about them.
+//! Asking one location for a root key: the file, its member, and all that Puppet refuses about
+//! them.
 
 use super::decryption::Found;
-use super::{Invocation, LOOKUP_OPTIONS, Resolver, Strict};
+use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{Backend, BackendKind, Layer, Level, Reader};
-use crate::hiera::data::{DataFile, ProblemKind};
+use crate::hiera::data::{DataFile, ProblemKind, Refusal};
 use crate::hiera::error::{LookupError, LookupErrorKind};
-use crate::hiera::hierarchy::{CandidateFile, LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::CandidateFile;
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::resolution::{Outcome, Unsettled};
-use crate::hiera::types;
-use crate::hiera::value::{Member, Value};
+use crate::puppet::Strict;
+use crate::puppet::types;
+use crate::puppet::value::{Member, Value};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
-    /// Of indexed files the only ones that need be looked into for a root key; `None` for any. Puppet looks into all of them, and fails for a
-    /// broken one.
+    /// Of indexed files the only ones that need be looked into for a root key; `None` for any.
+    /// Puppet looks into all of them, and fails for a broken one.
     pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
         let sources = self.ctx.sources;
         // Of an empty one a backend may say that it is none.
@@ -21,7 +24,8 @@ impl Resolver<'_> {
         are_enough.then(|| sources.files_defining(root))
     }
 
-    /// What a location has under a root key; indexed files that are not among those `defining` it, if these are known, have nothing.
+    /// What a location has under a root key; indexed files that are not among those `defining` it,
+    /// if these are known, have nothing.
     pub(super) fn ask(
         &self,
         inv: &mut Invocation,
@@ -31,7 +35,7 @@ impl Resolver<'_> {
         root: &str,
         defining: Option<&[FilePath]>,
     ) -> Result<Outcome, LookupError> {
-        self.go_on()?;
+        self.check_cancelled()?;
         let level = &located.level;
         if !self.ctx.tolerant
             && !matches!(location.place, Place::File { exists: false, .. } | Place::NoMatch { .. })
@@ -46,18 +50,26 @@ impl Resolver<'_> {
         }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
-            Place::File { path, exists: false } => return Ok(Outcome::NoSuchFile(path.to_string())),
+            Place::File { path, exists: false } => {
+                return Ok(Outcome::NoSuchFile(path.to_string()));
+            }
             Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
             Place::Undetermined(undetermined) => {
                 let candidates: Vec<Unsettled> = match level.backend.reader() {
                     Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
                         let candidates = undetermined.candidates_with(root, self.ctx.sources);
-                        candidates.iter().filter_map(|candidate| self.defines(candidate, root, reader)).collect()
+                        candidates
+                            .iter()
+                            .filter_map(|candidate| self.defines(candidate, root, reader))
+                            .collect()
                     }
                     _ => Vec::new(),
                 };
                 inv.unsettled.extend(candidates.iter().cloned());
-                return Ok(Outcome::Undetermined { variables: undetermined.variables.clone(), candidates });
+                return Ok(Outcome::Undetermined {
+                    variables: undetermined.variables.clone(),
+                    candidates,
+                });
             }
             Place::Uri(_) | Place::Nowhere => {
                 inv.reads.opaque.insert(level.backend.name.to_string());
@@ -69,7 +81,8 @@ impl Resolver<'_> {
             return Ok(Outcome::Opaque(level.backend.clone()));
         };
         if root.is_empty() && reader == Reader::Eyaml {
-            let message = "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
+            let message =
+                "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
         }
         if location.is_indexed && defining.is_some_and(|defining| !is_among(defining, path)) {
@@ -85,11 +98,15 @@ impl Resolver<'_> {
         if !self.ctx.tolerant && data.is_no_hash() {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
-        let Some(member) = self.member(&data, layer, level, root)? else { return Ok(Outcome::NoSuchKey(path.clone())) };
+        let Some(member) = self.member(&data, layer, level, root)? else {
+            return Ok(Outcome::NoSuchKey(path.clone()));
+        };
         let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
         let illegal = |value: &Value| {
-            // Functions of levels of version 3, which is the global layer's alone, are called by others of Puppet's.
-            let version = if *layer == Layer::Global && level.extension.is_some() { "v3_" } else { "" };
+            // Functions of levels of version 3, which is the global layer's alone, are called by
+            // others of Puppet's.
+            let version =
+                if *layer == Layer::Global && level.extension.is_some() { "v3_" } else { "" };
             let Backend { kind, name, .. } = &level.backend;
             let kind = LookupErrorKind::IllegalValue {
                 key: root.to_owned(),
@@ -100,16 +117,23 @@ impl Resolver<'_> {
             };
             Err(LookupError::new(kind, member.value.origin).about(value))
         };
-        // A data_hash function returns values with tokens, a lookup_key function replaces them itself.
+        // A data_hash function returns values with tokens, a lookup_key function replaces them
+        // itself.
         if level.backend.kind == BackendKind::DataHash && is_illegal(&member.value) {
             return illegal(&member.value);
         }
         let value = match reader {
-            Reader::Eyaml => self.decrypted(&member.value, &Found { level, path, root })?,
+            Reader::Eyaml => {
+                let value = self.decrypted(&member.value, &Found { level, path, root })?;
+                inv.meet(value.secrecy_of_parts());
+                value
+            }
             Reader::Yaml | Reader::Json | Reader::Hocon => member.value.clone(),
         };
         let value = match level.backend.kind {
-            BackendKind::LookupKey if inv.explainer.is_some() => self.interpolate_once(inv, location, root, &value)?,
+            BackendKind::LookupKey if inv.explainer.is_some() => {
+                self.interpolate_once(inv, location, root, &value)?
+            }
             _ => self.interpolate(inv, &value)?,
         };
         if level.backend.kind == BackendKind::LookupKey && is_illegal(&value) {
@@ -140,25 +164,33 @@ impl Resolver<'_> {
         }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
         let member = data.get(root)?;
-        Some(Unsettled { key: root.into(), path: candidate.path.clone(), span: member.key_origin, when: candidate.when.clone() })
+        Some(Unsettled {
+            key: root.into(),
+            path: candidate.path.clone(),
+            span: member.key_origin,
+            when: candidate.when.clone(),
+        })
     }
 
     /// Fails as Puppet does for a file that it cannot use, unless this is for an editor.
-    pub(super) fn check_file(&self, path: &FilePath, reader: Reader, data: &DataFile) -> Result<(), LookupError> {
+    pub(super) fn check_file(
+        &self,
+        path: &FilePath,
+        reader: Reader,
+        data: &DataFile,
+    ) -> Result<(), LookupError> {
         if self.ctx.tolerant {
             return Ok(());
         }
-        let error = |message: String| Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None));
-        if let Some(message) = data.refused() {
-            if message == "stack level too deep" {
-                return Err(LookupError::crash(message.to_owned()));
-            }
-            // Puppet names the file only for what YAML's own reader says.
-            const NAMELESS: [&str; 6] =
-                ["Unknown alias", "invalid value for ", "can't convert ", "can't modify frozen ", "undefined method ", "`@"];
-            let nameless = NAMELESS.iter().any(|start| message.starts_with(start));
-            let place = if nameless { String::new() } else { format!("({path}): ") };
-            return error(format!("Unable to parse {place}{message}"));
+        let error = |message: String| {
+            Err(LookupError::new(LookupErrorKind::File { path: path.clone(), message }, None))
+        };
+        if let Some(refusal) = data.refused() {
+            return match refusal {
+                Refusal::Cycle => Err(LookupError::crash(refusal.to_string())),
+                _ if refusal.names_file() => error(format!("Unable to parse ({path}): {refusal}")),
+                _ => error(format!("Unable to parse {refusal}")),
+            };
         }
         for problem in data.problems() {
             let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
@@ -167,7 +199,7 @@ impl Resolver<'_> {
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"
                 ));
             }
-            if !empty && self.ctx.profile.strict == Strict::Error {
+            if !empty && self.ctx.puppet.strict == Strict::Error {
                 return error(format!("{path}: file does not contain a valid yaml hash"));
             }
         }
@@ -186,8 +218,11 @@ impl Resolver<'_> {
             if !self.ctx.tolerant
                 && let Some(key) = data.keys().find(|key| key.as_str().is_none())
             {
-                let class = Value::new(key.0.clone(), None).class_name();
-                return Err(LookupError::crash(format!("undefined method `start_with?' for {}:{class}", key.to_text())));
+                let class = key.to_value(None).class_name();
+                return Err(LookupError::crash(format!(
+                    "undefined method `start_with?' for {}:{class}",
+                    key.to_text()
+                )));
             }
             if !counts_in(layer, root) {
                 return Ok(None);
@@ -203,8 +238,10 @@ pub(super) fn is_among(files: &[FilePath], path: &FilePath) -> bool {
     if files.len() <= FEW { files.contains(path) } else { files.binary_search(path).is_ok() }
 }
 
-/// Whether a root key counts in a layer's data hashes: in a module's only those of its own namespace do. Source: semantics 2.3.
+/// Whether a root key counts in a layer's data hashes: in a module's only those of its own
+/// namespace do. Source: semantics 2.3.
 pub(super) fn counts_in(layer: &Layer, root: &str) -> bool {
     let Layer::Module(module) = layer else { return true };
-    root == LOOKUP_OPTIONS || root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
+    root == LOOKUP_OPTIONS
+        || root.strip_prefix(&**module).is_some_and(|rest| rest.starts_with("::"))
 }

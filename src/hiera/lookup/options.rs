@@ -1,4 +1,5 @@
-//! The lookup's half of `lookup_options`: assembling them from all layers, and what they say about one key.
+//! The lookup's half of `lookup_options`: assembling them from all layers, and what they say about
+//! one key.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,19 +12,29 @@ use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::MergeSource;
-use crate::hiera::value::{Data, Value};
+use crate::puppet::value::{Data, Value};
 
 impl Resolver<'_> {
-    pub(super) fn choose(&self, inv: &mut Invocation, key: &LookupKey, merge: Option<&Strategy>) -> Result<Choice, LookupError> {
+    pub(super) fn choose(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        merge: Option<&Strategy>,
+    ) -> Result<Choice, LookupError> {
         let mut choice = Choice::default();
         if is_reserved(&key.text) {
             return Ok(choice);
         }
         let Segment::Name(root) = &key.root else {
-            return Err(LookupError::crash(format!("undefined method `index' for {}:Integer", key.root)));
+            return Err(LookupError::crash(format!(
+                "undefined method `index' for {}:Integer",
+                key.root
+            )));
         };
         let options = self.options(inv, key.module())?;
-        if let Some(entry) = Result::as_ref(&options).map_err(Clone::clone)?.entry(root) {
+        let options = Result::as_ref(&options).map_err(Clone::clone)?;
+        inv.meet(options.secrecy());
+        if let Some(entry) = options.entry(root) {
             choice.convert_to = entry.convert_to();
             if merge.is_none() {
                 choice.merge = entry.merge().map(Option::unwrap_or_default);
@@ -41,9 +52,14 @@ impl Resolver<'_> {
     }
 
     /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
-    pub(super) fn options(&self, inv: &mut Invocation, module: Option<&str>) -> Result<Options, LookupError> {
+    pub(super) fn options(
+        &self,
+        inv: &mut Invocation,
+        module: Option<&str>,
+    ) -> Result<Options, LookupError> {
         let module: Option<Arc<str>> = module.map(Into::into);
-        // Those of the key that was asked for, and those for keys of no module, are known before any layer is read.
+        // Those of the key that was asked for, and those for keys of no module, are known before
+        // any layer is read.
         let global_only = inv.reading.is_confined && module.is_some() && module != inv.module;
         let wanted = OptionsOf { module, global_only };
         if let Some(known) = self.options.borrow().get(&wanted) {
@@ -57,14 +73,18 @@ impl Resolver<'_> {
         };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
         let assembled = meta.within(node, |meta| {
-            if let Some(first) = meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS) {
+            if let Some(first) = meta.stack.iter().position(|frame| &*frame.text == LOOKUP_OPTIONS)
+            {
                 let frames = meta.stack[first..].to_vec();
-                return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame() }, None));
+                return Err(LookupError::new(
+                    LookupErrorKind::Recursion { frames, again: frame() },
+                    None,
+                ));
             }
             self.assemble_options(meta, &wanted)
         });
+        let assembled = Rc::new(assembled.map_err(|error| meta.guarded(error)));
         inv.explainer = meta.explainer;
-        let assembled = Rc::new(assembled);
         // What an error says depends on the lookups in progress.
         if assembled.is_ok() || inv.stack.is_empty() {
             self.options.borrow_mut().insert(wanted, assembled.clone());
@@ -73,7 +93,11 @@ impl Resolver<'_> {
     }
 
     /// Global options over the environment's, and those over the module's.
-    fn assemble_options(&self, inv: &mut Invocation, wanted: &OptionsOf) -> Result<LookupOptions, LookupError> {
+    fn assemble_options(
+        &self,
+        inv: &mut Invocation,
+        wanted: &OptionsOf,
+    ) -> Result<LookupOptions, LookupError> {
         if wanted.global_only {
             return Ok(LookupOptions::new(self.global_options(inv)?)?);
         }
@@ -84,18 +108,22 @@ impl Resolver<'_> {
         let none = OptionsOf { module: None, global_only: false };
         self.options.borrow_mut().entry(none).or_insert_with(|| Rc::new(Ok(of_none)));
         let layer = Layer::Module(module.clone());
-        let Some(own) = self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)? else {
+        let Some(own) =
+            self.search_layer(inv, &layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?
+        else {
             return Ok(LookupOptions::new(shared)?);
         };
-        if matches!(own.data, Data::Null) {
+        if matches!(own.data(), Data::Null) {
             return Ok(LookupOptions::default()); // a slip of Puppet's: a module's null takes all options away
         }
         check_layer_options(&own, &layer)?;
         let Some(shared) = shared else { return Ok(LookupOptions::new(Some(own))?) };
-        let sides = [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
-        let merged = inv.fold(&Strategy::Hash, 2, self.ctx.wanted, &mut |inv, n| {
+        let sides =
+            [("Global and Environment".to_owned(), shared), (format!("Module {module}"), own)];
+        let merged = inv.fold(&Strategy::Hash, 2, self.ctx.cancel, &mut |inv, n| {
             let (name, value) = &sides[n];
-            let found = || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
+            let found =
+                || Event::Found { key: LOOKUP_OPTIONS.into(), value: value.clone(), at: None };
             inv.within(|| Kind::Scope(name.clone()), |inv| inv.happened(found));
             Ok(Some(value.clone()))
         })?;
@@ -117,15 +145,26 @@ impl Resolver<'_> {
         if let Some(known) = &*self.shared_options.borrow() {
             return Ok(known.clone());
         }
-        let mut values = [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
-        let shared = fold::<LookupError>(&Strategy::Hash, 2, self.ctx.wanted, &mut |n| Ok(values[n].take()))?;
+        let mut values =
+            [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
+        let shared =
+            fold::<LookupError>(
+                &Strategy::Hash,
+                2,
+                self.ctx.cancel,
+                &mut |n| Ok(values[n].take()),
+            )?;
         *self.shared_options.borrow_mut() = Some(shared.clone());
         Ok(shared)
     }
 
-    fn options_of_layer(&self, inv: &mut Invocation, layer: &Layer) -> Result<Option<Value>, LookupError> {
+    fn options_of_layer(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+    ) -> Result<Option<Value>, LookupError> {
         let found = self.search_layer(inv, layer, LOOKUP_OPTIONS, &frame(), &Strategy::Hash)?;
-        let options = found.filter(|found| !matches!(found.data, Data::Null));
+        let options = found.filter(|found| !matches!(found.data(), Data::Null));
         if let Some(options) = &options {
             check_layer_options(options, layer)?;
         }

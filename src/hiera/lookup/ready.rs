@@ -1,6 +1,8 @@
-//! The way of lookups that tell no story: locations that can have nothing to say are passed over, and files are at hand.
+//! The way of lookups that tell no story: locations that can have nothing to say are passed over,
+//! and files are at hand.
 //!
-//! Answers what [`ask`](super::location) answers. Whatever is not plain (an error, an encrypted file) is left to it.
+//! Answers what [`ask`](super::location) answers. Whatever is not plain (an error, an encrypted
+//! file) is left to it.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -10,10 +12,10 @@ use super::{Invocation, Resolver};
 use crate::hiera::config::{BackendKind, Layer, Reader};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
-use crate::hiera::hierarchy::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::Outcome;
-use crate::hiera::value::Value;
+use crate::puppet::value::Value;
 
 /// The levels of a hierarchy, located, and what was found out of them for quick lookups.
 #[derive(Default)]
@@ -49,17 +51,20 @@ impl Resolver<'_> {
         root: &str,
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
-        let ready = levels.ready.get_or_init(|| levels.located.iter().map(|located| self.prepare(layer, located)).collect());
+        let ready = levels.ready.get_or_init(|| {
+            levels.located.iter().map(|located| self.prepare(layer, located)).collect()
+        });
         let counts = counts_in(layer, root);
-        fold::<LookupError>(merge, ready.len(), self.ctx.wanted, &mut |n| {
-            fold::<LookupError>(merge, ready[n].len(), self.ctx.wanted, &mut |m| match &ready[n][m] {
+        fold::<LookupError>(merge, ready.len(), self.ctx.cancel, &mut |n| {
+            fold::<LookupError>(merge, ready[n].len(), self.ctx.cancel, &mut |m| match &ready[n][m]
+            {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
                 Ready::Look(..) if !counts => Ok(None),
                 Ready::Look(number, data) => match data.get(root) {
                     None => Ok(None),
                     Some(member) if self.ctx.tolerant || member.value.is_legal() => {
-                        self.go_on()?;
+                        self.check_cancelled()?;
                         self.interpolate(inv, &member.value).map(Some)
                     }
                     Some(_) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
@@ -86,18 +91,28 @@ impl Resolver<'_> {
         // A glob that names nothing is no location to Puppet.
         let is_real = |location: &Location| !matches!(location.place, Place::NoMatch { .. });
         let real = located.locations.iter().enumerate().filter(|(_, location)| is_real(location));
-        real.map(|(number, _)| self.prepare_location(layer, located, number).unwrap_or(Ready::Ask(number))).collect()
+        real.map(|(number, _)| {
+            self.prepare_location(layer, located, number).unwrap_or(Ready::Ask(number))
+        })
+        .collect()
     }
 
     /// What is to be done for the location with this number; `None` when only asking tells.
-    fn prepare_location(&self, layer: &Layer, located: &LocatedLevel, number: usize) -> Option<Ready> {
+    fn prepare_location(
+        &self,
+        layer: &Layer,
+        located: &LocatedLevel,
+        number: usize,
+    ) -> Option<Ready> {
         let location = &located.locations[number];
         let level = &located.level;
         let exists = !matches!(location.place, Place::File { exists: false, .. });
         if exists && !self.ctx.tolerant && level.call_error().is_some() {
             return None;
         }
-        let Place::File { path, exists: true } = &location.place else { return Some(Ready::Nothing) };
+        let Place::File { path, exists: true } = &location.place else {
+            return Some(Ready::Nothing);
+        };
         let reader = match (level.backend.kind, level.backend.reader()) {
             (BackendKind::Hiera3, _) | (_, None) => return Some(Ready::Nothing),
             (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
@@ -109,7 +124,8 @@ impl Resolver<'_> {
             return Some(Ready::Nothing);
         }
         // In a module a key that is no string is a crash.
-        let is_plain = !matches!(layer, Layer::Module(_)) || data.keys().all(|key| key.as_str().is_some());
+        let is_plain =
+            !matches!(layer, Layer::Module(_)) || data.keys().all(|key| key.as_str().is_some());
         is_plain.then_some(Ready::Look(number, data))
     }
 }

@@ -7,21 +7,26 @@ use super::explained::location_kind;
 use super::location::is_among;
 use super::options;
 use super::ready::Levels;
-use super::{Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, Strict, enter, layers_of};
+use super::{
+    Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, enter, layers_of,
+};
 use crate::hiera::config::{HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
-use crate::hiera::hierarchy::{LocatedLayer, LocatedLevel, Location, Place, locate};
+use crate::hiera::hierarchy::locate;
+use crate::hiera::hierarchy::located::{LocatedLayer, LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Outcome;
 use crate::hiera::sources::ModuleLayer;
-use crate::hiera::value::{Data, Value};
+use crate::puppet::Strict;
+use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
 impl Resolver<'_> {
-    /// The value of a key through all layers and, where they have none, the module's default hierarchy.
+    /// The value of a key through all layers and, where they have none, the module's default
+    /// hierarchy.
     pub(super) fn search(
         &self,
         inv: &mut Invocation,
@@ -38,7 +43,7 @@ impl Resolver<'_> {
         }
         let layers = layers_of(key);
         // The layers are always three to Puppet, whether or not a module is asked.
-        let found = inv.fold(merge, 3, self.ctx.wanted, &mut |inv, n| match layers.get(n) {
+        let found = inv.fold(merge, 3, self.ctx.cancel, &mut |inv, n| match layers.get(n) {
             Some(layer) => self.search_layer(inv, layer, &root, &frame, merge),
             None => Ok(None),
         })?;
@@ -73,14 +78,17 @@ impl Resolver<'_> {
             && *layer != Layer::Global
             && node.is_none()
         {
-            // The global layer's config is read within the check for recursion, the others' before it.
+            // The global layer's config is read within the check for recursion, the others' before
+            // it.
             return Err(error.clone());
         }
         let reading_before = inv.reading;
         inv.reading = self.reading(layer);
         let found = enter(inv, frame.clone(), |inv| {
             let levels = || Result::as_ref(&located).map_err(Clone::clone);
-            let Some(node) = node else { return self.search_levels(inv, layer, &levels()?.hierarchy, root, merge) };
+            let Some(node) = node else {
+                return self.search_levels(inv, layer, &levels()?.hierarchy, root, merge);
+            };
             inv.within(
                 || node,
                 |inv| {
@@ -100,12 +108,17 @@ impl Resolver<'_> {
         }
     }
 
-    /// How tokens in the data of a layer are read. A nested lookup that is confined stays in the global layer, so that nothing is inherited.
+    /// How tokens in the data of a layer are read. A nested lookup that is confined stays in the
+    /// global layer, so that nothing is inherited.
     fn reading(&self, layer: &Layer) -> Reading {
-        let has_version =
-            |config: &Option<Arc<HieraConfig>>, version| config.as_ref().is_some_and(|config| config.version == version);
+        let has_version = |config: &Option<Arc<HieraConfig>>, version| {
+            config.as_ref().is_some_and(|config| config.version == version)
+        };
         let is_classic = *layer == Layer::Global && has_version(&self.ctx.global, Version::V3);
-        Reading { is_classic, is_confined: is_classic && !has_version(&self.ctx.environment, Version::V5) }
+        Reading {
+            is_classic,
+            is_confined: is_classic && !has_version(&self.ctx.environment, Version::V5),
+        }
     }
 
     fn search_levels(
@@ -121,11 +134,13 @@ impl Resolver<'_> {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
-        inv.fold(merge, levels.len(), self.ctx.wanted, &mut |inv, n| {
+        inv.fold(merge, levels.len(), self.ctx.cancel, &mut |inv, n| {
             let located = &levels[n];
             // A glob that names nothing is no location to Puppet; it is one to the steps.
-            let (real, empty): (Vec<&Location>, Vec<&Location>) =
-                located.locations.iter().partition(|location| !matches!(location.place, Place::NoMatch { .. }));
+            let (real, empty): (Vec<&Location>, Vec<&Location>) = located
+                .locations
+                .iter()
+                .partition(|location| !matches!(location.place, Place::NoMatch { .. }));
             for location in empty {
                 let outcome = self.ask(inv, layer, located, location, root, defining)?;
                 inv.step(layer, located, location, outcome);
@@ -133,7 +148,7 @@ impl Resolver<'_> {
             inv.within(
                 || Kind::Level(located.level.name.clone()),
                 |inv| {
-                    inv.fold(merge, real.len(), self.ctx.wanted, &mut |inv, n| {
+                    inv.fold(merge, real.len(), self.ctx.cancel, &mut |inv, n| {
                         self.search_location(inv, layer, located, real[n], root, defining)
                     })
                 },
@@ -162,10 +177,11 @@ impl Resolver<'_> {
             inv.explain_outcome(&outcome, root);
             Ok(outcome)
         };
-        let result: Result<Outcome, LookupError> = match if inv.explainer.is_some() { location_kind(location) } else { None } {
-            Some(node) => inv.within(|| node, ask),
-            None => ask(inv),
-        };
+        let result: Result<Outcome, LookupError> =
+            match if inv.explainer.is_some() { location_kind(location) } else { None } {
+                Some(node) => inv.within(|| node, ask),
+                None => ask(inv),
+            };
         let value = match &result {
             Ok(Outcome::Found { value, .. }) => Ok(Some(value.clone())),
             Ok(_) => Ok(None),
@@ -196,6 +212,7 @@ impl Resolver<'_> {
         let title = || Kind::Scope(format!("Searching default_hierarchy of module \"{module}\""));
         inv.within(title, |inv| {
             let options = self.default_options(inv, &layer, module, levels)?;
+            inv.meet(options.secrecy());
             let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
             inv.within(title, |inv| {
                 // Only what the default hierarchy itself says about merging counts in it.
@@ -222,9 +239,16 @@ impl Resolver<'_> {
         let title = || Kind::Scope(format!("Searching for \"{LOOKUP_OPTIONS}\""));
         let options = inv.within(title, |inv| {
             let recording = inv.steps.take();
-            let options = self.search_default_levels(inv, layer, levels, LOOKUP_OPTIONS, &options::frame(), &Strategy::Hash);
+            let options = self.search_default_levels(
+                inv,
+                layer,
+                levels,
+                LOOKUP_OPTIONS,
+                &options::frame(),
+                &Strategy::Hash,
+            );
             inv.steps = recording;
-            let options = options?.filter(|options| !matches!(options.data, Data::Null));
+            let options = options?.filter(|options| !matches!(options.data(), Data::Null));
             if let Some(options) = &options {
                 check_layer_options(options, layer)?;
             }
@@ -272,7 +296,8 @@ impl Resolver<'_> {
         located
     }
 
-    /// Puppet locates all levels of a config when the first is needed, so an error in one hits the others.
+    /// Puppet locates all levels of a config when the first is needed, so an error in one hits the
+    /// others.
     fn locate(&self, layer: &Layer) -> Result<LocatedLayer, LookupError> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
@@ -283,7 +308,10 @@ impl Resolver<'_> {
             },
         };
         let Some(config) = config else {
-            return Ok(LocatedLayer { takes_part: *layer == Layer::Global, ..LocatedLayer::default() });
+            return Ok(LocatedLayer {
+                takes_part: *layer == Layer::Global,
+                ..LocatedLayer::default()
+            });
         };
         if let Some(message) = &config.refused
             && !self.ctx.tolerant
@@ -294,13 +322,15 @@ impl Resolver<'_> {
         if let Some(problem) = config.fatal()
             && !self.ctx.tolerant
         {
-            if config.may_be_passed_over() && self.ctx.profile.strict != Strict::Error {
+            if config.may_be_passed_over() && self.ctx.puppet.strict != Strict::Error {
                 return Ok(LocatedLayer::default());
             }
             return Err(config.refusal(problem));
         }
-        let profile = (!self.ctx.tolerant).then_some(self.ctx.profile);
-        let located = |levels: &[Arc<Level>]| locate(&config, levels, self.ctx.scope, self.ctx.sources, profile);
+        let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
+        let located = |levels: &[Arc<Level>]| {
+            locate(&config, levels, self.ctx.scope, self.ctx.sources, puppet)
+        };
         Ok(LocatedLayer {
             takes_part: true,
             hierarchy: located(&config.hierarchy)?.into(),

@@ -1,17 +1,29 @@
-//! What the story of a lookup needs beyond the lookup itself: the locations below the one that answered, and what could change the answer.
+//! What the story of a lookup needs beyond the lookup itself: the locations below the one that
+//! answered, and what could change the answer.
 
 use super::location::is_among;
 use super::{Invocation, Resolver, layers_of};
 use crate::hiera::config::Layer;
-use crate::hiera::hierarchy::{LocatedLevel, Location, Place};
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Outcome, Step, Unsettled};
 
 impl Invocation {
     /// Adds what happened at a location to the steps, if these are of the key that was asked for.
-    pub(super) fn step(&mut self, layer: &Layer, located: &LocatedLevel, location: &Location, outcome: Outcome) {
+    pub(super) fn step(
+        &mut self,
+        layer: &Layer,
+        located: &LocatedLevel,
+        location: &Location,
+        outcome: Outcome,
+    ) {
         if let Some(steps) = &mut self.steps {
-            steps.push(Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome });
+            steps.push(Step {
+                layer: layer.clone(),
+                level: located.level.clone(),
+                template: location.template.clone(),
+                outcome,
+            });
         }
     }
 }
@@ -19,13 +31,16 @@ impl Invocation {
 impl Resolver<'_> {
     /// Adds what the story leaves out: the locations below the one that answered.
     pub(super) fn add_unreached(&self, inv: &Invocation, key: &LookupKey, steps: &mut Vec<Step>) {
-        let located: Vec<_> = layers_of(key).into_iter().map(|layer| (self.located(&layer), layer)).collect();
+        let located: Vec<_> =
+            layers_of(key).into_iter().map(|layer| (self.located(&layer), layer)).collect();
         let root = key.root_text();
         let mut all = Vec::new();
         for (levels, layer) in &located {
             let Ok(levels) = &**levels else { return };
             let levels = levels.hierarchy.located.iter();
-            all.extend(levels.flat_map(|level| level.locations.iter().map(move |location| (layer, level, location))));
+            all.extend(levels.flat_map(|level| {
+                level.locations.iter().map(move |location| (layer, level, location))
+            }));
         }
         let defining = self.files_defining(inv, &root);
         let unreached = all.into_iter().skip(steps.len()).map(|(layer, located, location)| {
@@ -35,25 +50,37 @@ impl Resolver<'_> {
             };
             let data = path
                 .as_ref()
-                .filter(|path| !location.is_indexed || defining.is_none_or(|defining| is_among(defining, path)))
+                .filter(|path| {
+                    !location.is_indexed || defining.is_none_or(|defining| is_among(defining, path))
+                })
                 .zip(located.level.backend.reader())
                 .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
-            let member = data.as_ref().and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
+            let member = data
+                .as_ref()
+                .and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
             let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
             let outcome = Outcome::NotReached { path, shadowed };
-            Step { layer: layer.clone(), level: located.level.clone(), template: location.template.clone(), outcome }
+            Step {
+                layer: layer.clone(),
+                level: located.level.clone(),
+                template: location.template.clone(),
+                outcome,
+            }
         });
         steps.extend(unreached);
     }
 }
 
-/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say nothing new.
+/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say
+/// nothing new.
 ///
 /// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
 pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
     let is_seen = |file: &Unsettled| {
         steps.iter().any(|step| match &step.outcome {
-            Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => *path == file.path,
+            Outcome::Found { path, .. } | Outcome::NotReached { path: Some(path), .. } => {
+                *path == file.path
+            }
             _ => false,
         })
     };

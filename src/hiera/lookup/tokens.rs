@@ -1,13 +1,14 @@
 //! The lookup's half of interpolation: what takes each token's place.
 
-use super::{Invocation, MAX_TEXT, Resolver, Strict, enter};
+use super::{Invocation, MAX_TEXT, Resolver, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::variable_name;
 use crate::hiera::scope::Variable;
-use crate::hiera::value::{Data, Hash, Key, Member, Value};
+use crate::puppet::Strict;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::Span;
 
 /// The deepest value that an `alias` may insert: the next one could add as much again.
@@ -15,80 +16,114 @@ const MAX_ALIASED_DEPTH: u16 = 2_000;
 
 impl Resolver<'_> {
     /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
-    pub(super) fn interpolate(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
+    pub(super) fn interpolate(
+        &self,
+        inv: &mut Invocation,
+        value: &Value,
+    ) -> Result<Value, LookupError> {
         if !value.is_live() {
             return Ok(value.clone());
         }
-        self.go_on()?;
-        match &value.data {
+        self.check_cancelled()?;
+        match value.data() {
             Data::String(text) if value.is_secret() => {
-                // Neither errors nor the names of variables may tell what is in the text.
-                let unknown = inv.reads.unknown.clone();
-                let result = self.interpolate_string(inv, text, value.origin, true);
-                inv.reads.unknown = unknown;
-                result.map(Value::into_secret).map_err(LookupError::into_secret)
+                self.interpolate_secret(inv, text, value.provenance())
             }
-            Data::String(text) => self.interpolate_string(inv, text, value.origin, false),
+            Data::String(text) => self.interpolate_string(inv, text, value.provenance()),
             Data::Array(items) => {
-                let items: Result<Vec<Value>, LookupError> = items.iter().map(|item| self.interpolate(inv, item)).collect();
-                Ok(Value::array(items?, value.origin))
+                let items: Result<Vec<Value>, LookupError> =
+                    items.iter().map(|item| self.interpolate(inv, item)).collect();
+                Ok(Value::array(items?, value.provenance()))
             }
             Data::Hash(hash) => {
                 let mut out = Hash::with_capacity_and_hasher(hash.len(), Default::default());
-                let mut secret_key = false;
                 for (key, member) in hash.iter() {
-                    let key = match &key.0 {
-                        Data::String(text) if text.contains("%{") => {
-                            let key = self.interpolate_string(inv, text, member.key_origin, value.is_secret())?;
-                            secret_key |= key.holds_secret();
-                            Key(key.data)
+                    let key = match key.as_str().filter(|text| text.contains("%{")) {
+                        Some(_) => {
+                            Key::from(self.interpolate(inv, &key.to_value(member.key_origin))?)
                         }
-                        _ => key.clone(),
+                        None => key.clone(),
                     };
                     let value = self.interpolate(inv, &member.value)?;
                     out.insert(key, Member { key_origin: member.key_origin, value });
                 }
-                let hash = Value::hash(out, value.origin);
-                Ok(if secret_key { hash.into_secret() } else { hash })
+                Ok(Value::hash(out, value.provenance()))
             }
             _ => Ok(value.clone()),
         }
     }
 
-    /// `secret`: whether the text must not be shown.
+    /// Replaces the tokens of decrypted text: neither errors nor the names of variables and keys
+    /// that are recorded may tell what is in the text.
+    fn interpolate_secret(
+        &self,
+        inv: &mut Invocation,
+        text: &str,
+        from: Provenance,
+    ) -> Result<Value, LookupError> {
+        let reads = inv.reads.clone();
+        let result = self.interpolate_string(inv, text, from);
+        inv.reads = reads;
+        let marks = from.secrecy();
+        result.map(|value| value.into_secret(marks)).map_err(|error| error.into_secret(marks))
+    }
+
     fn interpolate_string(
         &self,
         inv: &mut Invocation,
         text: &str,
-        origin: Option<Span>,
-        secret: bool,
+        from: Provenance,
     ) -> Result<Value, LookupError> {
-        let node = || Kind::Interpolation { expression: text.into(), secret };
-        inv.within(node, |inv| self.replace_tokens(inv, text, origin))
+        let node = || Kind::Interpolation { expression: text.into(), secrecy: from.secrecy() };
+        inv.within(node, |inv| self.replace_tokens(inv, text, from))
     }
 
-    fn replace_tokens(&self, inv: &mut Invocation, text: &str, origin: Option<Span>) -> Result<Value, LookupError> {
+    fn replace_tokens(
+        &self,
+        inv: &mut Invocation,
+        text: &str,
+        written: Provenance,
+    ) -> Result<Value, LookupError> {
+        let origin = written.origin();
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
-        let mut secret = false;
+        let mut made_of = written;
         for token in tokens(text) {
             let range = token.range.as_usize();
             out.push_str(&text[from..range.start]);
             from = range.end;
             let (value, name) = match &token.kind {
                 TokenKind::Empty => continue,
-                TokenKind::Malformed => return Err(LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin)),
-                TokenKind::Variable { key, .. } => (self.variable(inv, key, origin)?, format!("scope:{}", key.text)),
+                TokenKind::Malformed => {
+                    return Err(LookupError::new(
+                        LookupErrorKind::TokenSyntax(text.to_owned()),
+                        origin,
+                    ));
+                }
+                TokenKind::Variable { key, .. } => {
+                    (self.variable(inv, key, origin)?, format!("scope:{}", key.text))
+                }
                 TokenKind::Call { method, argument, .. } => {
                     let Some(function) = Method::from_name(method) else {
-                        return Err(LookupError::new(LookupErrorKind::UnknownMethod(method.clone()), origin));
+                        return Err(LookupError::new(
+                            LookupErrorKind::UnknownMethod(method.clone()),
+                            origin,
+                        ));
                     };
                     let key = LookupKey::parse(argument);
-                    let syntax = || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
+                    let syntax =
+                        || LookupError::new(LookupErrorKind::KeySyntax(argument.clone()), origin);
                     match function {
-                        Method::Literal => (Some(Value::string(argument, None)), argument.clone()),
+                        Method::Literal => {
+                            (Some(Value::string(argument, written)), argument.clone())
+                        }
                         Method::Scope => {
-                            let key = key.map_err(|_| LookupError::new(LookupErrorKind::TokenSyntax(text.to_owned()), origin))?;
+                            let key = key.map_err(|_| {
+                                LookupError::new(
+                                    LookupErrorKind::TokenSyntax(text.to_owned()),
+                                    origin,
+                                )
+                            })?;
                             (self.variable(inv, &key, origin)?, format!("scope:{argument}"))
                         }
                         Method::Alias if range != (0..text.len()) => {
@@ -97,7 +132,7 @@ impl Resolver<'_> {
                         Method::Alias => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            let found = found.unwrap_or_else(|| Value::string("", None));
+                            let found = found.unwrap_or_else(|| Value::from(""));
                             if found.depth() > MAX_ALIASED_DEPTH {
                                 return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
                             }
@@ -106,19 +141,21 @@ impl Resolver<'_> {
                         Method::Lookup => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            (Some(found.unwrap_or_else(|| Value::string("", None))), argument.clone())
+                            (Some(found.unwrap_or_else(|| Value::from(""))), argument.clone())
                         }
                     }
                 }
             };
-            secret |= value.as_ref().is_some_and(Value::holds_secret);
+            if let Some(value) = &value {
+                made_of = made_of.and(value.provenance_of_parts());
+            }
             match value {
                 // What is known of a token without a value is its text.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
                     let frame = Frame { text: name.into(), asked_by: origin };
                     let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
-                    secret |= again.holds_secret();
+                    made_of = made_of.and(again.provenance_of_parts());
                     out.push_str(&again.to_text());
                 }
                 Some(value) => {
@@ -133,25 +170,34 @@ impl Resolver<'_> {
             }
         }
         out.push_str(&text[from..]);
-        let value = Value::string(&out, origin);
-        Ok(if secret { value.into_secret() } else { value })
+        Ok(Value::string(&out, made_of))
     }
 
     /// The value of a variable; `None` when it is unknown.
-    fn variable(&self, inv: &mut Invocation, key: &LookupKey, origin: Option<Span>) -> Result<Option<Value>, LookupError> {
+    fn variable(
+        &self,
+        inv: &mut Invocation,
+        key: &LookupKey,
+        origin: Option<Span>,
+    ) -> Result<Option<Value>, LookupError> {
         let name = variable_name(&key.text);
         inv.reads.variables.insert(name.clone());
         let root = key.root_text();
         let scope = self.ctx.scope;
-        let found = inv.within(|| Kind::Scope("Global Scope".into()), |inv| self.explained_variable(inv, &root));
-        let found = scope.part(found, key, |value| inv.dig(value, key)).map_err(|error| error.or_at(origin))?;
+        let found = inv.within(
+            || Kind::Scope("Global Scope".into()),
+            |inv| self.explained_variable(inv, &root),
+        );
+        let found = scope
+            .part(found, key, |value| inv.dig(value, key))
+            .map_err(|error| error.or_at(origin))?;
         match found {
             Variable::Known(value) => Ok(Some(value)),
             Variable::Unknown => {
                 inv.reads.unknown.insert(name);
                 Ok(None)
             }
-            Variable::Undefined if self.ctx.profile.strict == Strict::Error => {
+            Variable::Undefined if self.ctx.puppet.strict == Strict::Error => {
                 Err(LookupError::undefined_variable(&root, origin))
             }
             Variable::Undefined => Ok(Some(Value::null(None))),
@@ -170,7 +216,8 @@ impl Resolver<'_> {
                 let (key, value) = (root.into(), value.clone());
                 if scope.override_of(root).is_some() {
                     Event::FoundInOverrides(key, value)
-                } else if scope.get(root) == Variable::Undefined && scope.default_of(root).is_some() {
+                } else if scope.get(root) == Variable::Undefined && scope.default_of(root).is_some()
+                {
                     Event::FoundInDefaults(key, value)
                 } else {
                     Event::Found { key, value, at: None }

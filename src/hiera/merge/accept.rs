@@ -3,14 +3,14 @@
 use std::sync::LazyLock;
 
 use super::{Element, MergeError};
-use crate::hiera::types::{self, DataType};
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::types::{self, DataType};
+use crate::puppet::value::{Data, Hash, Value};
 
 static UNIQUE: LazyLock<DataType> = LazyLock::new(|| types::known("Variant[Scalar,Array[Data]]"));
 static HASH: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String,Data]"));
 
 pub(super) fn check_unique(element: Element, value: &Value) -> Result<(), MergeError> {
-    let is_plain = match &value.data {
+    let is_plain = match value.data() {
         Data::Array(items) => items.iter().all(is_data),
         data => is_scalar(data),
     };
@@ -33,7 +33,7 @@ fn check(element: Element, data_type: &DataType, value: &Value) -> Result<(), Me
 // The quick way to most answers: nearly all values are data.
 
 fn is_data(value: &Value) -> bool {
-    match &value.data {
+    match value.data() {
         Data::Array(items) => items.iter().all(is_data),
         Data::Hash(hash) => is_data_hash(hash),
         Data::Null => true,
@@ -42,9 +42,12 @@ fn is_data(value: &Value) -> bool {
 }
 
 fn is_data_hash(hash: &Hash) -> bool {
-    hash.iter().all(|(key, member)| matches!(key.0, Data::String(_)) && is_data(&member.value))
+    hash.iter().all(|(key, member)| matches!(key.data(), Data::String(_)) && is_data(&member.value))
 }
 
 fn is_scalar(data: &Data) -> bool {
-    matches!(data, Data::String(_) | Data::Bool(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_))
+    matches!(
+        data,
+        Data::String(_) | Data::Bool(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_)
+    )
 }

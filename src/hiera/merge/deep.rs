@@ -1,8 +1,10 @@
-//! Strategy `deep`: the algorithm of the deep_merge gem, including what comes of merging an object with itself.
+//! Strategy `deep`: the algorithm of the deep_merge gem, including what comes of merging an object
+//! with itself.
 //!
-//! Ruby merges *into* the lower value and changes the higher one while it reads it. Most of that cannot be seen, but a value
-//! that the lower side lacks is merged with a shallow copy of itself, so that its parts are merged with themselves as one shared
-//! object. [`DeepMerge::merge`], [`merge_with_copy`](DeepMerge::merge_with_copy) and
+//! Ruby merges *into* the lower value and changes the higher one while it reads it. Most of that
+//! cannot be seen, but a value that the lower side lacks is merged with a shallow copy of itself,
+//! so that its parts are merged with themselves as one shared object. [`DeepMerge::merge`],
+//! [`merge_with_copy`](DeepMerge::merge_with_copy) and
 //! [`merge_with_itself`](DeepMerge::merge_with_itself) are the three cases that exist.
 
 use std::cell::OnceCell;
@@ -11,27 +13,28 @@ use std::sync::Arc;
 
 use super::strategy::DeepOptions;
 use super::{MergeError, member, order};
-use crate::hiera::ruby_regex::RubyRegex;
-use crate::hiera::value::{Data, Hash, Value};
-use crate::hiera::wanted::Wanted;
+use crate::puppet::ruby::regex::RubyRegex;
+use crate::puppet::value::{Data, Hash, Provenance, Value};
+use crate::text::CancelToken;
 
-/// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed by what only `higher` has,
-/// anything else as `higher`. For `reverse_deep`, swap the two.
+/// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed
+/// by what only `higher` has, anything else as `higher`. For `reverse_deep`, swap the two.
 ///
-/// A `null` and an empty hash in `higher` never hide what `lower` has. Knockouts act on lists and strings of `lower` only.
-/// Every part keeps its origin; a merged hash or list has that of `higher`, and a string blanked by a knockout that of its marker.
-/// Errors: the knockout prefix is empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
+/// A `null` and an empty hash in `higher` never hide what `lower` has. Knockouts act on lists and
+/// strings of `lower` only. Every part keeps its origin; a merged hash or list has that of
+/// `higher`, and a string blanked by a knockout that of its marker. Errors: the knockout prefix is
+/// empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.
 /// Source: `DeepMerge.deep_merge!` of deep_merge 1.1.1 as Puppet's `DeepMergeStrategy` calls it.
 pub fn deep(options: &DeepOptions, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    let (knockout, wanted) = (OnceCell::new(), Wanted::default());
-    DeepMerge::new(options, &knockout, &wanted)?.merge(higher, lower)
+    let (knockout, cancel) = (OnceCell::new(), CancelToken::default());
+    DeepMerge::new(options, &knockout, &cancel)?.merge(higher, lower)
 }
 
 /// A deep merge in progress.
 pub(super) struct DeepMerge<'m> {
     options: &'m DeepOptions,
     knockout: &'m OnceCell<Result<Knockout, MergeError>>,
-    wanted: &'m Wanted,
+    cancel: &'m CancelToken,
 }
 
 /// A compiled knockout prefix.
@@ -53,61 +56,73 @@ impl<'m> DeepMerge<'m> {
     pub(super) fn new(
         options: &'m DeepOptions,
         knockout: &'m OnceCell<Result<Knockout, MergeError>>,
-        wanted: &'m Wanted,
+        cancel: &'m CancelToken,
     ) -> Result<DeepMerge<'m>, MergeError> {
         match &options.knockout_prefix {
             Some(prefix) if prefix.is_empty() => Err(MergeError::EmptyKnockout),
             Some(_) if options.preserve_unmergeables => Err(MergeError::KnockoutPreserves),
-            _ => Ok(DeepMerge { options, knockout, wanted }),
+            _ => Ok(DeepMerge { options, knockout, cancel }),
         }
     }
 
     /// Merges two values that share nothing.
     pub(super) fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
-        if matches!(higher.data, Data::Null) {
+        if matches!(higher.data(), Data::Null) {
             return Ok(lower);
         }
         if is_falsy(&lower) && !self.options.preserve_unmergeables {
             return Ok(higher);
         }
-        let (origin, lower_origin) = (higher.origin, lower.origin);
-        match (higher.data, lower.data) {
-            (Data::Hash(higher), lower) if higher.is_empty() => Ok(Value::new(lower, lower_origin)),
+        let (higher, from) = higher.into_parts();
+        let (lower, lower_from) = lower.into_parts();
+        let both = from.and(lower_from);
+        match (higher, lower) {
+            (Data::Hash(higher), lower) if higher.is_empty() => Ok(Value::new(lower, lower_from)),
             (Data::Hash(higher), Data::Hash(lower)) => {
                 let merged = self.merge_hashes(&higher, Arc::unwrap_or_clone(lower))?;
-                Ok(Value::hash(merged, origin))
+                Ok(Value::hash(merged, both))
             }
             (Data::Hash(higher), Data::Array(lower)) if self.options.extend_existing_arrays => {
                 let copies = higher.len();
-                let higher = Value::new(Data::Hash(higher), origin);
-                Ok(pushed(lower, std::iter::repeat_n(higher, copies), lower_origin))
+                let higher = Value::new(Data::Hash(higher), from);
+                Ok(pushed(lower, std::iter::repeat_n(higher, copies), lower_from))
             }
-            (Data::Hash(_), lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
-            (Data::Hash(higher), _) => Ok(Value::hash(self.replacing_hash(Arc::unwrap_or_clone(higher))?, origin)),
-            (Data::Array(items), _) if self.options.overwrite_arrays => Ok(Value::new(Data::Array(items), origin)),
+            (Data::Hash(_), lower) if self.options.preserve_unmergeables => {
+                Ok(Value::new(lower, lower_from))
+            }
+            (Data::Hash(higher), _) => {
+                Ok(Value::hash(self.replacing_hash(Arc::unwrap_or_clone(higher))?, from))
+            }
+            (Data::Array(items), _) if self.options.overwrite_arrays => {
+                Ok(Value::new(Data::Array(items), from))
+            }
             (Data::Array(items), Data::Array(lower)) => {
-                let items = self.merge_arrays(Arc::unwrap_or_clone(items), Arc::unwrap_or_clone(lower))?;
-                Ok(Value::array(items, origin))
+                let items =
+                    self.merge_arrays(Arc::unwrap_or_clone(items), Arc::unwrap_or_clone(lower))?;
+                Ok(Value::array(items, both))
             }
-            (Data::Array(_), lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
+            (Data::Array(_), lower) if self.options.preserve_unmergeables => {
+                Ok(Value::new(lower, lower_from))
+            }
             (Data::Array(items), _) => {
                 let mut items = self.unpacked(Arc::unwrap_or_clone(items));
                 if self.holds_bare_prefix(&items) {
                     items.retain(|item| !self.is_bare_prefix(item));
                 }
-                Ok(Value::array(self.replacing_array(items)?, origin))
+                Ok(Value::array(self.replacing_array(items)?, from))
             }
             (scalar, Data::Array(lower)) if self.options.extend_existing_arrays => {
-                Ok(pushed(lower, std::iter::once(Value::new(scalar, origin)), lower_origin))
+                Ok(pushed(lower, std::iter::once(Value::new(scalar, from)), lower_from))
             }
-            (_, lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_origin)),
-            (scalar, _) => self.blanked(Value::new(scalar, origin)),
+            (_, lower) if self.options.preserve_unmergeables => Ok(Value::new(lower, lower_from)),
+            (scalar, _) => self.blanked(Value::new(scalar, from)),
         }
     }
 
-    /// Merges a value with a shallow copy of itself: what becomes of a member that the lower hash has not, or has as null or false.
+    /// Merges a value with a shallow copy of itself: what becomes of a member that the lower hash
+    /// has not, or has as null or false.
     fn merge_with_copy(&self, value: Value) -> Result<Value, MergeError> {
-        match &value.data {
+        match value.data() {
             Data::Array(items) if !self.options.overwrite_arrays => {
                 if self.keeps_as_it_is(items) {
                     return Ok(value);
@@ -116,30 +131,33 @@ impl<'m> DeepMerge<'m> {
                 let mut higher = items.clone();
                 let mut lower = items;
                 self.knock_out(&mut higher, &mut lower)?;
-                // Once only hashes are left nothing was knocked out but by a bare prefix, so they still stand side by side.
+                // Once only hashes are left nothing was knocked out but by a bare prefix, so they
+                // still stand side by side.
                 let merged = if self.merges_hashes(&higher, &lower) {
                     if lower.is_empty() { higher } else { self.merge_each_with_itself(lower)? }
                 } else {
                     union(lower, higher)
                 };
-                Ok(Value::array(self.sorted(merged)?, value.origin))
+                Ok(Value::array(self.sorted(merged)?, value.provenance()))
             }
             _ => self.merge_with_itself(value),
         }
     }
 
-    /// Merges a value with itself as one shared object: what becomes of the parts of a value that was merged with a shallow copy.
+    /// Merges a value with itself as one shared object: what becomes of the parts of a value that
+    /// was merged with a shallow copy.
     fn merge_with_itself(&self, value: Value) -> Result<Value, MergeError> {
         Ok(self.changed_by_itself(&value)?.unwrap_or(value))
     }
 
-    /// The same; `None` when it stays what it is. Most parts do, and are then shared with what was merged.
+    /// The same; `None` when it stays what it is. Most parts do, and are then shared with what was
+    /// merged.
     fn changed_by_itself(&self, value: &Value) -> Result<Option<Value>, MergeError> {
-        let origin = value.origin;
-        match &value.data {
+        let from = value.provenance();
+        match value.data() {
             Data::Hash(hash) => {
-                if !self.wanted.is_so() {
-                    return Err(MergeError::Unwanted);
+                if self.cancel.is_cancelled() {
+                    return Err(MergeError::Cancelled);
                 }
                 let mut changed: Option<Hash> = None;
                 for (n, member) in hash.values().enumerate() {
@@ -150,12 +168,14 @@ impl<'m> DeepMerge<'m> {
                         changed.get_or_insert_with(|| (**hash).clone())[n].value = new;
                     }
                 }
-                Ok(changed.map(|hash| Value::hash(hash, origin)))
+                Ok(changed.map(|hash| Value::hash(hash, from)))
             }
             Data::Array(_) if self.options.overwrite_arrays => Ok(None),
             Data::Array(items) if self.keeps_as_it_is(items) => Ok(None),
             // Joining and splitting makes two lists of the one.
-            Data::Array(_) if self.options.unpack_arrays.is_some() => self.merge_with_copy(value.clone()).map(Some),
+            Data::Array(_) if self.options.unpack_arrays.is_some() => {
+                self.merge_with_copy(value.clone()).map(Some)
+            }
             Data::Array(items) => {
                 let mut items = items.to_vec();
                 if self.holds_bare_prefix(&items) {
@@ -169,10 +189,12 @@ impl<'m> DeepMerge<'m> {
                 } else {
                     order::without_duplicates(items)
                 };
-                Ok(Some(Value::array(self.sorted(merged)?, origin)))
+                Ok(Some(Value::array(self.sorted(merged)?, from)))
             }
             Data::Null | Data::Bool(false) => Ok(None),
-            _ if self.options.preserve_unmergeables || self.options.knockout_prefix.is_none() => Ok(None),
+            _ if self.options.preserve_unmergeables || self.options.knockout_prefix.is_none() => {
+                Ok(None)
+            }
             _ => self.blanked(value.clone()).map(Some),
         }
     }
@@ -181,13 +203,16 @@ impl<'m> DeepMerge<'m> {
     fn keeps_as_it_is(&self, items: &[Value]) -> bool {
         let options = self.options;
         let is_plain = options.knockout_prefix.is_none() && options.unpack_arrays.is_none();
-        is_plain && !options.sort_merged_arrays && !options.merge_hash_arrays && order::are_few_and_distinct(items)
+        is_plain
+            && !options.sort_merged_arrays
+            && !options.merge_hash_arrays
+            && order::are_few_and_distinct(items)
     }
 
     fn merge_hashes(&self, higher: &Hash, mut lower: Hash) -> Result<Hash, MergeError> {
         for (key, new) in higher {
-            if !self.wanted.is_so() {
-                return Err(MergeError::Unwanted);
+            if self.cancel.is_cancelled() {
+                return Err(MergeError::Cancelled);
             }
             match lower.get_mut(key) {
                 Some(old) if !is_falsy(&old.value) => {
@@ -206,7 +231,8 @@ impl<'m> DeepMerge<'m> {
         Ok(lower)
     }
 
-    // Ruby makes the higher hash the target at its first entry and goes on: all further entries meet themselves in it.
+    // Ruby makes the higher hash the target at its first entry and goes on: all further entries
+    // meet themselves in it.
     fn replacing_hash(&self, mut higher: Hash) -> Result<Hash, MergeError> {
         for member in higher.values_mut().skip(1) {
             self.update_with_itself(&mut member.value)?;
@@ -222,7 +248,11 @@ impl<'m> DeepMerge<'m> {
         Ok(())
     }
 
-    fn merge_arrays(&self, higher: Vec<Value>, lower: Vec<Value>) -> Result<Vec<Value>, MergeError> {
+    fn merge_arrays(
+        &self,
+        higher: Vec<Value>,
+        lower: Vec<Value>,
+    ) -> Result<Vec<Value>, MergeError> {
         let (mut higher, mut lower) = (self.unpacked(higher), self.unpacked(lower));
         self.knock_out(&mut higher, &mut lower)?;
         if !self.merges_hashes(&higher, &lower) {
@@ -241,7 +271,8 @@ impl<'m> DeepMerge<'m> {
     }
 
     fn merges_hashes(&self, higher: &[Value], lower: &[Value]) -> bool {
-        self.options.merge_hash_arrays && higher.iter().chain(lower).all(|item| matches!(item.data, Data::Hash(_)))
+        self.options.merge_hash_arrays
+            && higher.iter().chain(lower).all(|item| matches!(item.data(), Data::Hash(_)))
     }
 
     fn merge_each_with_itself(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
@@ -252,7 +283,8 @@ impl<'m> DeepMerge<'m> {
         if self.options.sort_merged_arrays { order::sort(items) } else { Ok(items) }
     }
 
-    /// Lets the markers of `higher` act on `lower` and removes them, where both are lists of their own.
+    /// Lets the markers of `higher` act on `lower` and removes them, where both are lists of their
+    /// own.
     fn knock_out(&self, higher: &mut Vec<Value>, lower: &mut Vec<Value>) -> Result<(), MergeError> {
         if self.options.knockout_prefix.is_none() {
             return Ok(());
@@ -276,13 +308,17 @@ impl<'m> DeepMerge<'m> {
         Ok(())
     }
 
-    /// The same where both lists are one: elements vanish while Ruby's `delete_if` walks over them, and others with them.
+    /// The same where both lists are one: elements vanish while Ruby's `delete_if` walks over them,
+    /// and others with them.
     fn knock_out_shared(&self, items: &mut Vec<Value>) -> Result<(), MergeError> {
         let (mut read, mut write) = (0, 0);
         while read < items.len() {
             match self.marker(&items[read])? {
                 Some(marker) => {
-                    items.retain(|item| item.as_str().is_none_or(|text| *text != *marker.text && *text != *marker.target));
+                    items.retain(|item| {
+                        item.as_str()
+                            .is_none_or(|text| *text != *marker.text && *text != *marker.target)
+                    });
                 }
                 None => {
                     items[write] = items[read].clone();
@@ -315,12 +351,12 @@ impl<'m> DeepMerge<'m> {
     /// A scalar that takes the place of something else: a marker leaves an empty string.
     fn blanked(&self, scalar: Value) -> Result<Value, MergeError> {
         let marked = self.options.knockout_prefix.is_some() && self.marker(&scalar)?.is_some();
-        Ok(if marked { Value::string("", scalar.origin) } else { scalar })
+        Ok(if marked { Value::string("", scalar.provenance()) } else { scalar })
     }
 
     /// The marker that a value is, if it is one.
     fn marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
-        let Data::String(text) = &value.data else { return Ok(None) };
+        let Data::String(text) = value.data() else { return Ok(None) };
         let target = self.knockout()?.strip(text);
         Ok(target.map(|target| Marker { text: text.clone(), target: target.into() }))
     }
@@ -333,18 +369,19 @@ impl<'m> DeepMerge<'m> {
         value.as_str().is_some_and(|text| self.options.knockout_prefix.as_deref() == Some(text))
     }
 
-    // Ruby compiles the expression when a string first meets it; until then a bad prefix does no harm.
+    // Ruby compiles the expression when a string first meets it; until then a bad prefix does no
+    // harm.
     fn knockout(&self) -> Result<&Knockout, MergeError> {
         let prefix = self.options.knockout_prefix.as_deref().unwrap_or_default();
         self.knockout.get_or_init(|| Knockout::new(prefix)).as_ref().map_err(MergeError::clone)
     }
 
-    /// The list joined and split again, where option `unpack_arrays` asks for it.
+    /// The list joined and split again, where option `unpack_arrays` asks for it. Each part may
+    /// hold text of any element, so that all are secret if one is.
     fn unpacked(&self, items: Vec<Value>) -> Vec<Value> {
         let Some(separator) = self.options.unpack_arrays.as_deref() else { return items };
         let mut texts = Vec::new();
         join_texts(&items, &mut texts);
-        let origins = items.iter().map(|item| item.origin);
         let joined = texts.join(separator);
         let mut parts: Vec<&str> = match separator {
             " " => joined.split_ascii_whitespace().collect(),
@@ -354,15 +391,21 @@ impl<'m> DeepMerge<'m> {
         while parts.last().is_some_and(|part| part.is_empty()) {
             parts.pop();
         }
-        let origin = if items.len() == parts.len() { None } else { items.first().and_then(|item| item.origin) };
-        let origins = origins.chain(std::iter::repeat(origin));
-        parts.into_iter().zip(origins).map(|(part, own)| Value::string(part, origin.or(own))).collect()
+        let from = Provenance::of_all(&items);
+        let origin_of = |n: usize| match items.len() == parts.len() {
+            true => items[n].origin,
+            false => from.origin().or_else(|| items.get(n)?.origin),
+        };
+        let part = |(n, part): (usize, &&str)| Value::string(part, from.at(origin_of(n)));
+        parts.iter().enumerate().map(part).collect()
     }
 }
 
 impl Knockout {
     fn new(prefix: &str) -> Result<Knockout, MergeError> {
-        if !prefix.contains(['.', '*', '?', '+', '^', '$', '|', '\\', '(', ')', '[', ']', '{', '}', '\n']) {
+        if !prefix
+            .contains(['.', '*', '?', '+', '^', '$', '|', '\\', '(', ')', '[', ']', '{', '}', '\n'])
+        {
             return Ok(Knockout::Literal(prefix.into()));
         }
         if prefix.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1 {
@@ -389,22 +432,27 @@ impl Knockout {
         }
         match self {
             Knockout::Literal(prefix) => {
-                let lines: Vec<&str> = text.split('\n').map(|line| line.strip_prefix(&**prefix).unwrap_or(line)).collect();
+                let lines: Vec<&str> = text
+                    .split('\n')
+                    .map(|line| line.strip_prefix(&**prefix).unwrap_or(line))
+                    .collect();
                 Some(lines.join("\n"))
             }
-            Knockout::Regex(regex) => regex.without_matches(text).filter(|stripped| stripped != text),
+            Knockout::Regex(regex) => {
+                regex.without_matches(text).filter(|stripped| stripped != text)
+            }
         }
     }
 }
 
 /// What counts as absent in Ruby.
 fn is_falsy(value: &Value) -> bool {
-    matches!(value.data, Data::Null | Data::Bool(false))
+    matches!(value.data(), Data::Null | Data::Bool(false))
 }
 
 /// Whether merging this value over any other leaves the other as it is.
 fn changes_nothing(value: &Value) -> bool {
-    matches!(value.data, Data::Null) || value.as_hash().is_some_and(Hash::is_empty)
+    matches!(value.data(), Data::Null) || value.as_hash().is_some_and(Hash::is_empty)
 }
 
 fn union(lower: Vec<Value>, higher: Vec<Value>) -> Vec<Value> {
@@ -413,15 +461,15 @@ fn union(lower: Vec<Value>, higher: Vec<Value>) -> Vec<Value> {
     order::without_duplicates(all)
 }
 
-fn pushed(list: Arc<Vec<Value>>, more: impl Iterator<Item = Value>, origin: Option<crate::text::Span>) -> Value {
+fn pushed(list: Arc<Vec<Value>>, more: impl Iterator<Item = Value>, from: Provenance) -> Value {
     let mut list = Arc::unwrap_or_clone(list);
     list.extend(more);
-    Value::array(list, origin)
+    Value::array(list, from)
 }
 
 fn join_texts(items: &[Value], into: &mut Vec<String>) {
     for item in items {
-        match &item.data {
+        match item.data() {
             Data::Array(nested) if nested.is_empty() => into.push(String::new()),
             Data::Array(nested) => join_texts(nested, into),
             _ => into.push(item.to_text().into_owned()),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 
 use super::MergeError;
-use crate::hiera::value::{Data, Hash, Value, float_text};
+use crate::puppet::value::{Data, Hash, Value, float_text};
 
 /// How many values are compared one by one with each other sooner than remembered.
 const FEW: usize = 8;
@@ -23,14 +23,15 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     let mut seen = HashSet::with_capacity(items.len());
     let mut kept = Vec::with_capacity(items.len());
     for item in items {
-        if seen.insert(Digested { digest: digest(&item.data), value: item.clone() }) {
+        if seen.insert(Digested { digest: digest(item.data()), value: item.clone() }) {
             kept.push(item);
         }
     }
     kept
 }
 
-/// A value hashed by all it holds. The hash of a [`Value`] ignores what a hash holds, and long lists of alike hashes are common.
+/// A value hashed by all it holds. The hash of a [`Value`] ignores what a hash holds, and long
+/// lists of alike hashes are common.
 struct Digested {
     digest: u64,
     value: Value,
@@ -53,22 +54,26 @@ impl std::hash::Hash for Digested {
 fn digest(data: &Data) -> u64 {
     let mut state = DefaultHasher::new();
     match data {
-        Data::Array(items) => items.iter().for_each(|item| state.write_u64(digest(&item.data))),
+        Data::Array(items) => items.iter().for_each(|item| state.write_u64(digest(item.data()))),
         // The order of members does not count, so their digests are summed.
         Data::Hash(hash) => {
-            let member =
-                |key: &Data, value: &Data| digest(key).rotate_left(1) ^ digest(value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            state.write_u64(hash.iter().fold(0, |sum: u64, (key, entry)| sum.wrapping_add(member(&key.0, &entry.value.data))));
+            let member = |key: &Data, value: &Data| {
+                digest(key).rotate_left(1) ^ digest(value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            };
+            state.write_u64(hash.iter().fold(0, |sum: u64, (key, entry)| {
+                sum.wrapping_add(member(key.data(), entry.value.data()))
+            }));
         }
-        other => Value::new(other.clone(), None).hash(&mut state),
+        other => other.hash(&mut state),
     }
     state.finish()
 }
 
 /// The values in Ruby's order.
 ///
-/// Errors: [`MergeError::NotComparable`] with the pair that Ruby stumbles over first, which depends on the algorithm: the merge
-/// sort of the GNU C library, which halves a list and compares the heads of the sorted halves.
+/// Errors: [`MergeError::NotComparable`] with the pair that Ruby stumbles over first, which depends
+/// on the algorithm: the merge sort of the GNU C library, which halves a list and compares the
+/// heads of the sorted halves.
 pub(super) fn sort(mut items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
     if items.len() < 2 {
         return Ok(items);
@@ -96,8 +101,10 @@ fn merge_halves(left: Vec<Value>, right: Vec<Value>) -> Result<Vec<Value>, Merge
 
 /// Ruby's `<=>`; `None` where it gives nil.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
-    match (&a.data, &b.data) {
-        (Data::String(a), Data::String(b)) | (Data::Symbol(a), Data::Symbol(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
+    match (a.data(), b.data()) {
+        (Data::String(a), Data::String(b)) | (Data::Symbol(a), Data::Symbol(b)) => {
+            Some(a.as_bytes().cmp(b.as_bytes()))
+        }
         (Data::Binary(a), Data::Binary(b)) => Some(a.cmp(b)),
         (Data::Binary(a), Data::String(b)) => Some((**a).cmp(b.as_bytes())),
         (Data::String(a), Data::Binary(b)) => Some(a.as_bytes().cmp(b)),
@@ -157,7 +164,10 @@ fn compare_float(float: f64, integer: &Data) -> Option<Ordering> {
     }
     let whole = format!("{:.0}", float.trunc());
     let whole = if whole == "-0" { "0".into() } else { whole };
-    let ordering = compare_numbers(&Data::BigInteger(whole.into()), &Data::BigInteger(decimal(integer).into()))?;
+    let ordering = compare_numbers(
+        &Data::BigInteger(whole.into()),
+        &Data::BigInteger(decimal(integer).into()),
+    )?;
     Some(ordering.then_with(|| float.fract().partial_cmp(&0.0).unwrap_or(Ordering::Equal)))
 }
 
@@ -166,7 +176,8 @@ fn loosely_equal(a: &Data, b: &Data) -> bool {
     match (a, b) {
         (a, b) if is_number(a) && is_number(b) => compare_numbers(a, b) == Some(Ordering::Equal),
         (Data::Array(a), Data::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| loosely_equal(&a.data, &b.data))
+            a.len() == b.len()
+                && a.iter().zip(b.iter()).all(|(a, b)| loosely_equal(a.data(), b.data()))
         }
         (Data::Hash(a), Data::Hash(b)) => loosely_equal_hashes(a, b),
         (a, b) => a == b,
@@ -175,12 +186,14 @@ fn loosely_equal(a: &Data, b: &Data) -> bool {
 
 fn loosely_equal_hashes(a: &Hash, b: &Hash) -> bool {
     a.len() == b.len()
-        && a.iter().all(|(key, member)| b.get(key).is_some_and(|other| loosely_equal(&member.value.data, &other.value.data)))
+        && a.iter().all(|(key, member)| {
+            b.get(key).is_some_and(|other| loosely_equal(member.value.data(), other.value.data()))
+        })
 }
 
 /// How Ruby's "comparison of X with Y failed" names Y.
 fn name_in_message(value: &Value) -> String {
-    match &value.data {
+    match value.data() {
         Data::Null => "nil".into(),
         Data::Bool(value) => value.to_string(),
         // Longer ones are objects of their own in Ruby, and named by class.

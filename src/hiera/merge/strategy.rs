@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::hiera::types::{self, DataType, WrongType};
-use crate::hiera::value::{Data, Hash, Value};
+use crate::puppet::types::{self, DataType, WrongType};
+use crate::puppet::value::{Data, Hash, Value};
 use crate::text::Span;
 
 /// How values of several places become one.
@@ -27,11 +27,13 @@ pub enum Strategy {
     ReverseDeep(DeepOptions),
 }
 
-/// Options of the deep strategies. The last four are taken by `unconstrained_deep` and `reverse_deep` only.
+/// Options of the deep strategies. The last four are taken by `unconstrained_deep` and
+/// `reverse_deep` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DeepOptions {
-    /// What a string starts with that removes an element or blanks a value. A regular expression, matched at line starts.
-    /// The unconstrained strategies take anything; what is no string is taken as its text.
+    /// What a string starts with that removes an element or blanks a value. A regular expression,
+    /// matched at line starts. The unconstrained strategies take anything; what is no string is
+    /// taken as its text.
     pub knockout_prefix: Option<String>,
     /// Sort the lists that take part in a merge.
     pub sort_merged_arrays: bool,
@@ -49,7 +51,8 @@ pub struct DeepOptions {
     pub given: Option<Value>,
 }
 
-/// Why something is no merge strategy. `Display` gives Puppet's message; each origin is the place of the offending part.
+/// Why something is no merge strategy. `Display` gives Puppet's message; each origin is the place
+/// of the offending part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrategyError {
     /// No strategy has this name.
@@ -68,32 +71,43 @@ pub enum StrategyError {
     Options(WrongType),
 }
 
-/// Reads what `merge` in lookup_options, or the merge argument of a lookup, may be. `None` for null and `false`: nothing asked for.
+/// Reads what `merge` in lookup_options, or the merge argument of a lookup, may be. `None` for null
+/// and `false`: nothing asked for.
 ///
 /// A bare `unconstrained_deep` is [`Strategy::Deep`], as Puppet shares one object for both.
 /// Errors: see [`StrategyError`].
 /// Source: `MergeStrategy.strategy` of Puppet 7.23.
 pub fn parse_strategy(given: &Value) -> Result<Option<Strategy>, StrategyError> {
-    if matches!(given.data, Data::Null | Data::Bool(false)) {
+    if matches!(given.data(), Data::Null | Data::Bool(false)) {
         return Ok(None);
     }
-    let (named, options) = match &given.data {
+    let (named, options) = match given.data() {
         Data::Hash(hash) => match given.get("strategy") {
-            None | Some(Value { data: Data::Null, .. }) => return Err(StrategyError::NoName { origin: given.origin }),
+            None => return Err(StrategyError::NoName { origin: given.origin }),
+            Some(name) if matches!(name.data(), Data::Null) => {
+                return Err(StrategyError::NoName { origin: given.origin });
+            }
             Some(name) => (name, Some(hash.as_ref()).filter(|hash| hash.len() > 1)),
         },
         _ => (given, None),
     };
-    let strategy = match &named.data {
+    let strategy = match named.data() {
         Data::String(name) | Data::Symbol(name) => by_name(name),
         _ => None,
     };
     let Some(mut strategy) = strategy else {
-        return Err(StrategyError::Unknown { name: named.to_text().into_owned(), origin: named.origin });
+        return Err(StrategyError::Unknown {
+            name: named.to_text().into_owned(),
+            origin: named.origin,
+        });
     };
     if let Some(options) = options {
-        types::assert_type("The merge options", strategy.options_type(), given).map_err(StrategyError::Options)?;
-        if let Strategy::Deep(deep) | Strategy::UnconstrainedDeep(deep) | Strategy::ReverseDeep(deep) = &mut strategy {
+        types::assert_type("The merge options", strategy.options_type(), given)
+            .map_err(StrategyError::Options)?;
+        if let Strategy::Deep(deep)
+        | Strategy::UnconstrainedDeep(deep)
+        | Strategy::ReverseDeep(deep) = &mut strategy
+        {
             *deep = DeepOptions::from_hash(options);
         }
     } else if matches!(strategy, Strategy::UnconstrainedDeep(_)) {
@@ -132,9 +146,9 @@ impl Strategy {
     /// The options as given, without `strategy`; `None` when there are none.
     pub fn options(&self) -> Option<&Hash> {
         match self {
-            Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) | Strategy::ReverseDeep(options) => {
-                options.given.as_ref()?.as_hash()
-            }
+            Strategy::Deep(options)
+            | Strategy::UnconstrainedDeep(options)
+            | Strategy::ReverseDeep(options) => options.given.as_ref()?.as_hash(),
             _ => None,
         }
     }
@@ -149,8 +163,9 @@ impl Strategy {
         });
         static ANY: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String[1],Any]"));
         static NONE: LazyLock<[DataType; 4]> = LazyLock::new(|| {
-            ["first", "default", "unique", "hash"]
-                .map(|name| types::known(&format!("Struct[{{strategy=>Optional[Pattern[/{name}/]]}}]")))
+            ["first", "default", "unique", "hash"].map(|name| {
+                types::known(&format!("Struct[{{strategy=>Optional[Pattern[/{name}/]]}}]"))
+            })
         });
         match self {
             Strategy::UnconstrainedDeep(_) | Strategy::ReverseDeep(_) => &ANY,
@@ -178,8 +193,12 @@ impl DeepOptions {
     // Only `deep` has its options checked; the gem goes by what Ruby takes for true.
     fn from_hash(given: &Hash) -> DeepOptions {
         let value = |name: &str| given.get(name).map(|member| &member.value);
-        let is_set = |name: &str| value(name).is_some_and(|value| !matches!(value.data, Data::Null | Data::Bool(false)));
-        let text = |name: &str| value(name).filter(|_| is_set(name)).map(|value| value.to_text().into_owned());
+        let is_set = |name: &str| {
+            value(name).is_some_and(|value| !matches!(value.data(), Data::Null | Data::Bool(false)))
+        };
+        let text = |name: &str| {
+            value(name).filter(|_| is_set(name)).map(|value| value.to_text().into_owned())
+        };
         DeepOptions {
             knockout_prefix: text("knockout_prefix"),
             sort_merged_arrays: is_set("sort_merged_arrays"),
@@ -188,7 +207,7 @@ impl DeepOptions {
             extend_existing_arrays: is_set("extend_existing_arrays"),
             preserve_unmergeables: is_set("preserve_unmergeables"),
             unpack_arrays: text("unpack_arrays"),
-            given: Some(Value::hash(without_strategy(given), None)),
+            given: Some(Value::hash_of(without_strategy(given), None)),
         }
     }
 }

@@ -1,7 +1,7 @@
 use serde_json::Value as Json;
 
 use super::*;
-use crate::hiera::value::Key;
+use crate::puppet::value::{Key, Provenance};
 use crate::text::{FileId, TextRange};
 
 /// A value written as JSON; a key or string `#1` is the integer 1.
@@ -13,28 +13,39 @@ fn from_json(json: &Json) -> Value {
     let data = match json {
         Json::Null => Data::Null,
         Json::Bool(value) => Data::Bool(*value),
-        Json::Number(number) => number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap()), Data::Integer),
+        Json::Number(number) => {
+            number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap()), Data::Integer)
+        }
         Json::String(text) => Data::String(text.as_str().into()),
         Json::Array(items) => Data::Array(Arc::new(items.iter().map(from_json).collect())),
         Json::Object(members) => {
             let key = |text: &str| match text.strip_prefix('#') {
-                Some(number) => Key(number.parse().map(Data::Integer).unwrap_or_else(|_| Data::Float(number.parse().unwrap()))),
+                Some(number) => {
+                    let whole = number.parse().map(Data::Integer);
+                    let data = whole.unwrap_or_else(|_| Data::Float(number.parse().unwrap()));
+                    Key::new(data, Provenance::written(None))
+                }
                 None => Key::string(text),
             };
-            let members = members.iter().map(|(name, value)| (key(name), member(None, from_json(value))));
+            let members =
+                members.iter().map(|(name, value)| (key(name), member(None, from_json(value))));
             Data::Hash(Arc::new(members.collect()))
         }
     };
-    Value::new(data, None)
+    Value::new(data, Provenance::written(None))
 }
 
-/// Folds places (`-` is one without a value) with a strategy written as data, and compares: a value, `absent`, or part of an error.
+/// Folds places (`-` is one without a value) with a strategy written as data, and compares: a
+/// value, `absent`, or part of an error.
 #[track_caller]
 fn check(merge: &str, places: &str, expected: &str) {
-    let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
+    let merge = if merge.starts_with('{') { value(merge) } else { Value::given(merge) };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
-    let found: Vec<Option<Value>> = places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
-    let result = fold::<MergeError>(&strategy, found.len(), &Wanted::default(), &mut |n| Ok(found[n].clone()));
+    let found: Vec<Option<Value>> =
+        places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
+    let result = fold::<MergeError>(&strategy, found.len(), &CancelToken::default(), &mut |n| {
+        Ok(found[n].clone())
+    });
     check_result(result, expected, places);
 }
 
@@ -50,16 +61,23 @@ fn check_result(result: Result<Option<Value>, MergeError>, expected: &str, place
 /// Folds groups of places, and then the groups.
 #[track_caller]
 fn check_groups(merge: &str, groups: &[&[&str]], expected: &str) {
-    let merge = if merge.starts_with('{') { value(merge) } else { merge.into() };
+    let merge = if merge.starts_with('{') { value(merge) } else { Value::given(merge) };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let group = |places: &[&str]| {
-        fold::<MergeError>(&strategy, places.len(), &Wanted::default(), &mut |n| Ok((places[n] != "-").then(|| value(places[n]))))
+        fold::<MergeError>(&strategy, places.len(), &CancelToken::default(), &mut |n| {
+            Ok((places[n] != "-").then(|| value(places[n])))
+        })
     };
-    check_result(fold(&strategy, groups.len(), &Wanted::default(), &mut |n| group(groups[n])), expected, &format!("{groups:?}"));
+    check_result(
+        fold(&strategy, groups.len(), &CancelToken::default(), &mut |n| group(groups[n])),
+        expected,
+        &format!("{groups:?}"),
+    );
 }
 
 const KNOCKOUT: &str = r#"{"strategy": "deep", "knockout_prefix": "--"}"#;
-const KNOCKOUT_HASHES: &str = r#"{"strategy": "deep", "knockout_prefix": "--", "merge_hash_arrays": true}"#;
+const KNOCKOUT_HASHES: &str =
+    r#"{"strategy": "deep", "knockout_prefix": "--", "merge_hash_arrays": true}"#;
 const MERGE_HASHES: &str = r#"{"strategy": "deep", "merge_hash_arrays": true}"#;
 const SORTED: &str = r#"{"strategy": "deep", "sort_merged_arrays": true}"#;
 
@@ -70,18 +88,30 @@ fn strategies_as_data_writes_them() {
         assert_eq!(given(&format!("\"{name}\"")).unwrap().unwrap().to_string(), name);
         assert_eq!(given(&format!("{{\"strategy\": \"{name}\"}}")).unwrap().unwrap().name(), name);
     }
-    assert_eq!(given("\"unconstrained_deep\"").unwrap().unwrap().name(), "deep", "they share one object");
+    assert_eq!(
+        given("\"unconstrained_deep\"").unwrap().unwrap().name(),
+        "deep",
+        "they share one object"
+    );
     assert_eq!((given("null"), given("false")), (Ok(None), Ok(None)));
     let deep = |text: &str| match given(text) {
-        Ok(Some(Strategy::Deep(options))) => {
-            (options.given.as_ref().map(|given| given.to_text().into_owned()), DeepOptions { given: None, ..options })
-        }
+        Ok(Some(Strategy::Deep(options))) => (
+            options.given.as_ref().map(|given| given.to_text().into_owned()),
+            DeepOptions { given: None, ..options },
+        ),
         other => panic!("{other:?}"),
     };
-    let options = DeepOptions { knockout_prefix: Some("--".into()), merge_hash_arrays: true, ..DeepOptions::default() };
+    let options = DeepOptions {
+        knockout_prefix: Some("--".into()),
+        merge_hash_arrays: true,
+        ..DeepOptions::default()
+    };
     assert_eq!(deep(KNOCKOUT_HASHES).1, options);
     let (given, options) = deep(r#"{"strategy": "deep", "knockout_prefix": null}"#);
-    assert_eq!((given.as_deref(), options), (Some(r#"{"knockout_prefix"=>nil}"#), DeepOptions::default()));
+    assert_eq!(
+        (given.as_deref(), options),
+        (Some(r#"{"knockout_prefix"=>nil}"#), DeepOptions::default())
+    );
 }
 
 #[test]
@@ -97,12 +127,18 @@ fn what_is_no_strategy() {
         ("{}", nameless),
         (r#"{"knockout_prefix": "--"}"#, nameless),
         (r#"{"strategy": null}"#, nameless),
-        (r#"{"strategy": "hash", "foo": 1}"#, "The merge options has wrong type, unrecognized key 'foo'"),
+        (
+            r#"{"strategy": "hash", "foo": 1}"#,
+            "The merge options has wrong type, unrecognized key 'foo'",
+        ),
         (
             r#"{"strategy": "hash", "foo": 1, "bar": 1}"#,
             " The merge options has wrong type, unrecognized key 'foo'\n  The merge options has wrong type, unrecognized key 'bar'",
         ),
-        (r##"{"strategy": "hash", "#1": 1}"##, "The merge options has wrong type, expects size to be at most 1, got 2"),
+        (
+            r##"{"strategy": "hash", "#1": 1}"##,
+            "The merge options has wrong type, expects size to be at most 1, got 2",
+        ),
         (
             r#"{"strategy": "deep", "overwrite_arrays": true}"#,
             "The merge options has wrong type, unrecognized key 'overwrite_arrays'",
@@ -136,7 +172,10 @@ fn first_stops_at_the_first_value() {
         asked += 1;
         Ok::<_, MergeError>(Some(Value::null(None)))
     };
-    assert_eq!(fold(&Strategy::First, 9, &Wanted::default(), next), Ok(Some(Value::null(None))));
+    assert_eq!(
+        fold(&Strategy::First, 9, &CancelToken::default(), next),
+        Ok(Some(Value::null(None)))
+    );
     assert_eq!(asked, 1);
 }
 
@@ -150,11 +189,17 @@ fn unique_rows() {
         (r#"[1,"1",1.0] | [1.0,1,"1",2]"#, r#"[1,"1",1.0,2]"#),
         ("[null,1] | [null,2]", "[null,1,2]"),
         ("null | [1]", "[null,1]"),
-        ("[1] | null", "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Undef"),
+        (
+            "[1] | null",
+            "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Undef",
+        ),
         ("null | null", "got Undef"),
         ("null | -", "[null]"),
         (r#"{"a":1} | 3"#, r#"[{"a":1},3]"#),
-        (r#"3 | {"a":1}"#, "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Struct"),
+        (
+            r#"3 | {"a":1}"#,
+            "The second element of the merge has wrong type, expects a value of type Scalar or Array, got Struct",
+        ),
         (r#"{"a":1} | {"b":2}"#, "got Struct"),
         (r#"{"a":1} | -"#, r#"[{"a":1}]"#),
         (r#"[{"a":1}] | [{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#),
@@ -164,7 +209,8 @@ fn unique_rows() {
         ("[1,1,[1,2]]", "[1,1,[1,2]]"),
         ("[1,1] | [2,2]", "[1,2]"),
     ] {
-        // Whether a lone list is flattened depends on how many places there are, not on how many have it.
+        // Whether a lone list is flattened depends on how many places there are, not on how many
+        // have it.
         let expected = if places == "[1,1,[1,2]]" { "[1,[1,2]]" } else { expected };
         check("unique", places, expected);
     }
@@ -180,13 +226,25 @@ fn hash_rows() {
         (r#"{"a":1,"c":{"x":1}} | {"b":2,"a":3,"c":{"y":2}}"#, r#"{"b":2,"a":1,"c":{"x":1}}"#),
         (r#"{"a":1} | {"b":1,"a":2} | {"c":1,"b":2,"a":3}"#, r#"{"c":1,"b":1,"a":1}"#),
         (r#"{"a":null} | {"a":1}"#, r#"{"a":null}"#),
-        (r#"1 | {"a":1}"#, "The first element of the merge has wrong type, expects a Hash value, got Integer"),
-        (r#"{"a":1} | [1]"#, "The second element of the merge has wrong type, expects a Hash value, got Tuple"),
+        (
+            r#"1 | {"a":1}"#,
+            "The first element of the merge has wrong type, expects a Hash value, got Integer",
+        ),
+        (
+            r#"{"a":1} | [1]"#,
+            "The second element of the merge has wrong type, expects a Hash value, got Tuple",
+        ),
         (r#"{"a":1} | null"#, "got Undef"),
         ("[1,1] | -", "[1,1]"),
         ("null", "null"),
-        (r##"{"#1":"a"} | {"1":"b"}"##, "expects a Hash[String, Data] value, got Hash[Integer[1, 1], String]"),
-        (r##"{"a":{"#1":2}} | {}"##, "The first element of the merge has wrong type, entry 'a' expects a Data value, got Hash"),
+        (
+            r##"{"#1":"a"} | {"1":"b"}"##,
+            "expects a Hash[String, Data] value, got Hash[Integer[1, 1], String]",
+        ),
+        (
+            r##"{"a":{"#1":2}} | {}"##,
+            "The first element of the merge has wrong type, entry 'a' expects a Data value, got Hash",
+        ),
     ] {
         check("hash", places, expected);
     }
@@ -197,7 +255,10 @@ fn deep_rows() {
     for (places, expected) in [
         ("[1,2] | [2,3]", "[2,3,1]"),
         (r#"["a"] | ["b","a"] | ["c","b"]"#, r#"["c","b","a"]"#),
-        (r#"{"a":1,"c":{"x":1,"l":[1]}} | {"b":2,"a":3,"c":{"y":2,"l":[2]}}"#, r#"{"b":2,"a":1,"c":{"y":2,"l":[2,1],"x":1}}"#),
+        (
+            r#"{"a":1,"c":{"x":1,"l":[1]}} | {"b":2,"a":3,"c":{"y":2,"l":[2]}}"#,
+            r#"{"b":2,"a":1,"c":{"y":2,"l":[2,1],"x":1}}"#,
+        ),
         ("1 | 2", "1"),
         ("[1,2] | 3", "[1,2]"),
         ("3 | [1,2]", "3"),
@@ -321,11 +382,27 @@ fn lists_merged_with_themselves_lose_elements() {
         (r#"["x","c","--x"]"#, r#"["c"]"#),
         (r#"["--","c"]"#, "[]"),
     ] {
-        check(KNOCKOUT, &format!(r#"{{"h":{{"x":{list}}}}} | {{"y":1}}"#), &format!(r#"{{"y":1,"h":{{"x":{expected}}}}}"#));
+        check(
+            KNOCKOUT,
+            &format!(r#"{{"h":{{"x":{list}}}}} | {{"y":1}}"#),
+            &format!(r#"{{"y":1,"h":{{"x":{expected}}}}}"#),
+        );
     }
-    check(KNOCKOUT, r#"{"h":{"x":["x","--a","c"]}} | {"h":{"z":1}}"#, r#"{"h":{"z":1,"x":["x","c"]}}"#);
-    check(KNOCKOUT, r#"{"a":{"b":["--x","y"],"c":["--x","y"]}} | {"a":1}"#, r#"{"a":{"b":["--x","y"],"c":[]}}"#);
-    check(KNOCKOUT, r#"{"h":{"x":"--a","y":{"z":"--"}}} | {"q":1}"#, r#"{"q":1,"h":{"x":"","y":{"z":""}}}"#);
+    check(
+        KNOCKOUT,
+        r#"{"h":{"x":["x","--a","c"]}} | {"h":{"z":1}}"#,
+        r#"{"h":{"z":1,"x":["x","c"]}}"#,
+    );
+    check(
+        KNOCKOUT,
+        r#"{"a":{"b":["--x","y"],"c":["--x","y"]}} | {"a":1}"#,
+        r#"{"a":{"b":["--x","y"],"c":[]}}"#,
+    );
+    check(
+        KNOCKOUT,
+        r#"{"h":{"x":"--a","y":{"z":"--"}}} | {"q":1}"#,
+        r#"{"q":1,"h":{"x":"","y":{"z":""}}}"#,
+    );
 }
 
 #[test]
@@ -341,7 +418,11 @@ fn the_prefix_is_a_regular_expression() {
         ("\\\\", r#"["a"] | ["b"]"#, "too short escape sequence"),
         ("", "1 | 2", "knockout_prefix cannot be an empty string in deep_merge!"),
     ] {
-        check(&format!(r#"{{"strategy": "deep", "knockout_prefix": "{prefix}"}}"#), places, expected);
+        check(
+            &format!(r#"{{"strategy": "deep", "knockout_prefix": "{prefix}"}}"#),
+            places,
+            expected,
+        );
     }
 }
 
@@ -350,21 +431,33 @@ fn options_of_the_unconstrained_strategies() {
     let with = |option: &str| format!(r#"{{"strategy": "unconstrained_deep", {option}}}"#);
     check(&with(r#""overwrite_arrays": true"#), r#"{"a":[1]} | {"a":[2]}"#, r#"{"a":[1]}"#);
     check(&with(r#""extend_existing_arrays": true"#), r#"{"a":1} | {"a":[2]}"#, r#"{"a":[2,1]}"#);
-    check(&with(r#""preserve_unmergeables": true"#), r#"{"a":1,"b":1} | {"a":[2]}"#, r#"{"a":[2],"b":1}"#);
-    check(&with(r#""unpack_arrays": ",""#), r#"["1,2,3","4"] | ["5","6","7,8"]"#, r#"["5","6","7","8","1","2","3","4"]"#);
+    check(
+        &with(r#""preserve_unmergeables": true"#),
+        r#"{"a":1,"b":1} | {"a":[2]}"#,
+        r#"{"a":[2],"b":1}"#,
+    );
+    check(
+        &with(r#""unpack_arrays": ",""#),
+        r#"["1,2,3","4"] | ["5","6","7,8"]"#,
+        r#"["5","6","7","8","1","2","3","4"]"#,
+    );
 }
 
 fn at(file: u32, start: u32) -> Option<Span> {
     Some(Span::in_file(FileId::new(file), TextRange::empty(start)))
 }
 
-/// The value with the number of a file and of the part as the origin of each part; the parts are counted from outside in.
+/// The value with the number of a file and of the part as the origin of each part; the parts are
+/// counted from outside in.
 fn placed(text: &str, file: u32) -> Value {
     fn place(value: Value, file: u32, count: &mut u32) -> Value {
         *count += 1;
-        let origin = at(file, *count);
-        match value.data {
-            Data::Array(items) => Value::array(items.iter().map(|item| place(item.clone(), file, count)).collect(), origin),
+        let origin = Provenance::written(at(file, *count));
+        match value.into_parts().0 {
+            Data::Array(items) => Value::array(
+                items.iter().map(|item| place(item.clone(), file, count)).collect(),
+                origin,
+            ),
             Data::Hash(hash) => {
                 let placed = hash.iter().map(|(key, given)| {
                     *count += 1;
@@ -379,13 +472,18 @@ fn placed(text: &str, file: u32) -> Value {
 }
 
 fn origins(value: &Value) -> String {
-    let span = |span: Option<Span>| span.map_or("?".into(), |span| format!("{}:{}", span.file.number(), span.range.start));
+    let span = |span: Option<Span>| {
+        span.map_or("?".into(), |span| format!("{}:{}", span.file.number(), span.range.start))
+    };
     let own = span(value.origin);
-    match &value.data {
-        Data::Array(items) => format!("{own}[{}]", items.iter().map(origins).collect::<Vec<_>>().join(" ")),
+    match value.data() {
+        Data::Array(items) => {
+            format!("{own}[{}]", items.iter().map(origins).collect::<Vec<_>>().join(" "))
+        }
         Data::Hash(hash) => {
-            let members =
-                hash.iter().map(|(key, given)| format!("{}@{} {}", key.to_text(), span(given.key_origin), origins(&given.value)));
+            let members = hash.iter().map(|(key, given)| {
+                format!("{}@{} {}", key.to_text(), span(given.key_origin), origins(&given.value))
+            });
             format!("{own}{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         _ => own,
@@ -395,15 +493,31 @@ fn origins(value: &Value) -> String {
 #[test]
 fn parts_keep_their_origins() {
     let merged = |merge: &str, higher: &str, lower: &str| {
-        let strategy = parse_strategy(&if merge.starts_with('{') { value(merge) } else { merge.into() }).unwrap().unwrap();
+        let strategy = parse_strategy(&if merge.starts_with('{') {
+            value(merge)
+        } else {
+            Value::given(merge)
+        })
+        .unwrap()
+        .unwrap();
         origins(&super::merge(&strategy, placed(higher, 1), placed(lower, 2)).unwrap())
     };
     assert_eq!(merged("unique", "[1,2]", "[2,3]"), "1:1[1:2 1:3 2:3]");
     assert_eq!(merged("unique", "1", "[1,3]"), "1:1[1:1 2:3]");
     assert_eq!(merged("hash", r#"{"a":1}"#, r#"{"b":1,"a":2}"#), "1:1{b@2:2 2:3, a@1:2 1:3}");
-    assert_eq!(merged("deep", "[1,2]", "[2,3]"), "1:1[2:2 2:3 1:2]", "of duplicates the lower one stays");
-    assert_eq!(merged("deep", r#"{"a":{"x":1}}"#, r#"{"a":{"x":2,"y":3}}"#), "1:1{a@1:2 1:3{x@1:4 1:5, y@2:6 2:7}}");
-    assert_eq!(merged("deep", r#"{"a":null,"b":{}}"#, r#"{"a":1,"b":2}"#), "1:1{a@2:2 2:3, b@2:4 2:5}");
+    assert_eq!(
+        merged("deep", "[1,2]", "[2,3]"),
+        "1:1[2:2 2:3 1:2]",
+        "of duplicates the lower one stays"
+    );
+    assert_eq!(
+        merged("deep", r#"{"a":{"x":1}}"#, r#"{"a":{"x":2,"y":3}}"#),
+        "1:1{a@1:2 1:3{x@1:4 1:5, y@2:6 2:7}}"
+    );
+    assert_eq!(
+        merged("deep", r#"{"a":null,"b":{}}"#, r#"{"a":1,"b":2}"#),
+        "1:1{a@2:2 2:3, b@2:4 2:5}"
+    );
     assert_eq!(merged(KNOCKOUT, r#"{"a":"--"}"#, r#"{"a":1}"#), "1:1{a@1:2 1:3}");
 }
 
@@ -413,7 +527,11 @@ fn errors_say_where() {
         super::merge(&merge, placed(higher, 1), placed(lower, 2)).unwrap_err().origin()
     };
     assert_eq!(origin(Strategy::Hash, r#"{"a":1}"#, "[1]"), at(2, 1));
-    assert_eq!(origin(Strategy::Hash, r##"{"a":{"#1":2}}"##, "{}"), at(1, 4), "the key that is no string");
+    assert_eq!(
+        origin(Strategy::Hash, r##"{"a":{"#1":2}}"##, "{}"),
+        at(1, 4),
+        "the key that is no string"
+    );
     assert_eq!(origin(Strategy::Unique, "[1]", "null"), at(2, 1));
     let error = parse_strategy(&placed(r#"{"strategy":"deep","foo":1}"#, 1)).unwrap_err();
     assert_eq!(error.origin(), at(1, 4));
@@ -422,7 +540,8 @@ fn errors_say_where() {
 #[test]
 fn long_lists_of_alike_hashes_take_no_square_time() {
     let list = |from: u32| {
-        let items: Vec<String> = (from..from + 20_000).map(|n| format!(r#"{{"name":"{n}","port":1}}"#)).collect();
+        let items: Vec<String> =
+            (from..from + 20_000).map(|n| format!(r#"{{"name":"{n}","port":1}}"#)).collect();
         value(&format!("[{}]", items.join(",")))
     };
     let started = std::time::Instant::now();
@@ -437,24 +556,35 @@ fn long_lists_of_alike_hashes_take_no_square_time() {
 fn a_knockout_prefix_that_explodes_knocks_nothing_out() {
     let text = "a".repeat(60) + "!";
     let places = format!(r#"["{text}"] | ["b"]"#);
-    check(r#"{"strategy": "deep", "knockout_prefix": "(a|a)*$"}"#, &places, &format!(r#"["b", "{text}"]"#));
+    check(
+        r#"{"strategy": "deep", "knockout_prefix": "(a|a)*$"}"#,
+        &places,
+        &format!(r#"["b", "{text}"]"#),
+    );
 }
 
 #[test]
 fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
     let lower = value(r#"{"both": {"a": {"x": [1]}}}"#);
-    let higher =
-        value(r#"{"both": {"b": {"y": [1, 2]}}, "own": {"z": {"list": [1, "1", {"k": 1}], "none": null}}, "twice": [1, 1]}"#);
+    let higher = value(
+        r#"{"both": {"b": {"y": [1, 2]}}, "own": {"z": {"list": [1, "1", {"k": 1}], "none": null}}, "twice": [1, 1]}"#,
+    );
     let merged = deep(&DeepOptions::default(), higher.clone(), lower.clone()).unwrap();
     let is_shared = |before: &Value, path: &[&str]| {
-        let part = |value: &Value| path.iter().fold(value.clone(), |value, key| value.get(key).unwrap().clone());
-        match (part(before).data, part(&merged).data) {
-            (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(&a, &b),
-            (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(&a, &b),
+        let part = |value: &Value| {
+            path.iter().fold(value.clone(), |value, key| value.get(key).unwrap().clone())
+        };
+        match (part(before).data(), part(&merged).data()) {
+            (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(a, b),
+            (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(a, b),
             other => panic!("{other:?}"),
         }
     };
-    assert!(is_shared(&lower, &["both", "a"]) && is_shared(&higher, &["both", "b"]) && is_shared(&higher, &["own"]));
+    assert!(
+        is_shared(&lower, &["both", "a"])
+            && is_shared(&higher, &["both", "b"])
+            && is_shared(&higher, &["own"])
+    );
     assert!(!is_shared(&higher, &["twice"]), "it loses an element");
     let prefix = DeepOptions { knockout_prefix: Some("--".into()), ..DeepOptions::default() };
     let higher = value(r#"{"own": {"deep": {"a": "--a", "b": "b"}}}"#);
@@ -469,8 +599,10 @@ fn a_merge_that_nobody_waits_for_is_left_off_within_a_member() {
     let left = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(10));
     let asked = left.clone();
     let order = std::sync::atomic::Ordering::Relaxed;
-    let wanted = Wanted::as_long_as(move || asked.fetch_update(order, order, |left| left.checked_sub(1)).is_ok());
+    let cancel = CancelToken::new(move || {
+        asked.fetch_update(order, order, |left| left.checked_sub(1)).is_err()
+    });
     let strategy = Strategy::Deep(DeepOptions::default());
-    let merged = fold::<MergeError>(&strategy, 2, &wanted, &mut |n| Ok(Some(places[n].clone())));
-    assert_eq!(merged, Err(MergeError::Unwanted));
+    let merged = fold::<MergeError>(&strategy, 2, &cancel, &mut |n| Ok(Some(places[n].clone())));
+    assert_eq!(merged, Err(MergeError::Cancelled));
 }

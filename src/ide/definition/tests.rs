@@ -6,7 +6,8 @@ use super::definition;
 use crate::fixture::Fixture;
 use crate::text::{Encoding, Span};
 
-/// The text that was asked about, and `path:line:column text` of each target; `-` where there is none.
+/// The text that was asked about, and `path:line:column text` of each target; `-` where there is
+/// none.
 fn check(text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let position = fixture.position();

@@ -53,7 +53,10 @@ fn written(hierarchy: &Hierarchy, fixture: &Fixture) -> String {
         let place = level.span.map(|span| fixture.text_at(span)).unwrap_or_default();
         writeln!(out, "{} [{}, {}: {place}]", level.name, level.layer, level.config).unwrap();
         for location in &level.locations {
-            let key = location.key.map(|span| format!(" <{}>", fixture.text_at(span))).unwrap_or_default();
+            let key = location
+                .key
+                .map(|span| format!(" <{}>", fixture.text_at(span)))
+                .unwrap_or_default();
             let exists = if location.file.is_some() { "" } else { " (no file)" };
             writeln!(out, "  {:?} {}{exists}{key}", location.state, location.name).unwrap();
             for candidate in &location.candidates {

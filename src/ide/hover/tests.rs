@@ -1,4 +1,5 @@
-//! Hovers over small workspaces, by what is hovered over; as plain text and, where it matters, as Markdown.
+//! Hovers over small workspaces, by what is hovered over; as plain text and, where it matters, as
+//! Markdown.
 
 mod layers;
 mod locations;

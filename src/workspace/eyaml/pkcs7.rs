@@ -1,11 +1,14 @@
-//! PKCS#7 enveloped data, as hiera-eyaml writes it: the key of the content encrypted with RSA, the content with AES or triple DES in
-//! CBC mode. Knows no files: bytes and PEM texts in, plain bytes out.
+//! PKCS#7 enveloped data, as hiera-eyaml writes it: the key of the content encrypted with RSA, the
+//! content with AES or triple DES in CBC mode. Knows no files: bytes and PEM texts in, plain bytes
+//! out.
 //!
 //! Errors are OpenSSL's words, which hiera-eyaml passes on, wherever OpenSSL would fail, too.
 
 use aes::cipher::{BlockDecryptMut, KeyIvInit, block_padding::Pkcs7};
 use cms::content_info::ContentInfo;
-use cms::enveloped_data::{EncryptedContentInfo, EnvelopedData, RecipientIdentifier, RecipientInfo};
+use cms::enveloped_data::{
+    EncryptedContentInfo, EnvelopedData, RecipientIdentifier, RecipientInfo,
+};
 use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey};
 use rsa::pkcs8::DecodePrivateKey;
 use rsa::traits::PublicKeyParts;
@@ -14,7 +17,7 @@ use x509_cert::der::asn1::OctetString;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::{Decode, SliceReader};
 
-use crate::hiera::base64;
+use crate::puppet::ruby::base64;
 
 const ENVELOPED_DATA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.3");
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -33,7 +36,8 @@ const BAD_DECRYPT: &str = "bad decrypt";
 pub(super) struct PrivateKey(RsaPrivateKey);
 
 impl PrivateKey {
-    /// Reads a key in PEM, as `eyaml createkeys` writes it or in PKCS#8. Keys with a passphrase are not read.
+    /// Reads a key in PEM, as `eyaml createkeys` writes it or in PKCS#8. Keys with a passphrase are
+    /// not read.
     pub(super) fn from_pem(text: &str) -> Result<PrivateKey, String> {
         let unsupported = || "Neither PUB key nor PRIV key: unsupported".to_owned();
         let key = match pem_block(text, &["RSA PRIVATE KEY", "PRIVATE KEY"]) {
@@ -58,14 +62,19 @@ pub(super) struct Certificate {
 impl Certificate {
     /// Reads a certificate in PEM.
     pub(super) fn from_pem(text: &str) -> Result<Certificate, String> {
-        let Some((_, der)) = pem_block(text, &["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]) else {
+        let Some((_, der)) =
+            pem_block(text, &["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"])
+        else {
             return Err("PEM_read_bio_X509: no start line".into());
         };
         // A trusted certificate has more behind it.
-        let read = SliceReader::new(&der).and_then(|mut reader| x509_cert::Certificate::decode(&mut reader));
+        let read = SliceReader::new(&der)
+            .and_then(|mut reader| x509_cert::Certificate::decode(&mut reader));
         let certificate = read.map_err(|_| "PEM_read_bio_X509: nested asn1 error".to_owned())?;
-        let key = certificate.tbs_certificate.subject_public_key_info.subject_public_key.raw_bytes();
-        let key = RsaPublicKey::from_pkcs1_der(key).map_err(|_| "the certificate has no RSA key".to_owned())?;
+        let key =
+            certificate.tbs_certificate.subject_public_key_info.subject_public_key.raw_bytes();
+        let key = RsaPublicKey::from_pkcs1_der(key)
+            .map_err(|_| "the certificate has no RSA key".to_owned())?;
         Ok(Certificate { certificate, key })
     }
 
@@ -83,7 +92,11 @@ impl Certificate {
 /// The plain bytes of `message`, which is DER; what stands behind it is not read.
 ///
 /// Without a certificate the first recipient counts whose key this private key can decrypt.
-pub(super) fn decrypt(message: &[u8], key: &PrivateKey, certificate: Option<&Certificate>) -> Result<Vec<u8>, String> {
+pub(super) fn decrypt(
+    message: &[u8],
+    key: &PrivateKey,
+    certificate: Option<&Certificate>,
+) -> Result<Vec<u8>, String> {
     let envelope = envelope(message)?;
     if let Some(certificate) = certificate
         && (key.0.n(), key.0.e()) != (certificate.key.n(), certificate.key.e())
@@ -94,7 +107,8 @@ pub(super) fn decrypt(message: &[u8], key: &PrivateKey, certificate: Option<&Cer
         RecipientInfo::Ktri(recipient) if recipient.key_enc_alg.oid == RSA => Some(recipient),
         _ => None,
     });
-    let meant = recipients.filter(|recipient| certificate.is_none_or(|own| own.is_meant_by(&recipient.rid)));
+    let meant = recipients
+        .filter(|recipient| certificate.is_none_or(|own| own.is_meant_by(&recipient.rid)));
     let mut result = Err("no recipient matches certificate".to_owned());
     for recipient in meant {
         result = match key.0.decrypt(Pkcs1v15Encrypt, recipient.enc_key.as_bytes()) {
@@ -111,7 +125,9 @@ pub(super) fn decrypt(message: &[u8], key: &PrivateKey, certificate: Option<&Cer
 fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
     // OpenSSL takes what it cannot read as DER for PEM, and then misses PEM's first line.
     let unreadable = || "Could not parse the PKCS7: no start line".to_owned();
-    let info = SliceReader::new(message).and_then(|mut reader| ContentInfo::decode(&mut reader)).map_err(|_| unreadable())?;
+    let info = SliceReader::new(message)
+        .and_then(|mut reader| ContentInfo::decode(&mut reader))
+        .map_err(|_| unreadable())?;
     if info.content_type != ENVELOPED_DATA {
         return Err("wrong content type".into());
     }
@@ -120,8 +136,13 @@ fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
 
 fn content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String> {
     let algorithm = &content.content_enc_alg;
-    let iv = algorithm.parameters.as_ref().and_then(|parameters| parameters.decode_as::<OctetString>().ok());
-    let (Some(iv), Some(bytes)) = (iv, &content.encrypted_content) else { return Err(BAD_DECRYPT.into()) };
+    let iv = algorithm
+        .parameters
+        .as_ref()
+        .and_then(|parameters| parameters.decode_as::<OctetString>().ok());
+    let (Some(iv), Some(bytes)) = (iv, &content.encrypted_content) else {
+        return Err(BAD_DECRYPT.into());
+    };
     let (iv, bytes) = (iv.as_bytes(), bytes.as_bytes());
     match algorithm.oid {
         AES_256 => cbc::<cbc::Decryptor<aes::Aes256>>(key, iv, bytes),
@@ -132,12 +153,17 @@ fn content(content: &EncryptedContentInfo, key: &[u8]) -> Result<Vec<u8>, String
     }
 }
 
-fn cbc<C: KeyIvInit + BlockDecryptMut>(key: &[u8], iv: &[u8], bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn cbc<C: KeyIvInit + BlockDecryptMut>(
+    key: &[u8],
+    iv: &[u8],
+    bytes: &[u8],
+) -> Result<Vec<u8>, String> {
     let cipher = C::new_from_slices(key, iv).map_err(|_| BAD_DECRYPT.to_owned())?;
     cipher.decrypt_padded_vec_mut::<Pkcs7>(bytes).map_err(|_| BAD_DECRYPT.to_owned())
 }
 
-/// The first block of PEM with one of these labels: its label and its bytes. Other text around it is passed over, as OpenSSL does.
+/// The first block of PEM with one of these labels: its label and its bytes. Other text around it
+/// is passed over, as OpenSSL does.
 fn pem_block<'l>(text: &str, labels: &[&'l str]) -> Option<(&'l str, Vec<u8>)> {
     let mut rest = text;
     while let Some(start) = rest.find("-----BEGIN ") {

@@ -14,7 +14,8 @@ fn message(config: EyamlConfig, private: &str) -> String {
     fs.write("/home/me/private.pem", "no key either");
     fs.write("/home/me/huge.pem", vec![b'x'; 100_000]);
     let folders = Arc::new(vec![FilePath::new("/repo")]);
-    let keys = Keys::new(&EyamlConfig { decrypt: true, ..config }, &folders, Arc::new(fs)).expect("it is switched on");
+    let keys = Keys::new(&EyamlConfig { decrypt: true, ..config }, &folders, Arc::new(fs))
+        .expect("it is switched on");
     let root = FilePath::new("/repo");
     keys.decryptor(&root).decrypt(b"", &pair(private)).expect_err("there is no key")
 }
@@ -23,20 +24,39 @@ const NO_KEY: &str = "Neither PUB key nor PRIV key: unsupported";
 
 #[test]
 fn nothing_is_decrypted_unless_the_user_says_so() {
-    assert!(Keys::new(&EyamlConfig::default(), &Arc::default(), Arc::new(MemoryFs::new())).is_none());
+    assert!(
+        Keys::new(&EyamlConfig::default(), &Arc::default(), Arc::new(MemoryFs::new())).is_none()
+    );
 }
 
 #[test]
 fn keys_outside_the_workspace_are_read_only_where_the_user_names_them() {
     assert_eq!(message(EyamlConfig::default(), "keys/private.pem"), NO_KEY);
-    for outside in ["/home/me/private.pem", "../home/me/private.pem", "keys/../../home/me/private.pem"] {
-        assert!(message(EyamlConfig::default(), outside).starts_with("hiera-ls does not read /home/me/private.pem"), "{outside}");
+    for outside in
+        ["/home/me/private.pem", "../home/me/private.pem", "keys/../../home/me/private.pem"]
+    {
+        assert!(
+            message(EyamlConfig::default(), outside)
+                .starts_with("hiera-ls does not read /home/me/private.pem"),
+            "{outside}"
+        );
     }
-    let home = EyamlConfig { key_folders: vec![FilePath::new("/home/me")], ..EyamlConfig::default() };
+    let home =
+        EyamlConfig { key_folders: vec![FilePath::new("/home/me")], ..EyamlConfig::default() };
     assert_eq!(message(home.clone(), "/home/me/private.pem"), NO_KEY);
-    assert_eq!(message(home, "/home/me/huge.pem"), "/home/me/huge.pem is no key: it has 100000 bytes");
-    let own = EyamlConfig { private_key: Some(FilePath::new("/home/me/private.pem")), ..EyamlConfig::default() };
-    assert_eq!(message(own, "/etc/shadow"), NO_KEY, "the user's own key takes the place of what the repository names");
+    assert_eq!(
+        message(home, "/home/me/huge.pem"),
+        "/home/me/huge.pem is no key: it has 100000 bytes"
+    );
+    let own = EyamlConfig {
+        private_key: Some(FilePath::new("/home/me/private.pem")),
+        ..EyamlConfig::default()
+    };
+    assert_eq!(
+        message(own, "/etc/shadow"),
+        NO_KEY,
+        "the user's own key takes the place of what the repository names"
+    );
 }
 
 /// A link is where it leads: the repository cannot name a file of the user's by one.
@@ -60,12 +80,18 @@ fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
     let message = |root: &std::path::Path, file: &str, key_folders: Vec<FilePath>| {
         let config = EyamlConfig { decrypt: true, key_folders, ..EyamlConfig::default() };
         let root = path(root);
-        let keys = Keys::new(&config, &Arc::new(vec![root.clone()]), Arc::new(OsFs)).expect("it is switched on");
+        let keys = Keys::new(&config, &Arc::new(vec![root.clone()]), Arc::new(OsFs))
+            .expect("it is switched on");
         keys.decryptor(&root).decrypt(b"", &pair(file)).expect_err("there is no key")
     };
     let refusal = |named: &str| {
-        let (named, real) = (path(&repo.join(named)), path(&std::fs::canonicalize(home.join("private.pem")).unwrap()));
-        format!("hiera-ls does not read {named}, which leads to {real} and lies outside the workspace")
+        let (named, real) = (
+            path(&repo.join(named)),
+            path(&std::fs::canonicalize(home.join("private.pem")).unwrap()),
+        );
+        format!(
+            "hiera-ls does not read {named}, which leads to {real} and lies outside the workspace"
+        )
     };
     let mut seen = Vec::new();
     for named in ["keys/out.pem", "out/private.pem"] {
@@ -76,9 +102,11 @@ fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
         seen.push((message(&repo, named, Vec::new()), NO_KEY.to_owned()));
         seen.push((message(&here.join("linked"), named, Vec::new()), NO_KEY.to_owned()));
     }
-    let missing = format!("No such file or directory @ rb_sysopen - {}", path(&repo.join("dangling.pem")));
+    let missing =
+        format!("No such file or directory @ rb_sysopen - {}", path(&repo.join("dangling.pem")));
     seen.push((message(&repo, "dangling.pem", Vec::new()), missing));
-    let missing = format!("No such file or directory @ rb_sysopen - {}", path(&here.join("linked/nope.pem")));
+    let missing =
+        format!("No such file or directory @ rb_sysopen - {}", path(&here.join("linked/nope.pem")));
     seen.push((message(&here.join("linked"), "nope.pem", Vec::new()), missing));
     std::fs::remove_dir_all(&here).unwrap();
     for (message, expected) in seen {

@@ -1,15 +1,16 @@
-//! Tokens as values: fields merged where they stand, substitutions and what they are joined with left for later.
-//! Source: `ConfigDocumentParser` and `ConfigParser` of hocon 1.3.1.
+//! Tokens as values: fields merged where they stand, substitutions and what they are joined with
+//! left for later. Source: `ConfigDocumentParser` and `ConfigParser` of hocon 1.3.1.
 
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::path::{Segment, segments};
+use super::path::{PathError, Segment, segments};
 use super::tokens::{Kind, Token};
 use super::{MAX_DEPTH, Problem, problem, resolve_hocon};
 use crate::text::TextRange;
 use crate::yaml::psych::Resolved;
+use crate::yaml::tree::SyntaxErrorKind;
 
 /// A value as written.
 #[derive(Debug)]
@@ -65,7 +66,9 @@ impl Node {
             },
             NodeKind::Object(_) => "SimpleConfigObject",
             NodeKind::List(_) => "SimpleConfigList",
-            NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_) => "ConfigReference",
+            NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_) => {
+                "ConfigReference"
+            }
         };
         format!("{class}({})", self.rendered())
     }
@@ -75,16 +78,26 @@ impl Node {
             NodeKind::Scalar(ScalarKind::Literal, text) => text.clone(),
             NodeKind::Scalar(_, text) => format!("{text:?}"),
             NodeKind::Object(members) => {
-                let member = |(key, (_, value)): (&String, &(TextRange, Rc<Node>))| format!("{key:?}:{}", value.rendered());
+                let member = |(key, (_, value)): (&String, &(TextRange, Rc<Node>))| {
+                    format!("{key:?}:{}", value.rendered())
+                };
                 format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
             }
             NodeKind::List(items) => {
-                format!("[{}]", items.iter().map(|item| item.rendered()).collect::<Vec<_>>().join(","))
+                format!(
+                    "[{}]",
+                    items.iter().map(|item| item.rendered()).collect::<Vec<_>>().join(",")
+                )
             }
             NodeKind::Substitution { path, .. } => {
-                format!("${{{}}}", path.iter().map(|segment| segment.text.as_str()).collect::<Vec<_>>().join("."))
+                format!(
+                    "${{{}}}",
+                    path.iter().map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(".")
+                )
             }
-            NodeKind::Joined(parts) | NodeKind::Merged(parts) => parts.iter().map(|part| part.rendered()).collect(),
+            NodeKind::Joined(parts) | NodeKind::Merged(parts) => {
+                parts.iter().map(|part| part.rendered()).collect()
+            }
         }
     }
 
@@ -99,7 +112,8 @@ impl Node {
     }
 }
 
-/// The value of a key that is written again: objects are merged, the keys of the later one first; anything else takes the place of what was.
+/// The value of a key that is written again: objects are merged, the keys of the later one first;
+/// anything else takes the place of what was.
 pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
     match (&new.kind, &old.kind) {
         (NodeKind::Object(members), NodeKind::Object(older)) => {
@@ -113,7 +127,9 @@ pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
             Node::new(NodeKind::Object(all), new.range)
         }
         (NodeKind::Scalar(..) | NodeKind::List(_), _) if new.resolved => new.clone(),
-        (NodeKind::Object(_), NodeKind::Scalar(..) | NodeKind::List(_)) if new.resolved => new.clone(),
+        (NodeKind::Object(_), NodeKind::Scalar(..) | NodeKind::List(_)) if new.resolved => {
+            new.clone()
+        }
         _ => {
             let stack = [new, old].into_iter().flat_map(|node| match &node.kind {
                 NodeKind::Merged(stack) => stack.clone(),
@@ -127,21 +143,36 @@ pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
 /// Two values beside each other as one; `None` when that is not known yet.
 ///
 /// Errors: they do not go together.
-pub(super) fn joined(left: &Rc<Node>, right: &Rc<Node>, range: TextRange) -> Result<Option<Rc<Node>>, Problem> {
-    let unknown = |node: &Node| matches!(node.kind, NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_));
+pub(super) fn joined(
+    left: &Rc<Node>,
+    right: &Rc<Node>,
+    range: TextRange,
+) -> Result<Option<Rc<Node>>, Problem> {
+    let unknown = |node: &Node| {
+        matches!(
+            node.kind,
+            NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_)
+        )
+    };
     Ok(Some(match (&left.kind, &right.kind) {
         _ if unknown(left) || unknown(right) => return Ok(None),
         (NodeKind::Object(_), NodeKind::Object(_)) => merged(right, left),
         (NodeKind::List(first), NodeKind::List(second)) => {
             Node::new(NodeKind::List(first.iter().chain(second).cloned().collect()), range)
         }
-        (NodeKind::Object(_) | NodeKind::List(_), NodeKind::Scalar(ScalarKind::Unquoted, _)) => left.clone(),
+        (NodeKind::Object(_) | NodeKind::List(_), NodeKind::Scalar(ScalarKind::Unquoted, _)) => {
+            left.clone()
+        }
         (NodeKind::Scalar(_, first), NodeKind::Scalar(_, second)) => {
             Node::new(NodeKind::Scalar(ScalarKind::Quoted, format!("{first}{second}")), range)
         }
         _ => {
             let message = "Cannot concatenate object or list with a non-object-or-list";
-            let words = format!("{message}, {} and {} are not compatible", left.described(), right.described());
+            let words = format!(
+                "{message}, {} and {} are not compatible",
+                left.described(),
+                right.described()
+            );
             return Err(problem(message, range).in_words(words));
         }
     }))
@@ -163,7 +194,9 @@ fn in_quotes(token: &str) -> String {
     if token == END {
         return String::new();
     }
-    format!(" (if you intended {token} to be part of a key or string value, try enclosing the key or value in double quotes")
+    format!(
+        " (if you intended {token} to be part of a key or string value, try enclosing the key or value in double quotes"
+    )
 }
 
 struct Parser<'a> {
@@ -205,19 +238,26 @@ impl<'a> Parser<'a> {
         self.failed(message, in_quotes)
     }
 
-    /// The same in a list, where the library has words of its own for the message and suggests quotes, too.
+    /// The same in a list, where the library has words of its own for the message and suggests
+    /// quotes, too.
     fn fail_in_list<T>(&self, message: &str, words: &str, culprit: &str) -> Parsed<T> {
         self.failed(message, |token| {
-            format!(" (if you want {culprit}{token} to be part of a string value, then double-quote it)")
+            format!(
+                " (if you want {culprit}{token} to be part of a string value, then double-quote it)"
+            )
         })
-        .map_err(|problem| match problem.words.as_deref().and_then(|given| given.strip_prefix(message)) {
-            Some(rest) => Problem { words: Some(format!("{words}{rest}")), ..problem },
-            None => problem,
+        .map_err(|problem| {
+            match problem.words.as_deref().and_then(|given| given.strip_prefix(message)) {
+                Some(rest) => Problem { words: Some(format!("{words}{rest}")), ..problem },
+                None => problem,
+            }
         })
     }
 
     fn unbalanced<T>(&self) -> Parsed<T> {
-        self.failed("unbalanced close brace", |token| format!(" with no open brace{}", in_quotes(token)))
+        self.failed("unbalanced close brace", |token| {
+            format!(" with no open brace{}", in_quotes(token))
+        })
     }
 
     fn failed<T>(&self, message: &str, suggestion: impl FnOnce(&str) -> String) -> Parsed<T> {
@@ -225,11 +265,14 @@ impl<'a> Parser<'a> {
         let written = &self.text[token.range.as_usize()];
         let (shown, named) = match &token.kind {
             Kind::Bad(reason, None) => return Err(problem(reason.clone(), token.range)),
-            Kind::Bad(reason, Some(words)) => (reason.clone(), format!("'{}' ({})", words.0, words.1)),
+            Kind::Bad(reason, Some(words)) => {
+                (reason.clone(), format!("'{}' ({})", words.0, words.1))
+            }
             Kind::End => (format!("{message} {END}"), END.to_owned()),
             _ => (format!("{message} '{written}'"), format!("'{written}'")),
         };
-        Err(problem(shown, token.range).in_words(format!("{message} {named}{}", suggestion(&named))))
+        Err(problem(shown, token.range)
+            .in_words(format!("{message} {named}{}", suggestion(&named))))
     }
 
     fn document(&mut self, members: &mut Members) -> Parsed<()> {
@@ -265,7 +308,9 @@ impl<'a> Parser<'a> {
                 }
                 Kind::End if !braces => return Ok(()),
                 Kind::Mark(b'}') => return self.unbalanced(),
-                Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => self.include()?,
+                Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => {
+                    self.include()?
+                }
                 _ => self.field(members)?,
             }
             let parted = self.separator();
@@ -299,7 +344,9 @@ impl<'a> Parser<'a> {
     fn include(&mut self) -> Parsed<()> {
         let start = self.next().range;
         self.skip_blank();
-        while self.peek().kind == Kind::Unquoted && self.text[self.peek().range.as_usize()].trim().is_empty() {
+        while self.peek().kind == Kind::Unquoted
+            && self.text[self.peek().range.as_usize()].trim().is_empty()
+        {
             self.next();
         }
         let token = self.peek();
@@ -308,8 +355,16 @@ impl<'a> Parser<'a> {
                 self.next();
                 Ok(())
             }
-            Kind::Unquoted if matches!(&self.text[token.range.as_usize()], "file(" | "url(" | "classpath(") => {
-                Err(problem("hiera-ls does not read include of other files in HOCON", start.cover(token.range)))
+            Kind::Unquoted
+                if matches!(
+                    &self.text[token.range.as_usize()],
+                    "file(" | "url(" | "classpath("
+                ) =>
+            {
+                Err(problem(
+                    "hiera-ls does not read include of other files in HOCON",
+                    start.cover(token.range),
+                ))
             }
             _ => self.fail("include keyword is not followed by a quoted string, but by:"),
         }
@@ -325,7 +380,13 @@ impl<'a> Parser<'a> {
             return self.fail("expecting a close brace or a field name here, got");
         };
         let key_range = first.range.cover(last.range);
-        let path = segments(self.text, key).map_err(|reason| problem(reason, key_range))?;
+        let path = segments(self.text, key).map_err(|reason| {
+            let kind = match reason {
+                PathError::EmptyElement => SyntaxErrorKind::EmptyKeyElement,
+                PathError::Other(_) => SyntaxErrorKind::Grammar,
+            };
+            problem(reason.to_string(), key_range).of_kind(kind)
+        })?;
         self.skip_blank();
         let separator = self.peek();
         let adds = separator.kind == Kind::PlusEquals;
@@ -333,8 +394,10 @@ impl<'a> Parser<'a> {
             Kind::Mark(b'{') => {}
             Kind::Mark(b':' | b'=') | Kind::PlusEquals => drop(self.next()),
             _ => {
-                return self
-                    .fail_suggesting(&format!("Key '{}' may not be followed by token:", &self.text[key_range.as_usize()]));
+                return self.fail_suggesting(&format!(
+                    "Key '{}' may not be followed by token:",
+                    &self.text[key_range.as_usize()]
+                ));
             }
         }
         if adds && self.lists > 0 {
@@ -352,17 +415,25 @@ impl<'a> Parser<'a> {
         self.path.truncate(known);
         let mut value = value?;
         if adds {
-            let before = Node::new(NodeKind::Substitution { path: own_path, optional: true }, value.range);
+            let before =
+                Node::new(NodeKind::Substitution { path: own_path, optional: true }, value.range);
             let list = Node::new(NodeKind::List(vec![value.clone()]), value.range);
             value = Node::new(NodeKind::Joined(vec![before, list]), value.range);
         }
         for segment in path[1..].iter().rev() {
             let range = segment.range.cover(value.range);
-            value = Node::new(NodeKind::Object(Members::from_iter([(segment.text.clone(), (segment.range, value))])), range);
+            value = Node::new(
+                NodeKind::Object(Members::from_iter([(
+                    segment.text.clone(),
+                    (segment.range, value),
+                )])),
+                range,
+            );
         }
         match members.get_mut(&path[0].text) {
             Some((range, old)) => {
-                // Of several objects the first place counts, of other values that of the one that decides.
+                // Of several objects the first place counts, of other values that of the one that
+                // decides.
                 if !matches!((&value.kind, &old.kind), (NodeKind::Object(_), NodeKind::Object(_))) {
                     *range = path[0].range;
                 }
@@ -392,7 +463,9 @@ impl<'a> Parser<'a> {
             Kind::Quoted(text) => NodeKind::Scalar(ScalarKind::Quoted, text.clone()),
             Kind::Unquoted => NodeKind::Scalar(ScalarKind::Unquoted, written()),
             Kind::Literal => NodeKind::Scalar(ScalarKind::Literal, written()),
-            Kind::Substitution { path, optional } => NodeKind::Substitution { path: path.clone(), optional: *optional },
+            Kind::Substitution { path, optional } => {
+                NodeKind::Substitution { path: path.clone(), optional: *optional }
+            }
             _ => return self.fail_suggesting("Expecting a value but got wrong token:"),
         };
         self.next();
@@ -402,7 +475,10 @@ impl<'a> Parser<'a> {
     fn collection(&mut self, open: u8) -> Parsed<Rc<Node>> {
         let start = self.next().range;
         if self.depth + self.path.len() >= MAX_DEPTH {
-            return Err(problem(format!("hiera-ls reads no HOCON nested deeper than {MAX_DEPTH}"), start));
+            return Err(problem(
+                format!("hiera-ls reads no HOCON nested deeper than {MAX_DEPTH}"),
+                start,
+            ));
         }
         self.depth += 1;
         let kind = if open == b'{' {
@@ -424,11 +500,18 @@ impl<'a> Parser<'a> {
         let mut items = Vec::new();
         self.skip_blank();
         while !self.peek().is(b']') {
-            let is_value = self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[');
+            let is_value =
+                self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[');
             if !is_value {
                 let (words, culprit) = match items.is_empty() {
-                    true => ("List should have ] or a first element after the open [, instead had token:", ""),
-                    false => ("List should have had new element after a comma, instead had token:", "the comma or "),
+                    true => (
+                        "List should have ] or a first element after the open [, instead had token:",
+                        "",
+                    ),
+                    false => (
+                        "List should have had new element after a comma, instead had token:",
+                        "the comma or ",
+                    ),
                 };
                 return self.fail_in_list("Expecting a value but got wrong token:", words, culprit);
             }
@@ -446,7 +529,11 @@ impl<'a> Parser<'a> {
 
 /// Values beside each other as one, as far as they are known.
 pub(super) fn join(pieces: Vec<Rc<Node>>) -> Parsed<Rc<Node>> {
-    let range = pieces.iter().map(|piece| piece.range).reduce(TextRange::cover).unwrap_or(TextRange::empty(0));
+    let range = pieces
+        .iter()
+        .map(|piece| piece.range)
+        .reduce(TextRange::cover)
+        .unwrap_or(TextRange::empty(0));
     let mut out: Vec<Rc<Node>> = Vec::new();
     for piece in pieces {
         let together = match out.last() {

@@ -1,5 +1,7 @@
 //! Paths: the keys of fields and what substitutions name. Source: `PathParser` of hocon 1.3.1.
 
+use std::fmt;
+
 use super::MAX_DEPTH;
 use super::tokens::{Kind, Token};
 use crate::text::TextRange;
@@ -11,12 +13,36 @@ pub(super) struct Segment {
     pub range: TextRange,
 }
 
+/// Why tokens are no path. `Display` gives the library's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PathError {
+    /// A part of it is empty and not in quotes.
+    EmptyElement,
+    /// Any other reason, in the library's words.
+    Other(String),
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PathError::EmptyElement => {
+                "path has a leading, trailing, or two adjacent period '.' (use quoted \"\" empty string if you want an empty element)"
+            }
+            PathError::Other(message) => message,
+        })
+    }
+}
+
 /// The parts of the path that `tokens` write: dots outside quotes part them, blanks count.
-pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, String> {
-    let first = tokens.first().ok_or("Expecting a field name or path here, but got nothing")?;
+pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, PathError> {
+    let first = tokens.first().ok_or_else(|| {
+        PathError::Other("Expecting a field name or path here, but got nothing".to_owned())
+    })?;
     let start = first.range.start;
-    let mut found =
-        vec![Building { segment: Segment { text: String::new(), range: TextRange::empty(start) }, may_be_empty: false }];
+    let mut found = vec![Building {
+        segment: Segment { text: String::new(), range: TextRange::empty(start) },
+        may_be_empty: false,
+    }];
     for token in tokens {
         let written = &text[token.range.as_usize()];
         match &token.kind {
@@ -30,29 +56,32 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Str
                 for (n, part) in written.split('.').enumerate() {
                     let range = TextRange::new(at, at + part.len() as u32);
                     if n > 0 {
-                        let segment = Segment { text: String::new(), range: TextRange::empty(range.start) };
+                        let segment =
+                            Segment { text: String::new(), range: TextRange::empty(range.start) };
                         found.push(Building { segment, may_be_empty: false });
                     }
                     found.last_mut().expect("there is always one").add(part, range);
                     at = range.end + 1;
                 }
             }
-            _ => return Err(not_allowed(written)),
+            _ => return Err(PathError::Other(not_allowed(written))),
         }
     }
     if found.iter().any(|building| building.segment.text.is_empty() && !building.may_be_empty) {
-        let message = "path has a leading, trailing, or two adjacent period '.' (use quoted \"\" empty string if you want an empty element)";
-        return Err(message.into());
+        return Err(PathError::EmptyElement);
     }
     if found.len() > MAX_DEPTH {
-        return Err(format!("hiera-ls reads no path of more than {MAX_DEPTH} elements"));
+        let message = format!("hiera-ls reads no path of more than {MAX_DEPTH} elements");
+        return Err(PathError::Other(message));
     }
     Ok(found.into_iter().map(|building| building.segment).collect())
 }
 
 /// What is said of a token that no path has.
 pub(super) fn not_allowed(token: &str) -> String {
-    format!("Token not allowed in path expression: '{token}' (you can double-quote this token if you really want it here)")
+    format!(
+        "Token not allowed in path expression: '{token}' (you can double-quote this token if you really want it here)"
+    )
 }
 
 struct Building {

@@ -1,5 +1,5 @@
-//! Substitutions replaced, and the tree that comes of it. Source: `ResolveSource`, `ConfigDelayedMerge` and `ConfigConcatenation` of
-//! hocon 1.3.1.
+//! Substitutions replaced, and the tree that comes of it. Source: `ResolveSource`,
+//! `ConfigDelayedMerge` and `ConfigConcatenation` of hocon 1.3.1.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,12 +14,20 @@ use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};
 const MAX_NODES: usize = 200_000;
 const MAX_TEXT: usize = 16 << 20;
 
-/// The tree of a root object. `broken` for one that was not read to its end: what cannot be found may stand in the rest.
+/// The tree of a root object. `broken` for one that was not read to its end: what cannot be found
+/// may stand in the rest.
 pub(super) fn resolve(root: Members, broken: bool) -> Tree {
     let end = root.values().map(|(_, value)| value.range.end).max().unwrap_or(0);
     let range = TextRange::new(0, end);
     let root = Node::new(NodeKind::Object(root), range);
-    let mut resolver = Resolver { root: &root, open: Vec::new(), below: HashMap::new(), depth: 0, nodes: 0, text: 0 };
+    let mut resolver = Resolver {
+        root: &root,
+        open: Vec::new(),
+        below: HashMap::new(),
+        depth: 0,
+        nodes: 0,
+        text: 0,
+    };
     let mut tree = Tree::default();
     let mut members = Members::new();
     let NodeKind::Object(all) = &root.kind else { return tree };
@@ -27,12 +35,16 @@ pub(super) fn resolve(root: Members, broken: bool) -> Tree {
         match resolver.value(value) {
             Ok(Some(value)) => drop(members.insert(key.clone(), (*range, value))),
             Ok(None) => {}
-            Err(Stop::Problem(error)) if !broken && tree.problems.is_empty() => error.note_in(&mut tree),
+            Err(Stop::Problem(error)) if !broken && tree.problems.is_empty() => {
+                error.note_in(&mut tree)
+            }
             Err(_) => {} // a cycle ends in the substitution that it began with
         }
     }
-    let entries =
-        members.into_iter().map(|(key, (range, value))| (add_key(&mut tree, key, range), add(&mut tree, &value))).collect();
+    let entries = members
+        .into_iter()
+        .map(|(key, (range, value))| (add_key(&mut tree, key, range), add(&mut tree, &value)))
+        .collect();
     tree.root = Some(push(&mut tree, tree::NodeKind::Mapping { flow: true, entries }, range));
     tree
 }
@@ -52,7 +64,8 @@ type Found = Result<Option<Rc<Node>>, Stop>;
 
 /// Why a value cannot be told.
 enum Stop {
-    /// It needs a substitution that is being replaced: the substitution that asked for it is the one that cannot be. With the way there.
+    /// It needs a substitution that is being replaced: the substitution that asked for it is the
+    /// one that cannot be. With the way there.
     Cycle(String),
     Problem(Problem),
 }
@@ -71,7 +84,11 @@ impl Resolver<'_> {
             self.text += text.len();
         }
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES || self.text > MAX_TEXT {
-            return Err(problem("hiera-ls gives up: the substitutions make too much of this file", node.range).into());
+            return Err(problem(
+                "hiera-ls gives up: the substitutions make too much of this file",
+                node.range,
+            )
+            .into());
         }
         self.depth += 1;
         let result = self.value_within(node);
@@ -105,7 +122,9 @@ impl Resolver<'_> {
                     // The place is that of the text here, not of what it stands for.
                     if let Some(value) = self.value(piece)? {
                         out.push(match &value.kind {
-                            NodeKind::Scalar(kind, text) => Node::new(NodeKind::Scalar(*kind, text.clone()), piece.range),
+                            NodeKind::Scalar(kind, text) => {
+                                Node::new(NodeKind::Scalar(*kind, text.clone()), piece.range)
+                            }
                             _ => value,
                         });
                     }
@@ -117,7 +136,8 @@ impl Resolver<'_> {
                 let before = self.below.get(&id).copied();
                 let mut out: Option<Rc<Node>> = None;
                 for (at, value) in stack.iter().enumerate().skip(before.unwrap_or(0)) {
-                    let looks_below = matches!(value.kind, NodeKind::Substitution { .. } | NodeKind::Joined(_));
+                    let looks_below =
+                        matches!(value.kind, NodeKind::Substitution { .. } | NodeKind::Joined(_));
                     if looks_below {
                         self.below.insert(id, at + 1);
                     }
@@ -138,19 +158,24 @@ impl Resolver<'_> {
 
     fn substituted(&mut self, node: &Rc<Node>, path: &[Segment], optional: bool) -> Found {
         let written = self.open(node, path)?;
-        let found = self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.value(&found)));
+        let found =
+            self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.value(&found)));
         self.open.pop();
         let unresolved = format!("Could not resolve substitution to a value: {written}");
         Err(match found {
             Ok(Some(value)) => {
                 let Node { kind, range, resolved, .. } = &*value;
-                let copy = Node { kind: kind.clone(), range: *range, resolved: *resolved, copied: true };
+                let copy =
+                    Node { kind: kind.clone(), range: *range, resolved: *resolved, copied: true };
                 return Ok(Some(Rc::new(copy)));
             }
             Ok(None) | Err(Stop::Cycle(_)) if optional => return Ok(None),
-            Ok(None) => {
-                problem(format!("{unresolved} (hiera-ls reads no environment variables)"), node.range).in_words(unresolved).into()
-            }
+            Ok(None) => problem(
+                format!("{unresolved} (hiera-ls reads no environment variables)"),
+                node.range,
+            )
+            .in_words(unresolved)
+            .into(),
             Err(Stop::Cycle(way)) => {
                 let reason = "was part of a cycle of substitutions";
                 let words = format!("{unresolved} {reason} involving {way}");
@@ -166,7 +191,12 @@ impl Resolver<'_> {
         let written = format!("${{{}}}", written.join("."));
         let id = Rc::as_ptr(node);
         if self.open.iter().any(|(open, _)| *open == id) {
-            let way: Vec<&str> = self.open.iter().map(|(_, written)| written.as_str()).chain([written.as_str()]).collect();
+            let way: Vec<&str> = self
+                .open
+                .iter()
+                .map(|(_, written)| written.as_str())
+                .chain([written.as_str()])
+                .collect();
             return Err(Stop::Cycle(way.join(", ")));
         }
         self.open.push((id, written.clone()));
@@ -188,7 +218,11 @@ impl Resolver<'_> {
     fn member(&mut self, node: &Rc<Node>, key: &str) -> Found {
         self.nodes += 1;
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES {
-            return Err(problem("hiera-ls gives up: the substitutions make too much of this file", node.range).into());
+            return Err(problem(
+                "hiera-ls gives up: the substitutions make too much of this file",
+                node.range,
+            )
+            .into());
         }
         self.depth += 1;
         let result = self.member_within(node, key);
@@ -198,16 +232,22 @@ impl Resolver<'_> {
 
     fn member_within(&mut self, node: &Rc<Node>, key: &str) -> Found {
         let (parts, skip): (Vec<&Rc<Node>>, usize) = match &node.kind {
-            NodeKind::Object(members) => return Ok(members.get(key).map(|(_, value)| value.clone())),
+            NodeKind::Object(members) => {
+                return Ok(members.get(key).map(|(_, value)| value.clone()));
+            }
             NodeKind::Scalar(..) | NodeKind::List(_) => return Ok(None),
             NodeKind::Substitution { path, .. } => {
                 self.open(node, path)?;
-                let found = self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.member(&found, key)));
+                let found = self
+                    .find(path)
+                    .and_then(|found| found.map_or(Ok(None), |found| self.member(&found, key)));
                 self.open.pop();
                 return found;
             }
             NodeKind::Joined(pieces) => (pieces.iter().rev().collect(), 0),
-            NodeKind::Merged(stack) => (stack.iter().collect(), self.below.get(&Rc::as_ptr(node)).copied().unwrap_or(0)),
+            NodeKind::Merged(stack) => {
+                (stack.iter().collect(), self.below.get(&Rc::as_ptr(node)).copied().unwrap_or(0))
+            }
         };
         let mut out: Option<Rc<Node>> = None;
         for part in parts.into_iter().skip(skip) {
@@ -236,15 +276,22 @@ fn add_key(tree: &mut Tree, key: String, range: TextRange) -> NodeId {
 fn add(tree: &mut Tree, node: &Node) -> NodeId {
     let kind = match &node.kind {
         NodeKind::Scalar(kind, text) => {
-            let style = if *kind == ScalarKind::Literal { ScalarStyle::JsonLiteral } else { ScalarStyle::Hocon };
+            let style = if *kind == ScalarKind::Literal {
+                ScalarStyle::JsonLiteral
+            } else {
+                ScalarStyle::Hocon
+            };
             tree::NodeKind::Scalar { style, text: text.as_str().into() }
         }
-        NodeKind::List(items) => {
-            tree::NodeKind::Sequence { flow: true, items: items.iter().map(|item| add(tree, item)).collect() }
-        }
+        NodeKind::List(items) => tree::NodeKind::Sequence {
+            flow: true,
+            items: items.iter().map(|item| add(tree, item)).collect(),
+        },
         NodeKind::Object(members) => {
-            let entries =
-                members.iter().map(|(key, (range, value))| (add_key(tree, key.clone(), *range), add(tree, value))).collect();
+            let entries = members
+                .iter()
+                .map(|(key, (range, value))| (add_key(tree, key.clone(), *range), add(tree, value)))
+                .collect();
             tree::NodeKind::Mapping { flow: true, entries }
         }
         // Nothing is left to be replaced.

@@ -1,4 +1,5 @@
-//! What Puppet makes of HOCON is in `tests/conformance/hocon.yaml`; here is where things are written, and what never ends.
+//! What Puppet makes of HOCON is in `tests/puppet/conformance/hocon.yaml`; here is where things are
+//! written, and what never ends.
 
 use super::*;
 use crate::yaml::tree::{NodeKind, PathStep};
@@ -12,18 +13,31 @@ fn written(text: &str) -> Vec<(String, String)> {
         NodeKind::Scalar { text, .. } => Some(text.to_string()),
         _ => None,
     };
-    tree.nodes.iter().filter_map(|node| Some((scalar(node)?, text[node.span.as_usize()].to_owned()))).collect()
+    tree.nodes
+        .iter()
+        .filter_map(|node| Some((scalar(node)?, text[node.span.as_usize()].to_owned())))
+        .collect()
 }
 
 #[test]
 fn everything_keeps_its_place() {
     let text = "# c\na.b = x\n\"q\" : [1, two words]\nr = ${a.b}\ns = ${a.b} more\n";
     let pairs = written(text);
-    let find = |text: &str| pairs.iter().filter(|(value, _)| value == text).map(|(_, place)| place.as_str()).collect::<Vec<_>>();
+    let find = |text: &str| {
+        pairs
+            .iter()
+            .filter(|(value, _)| value == text)
+            .map(|(_, place)| place.as_str())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(find("b"), ["b"]);
     assert_eq!(find("q"), ["\"q\""]);
     assert_eq!(find("two words"), ["two words"]);
-    assert_eq!(find("x"), ["x", "x"], "what a substitution stands for is written where it is written");
+    assert_eq!(
+        find("x"),
+        ["x", "x"],
+        "what a substitution stands for is written where it is written"
+    );
     assert_eq!(find("x more"), ["${a.b} more"]);
 }
 
@@ -32,7 +46,8 @@ fn a_cursor_finds_what_is_written_there() {
     let text = "k { a = 1 }\nc = ${k}\nk { b = 2, d = 3 }\nlist = [x, \"y z\"]\n";
     let tree = parse_hocon(text);
     let at = |what: &str| {
-        let located = tree.node_at(text, text.find(what).expect("it is there") as u32).expect("a node");
+        let located =
+            tree.node_at(text, text.find(what).expect("it is there") as u32).expect("a node");
         let steps: Vec<String> = located
             .path
             .iter()
@@ -41,7 +56,11 @@ fn a_cursor_finds_what_is_written_there() {
                 PathStep::Item(n) => format!("item {n}"),
             })
             .collect();
-        (tree.scalar(located.node).unwrap_or("no scalar").to_owned(), steps.join(", "), located.on_key)
+        (
+            tree.scalar(located.node).unwrap_or("no scalar").to_owned(),
+            steps.join(", "),
+            located.on_key,
+        )
     };
     // Entries of a merged object: the later ones come first.
     assert_eq!(tree.problems, []);
@@ -65,11 +84,13 @@ fn no_text_makes_it_panic_or_run_away() {
         drop(parse_hocon(&format!("a={text}")));
     }
     // Each line doubles the one before; each stands for the next.
-    let doubling: String = (0..60).map(|n| format!("a{n} = [${{a{}}}, ${{a{}}}]\n", n + 1, n + 1)).collect();
+    let doubling: String =
+        (0..60).map(|n| format!("a{n} = [${{a{}}}, ${{a{}}}]\n", n + 1, n + 1)).collect();
     assert!(!parse_hocon(&(doubling + "a60 = 1\n")).problems.is_empty());
     let chain: String = (0..5_000).map(|n| format!("a{n} = ${{a{}}}\n", n + 1)).collect();
     assert!(!parse_hocon(&(chain + "a5000 = 1\n")).problems.is_empty());
-    let texts: String = (0..60).map(|n| format!("a{n} = ${{a{}}}${{a{}}}\n", n + 1, n + 1)).collect();
+    let texts: String =
+        (0..60).map(|n| format!("a{n} = ${{a{}}}${{a{}}}\n", n + 1, n + 1)).collect();
     assert!(!parse_hocon(&(texts + "a60 = xxxxxxxx\n")).problems.is_empty());
     let sample = "a = ${b} x, b { c += [1, \"\\u00e9\", \"\"\"t\"\"\"] # c\n d.e = -1.5e3 }\ninclude \"x\"\n";
     for start in (0..sample.len()).filter(|at| sample.is_char_boundary(*at)) {
@@ -90,7 +111,12 @@ fn what_would_read_other_files_is_said_not_to_be_read() {
     let problem = &tree.problems[0];
     assert_eq!(problem.message, "hiera-ls does not read include of other files in HOCON");
     assert_eq!(&text[problem.span.as_usize()], "include file(");
-    assert!(tree.entries(tree.root.expect("a root")).iter().any(|(key, _)| tree.scalar(*key) == Some("a")), "the rest is read");
+    assert!(
+        tree.entries(tree.root.expect("a root"))
+            .iter()
+            .any(|(key, _)| tree.scalar(*key) == Some("a")),
+        "the rest is read"
+    );
     let home = parse_hocon("a = ${HOME}\nb = 2\n");
     assert!(home.problems[0].message.ends_with("(hiera-ls reads no environment variables)"));
     assert_eq!(home.entries(home.root.expect("a root")).len(), 1);

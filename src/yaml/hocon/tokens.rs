@@ -29,8 +29,8 @@ pub(super) enum Kind {
         path: Vec<Segment>,
         optional: bool,
     },
-    /// What is no token: the reason, and where the library only says so when it comes to it, the token and the reason as it gives them.
-    /// Nothing follows it.
+    /// What is no token: the reason, and where the library only says so when it comes to it, the
+    /// token and the reason as it gives them. Nothing follows it.
     Bad(String, Option<Box<(String, String)>>),
     End,
 }
@@ -38,7 +38,10 @@ pub(super) enum Kind {
 impl Token {
     /// Whether it is a value by itself, so that white space between it and another counts.
     pub fn is_simple_value(&self) -> bool {
-        matches!(self.kind, Kind::Quoted(_) | Kind::Literal | Kind::Unquoted | Kind::Substitution { .. })
+        matches!(
+            self.kind,
+            Kind::Quoted(_) | Kind::Literal | Kind::Unquoted | Kind::Substitution { .. }
+        )
     }
 
     pub fn is(&self, mark: u8) -> bool {
@@ -82,12 +85,18 @@ impl Scanner<'_> {
 
     fn bad(&self, start: usize, reason: impl Into<String>) -> Token {
         let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
-        Token { kind: Kind::Bad(reason.into(), None), range: TextRange::from_usize(start..self.pos.max(start + len)) }
+        Token {
+            kind: Kind::Bad(reason.into(), None),
+            range: TextRange::from_usize(start..self.pos.max(start + len)),
+        }
     }
 
     /// The same for what the library makes a token of, and refuses only when it comes to it.
     fn bad_in_words(&self, start: usize, reason: &str, token: String, words: String) -> Token {
-        Token { kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))), ..self.bad(start, "") }
+        Token {
+            kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))),
+            ..self.bad(start, "")
+        }
     }
 
     /// A `+` where none may be; the library leaves a blank out.
@@ -108,7 +117,10 @@ impl Scanner<'_> {
         }
         let blank = self.range(start);
         let token = self.token();
-        if !blank.is_empty() && token.is_simple_value() && found.last().is_some_and(Token::is_simple_value) {
+        if !blank.is_empty()
+            && token.is_simple_value()
+            && found.last().is_some_and(Token::is_simple_value)
+        {
             found.push(Token { kind: Kind::Unquoted, range: blank });
         }
         token
@@ -116,7 +128,9 @@ impl Scanner<'_> {
 
     fn token(&mut self) -> Token {
         let start = self.pos;
-        let Some(c) = self.peek() else { return Token { kind: Kind::End, range: self.range(start) } };
+        let Some(c) = self.peek() else {
+            return Token { kind: Kind::End, range: self.range(start) };
+        };
         if self.is_comment() {
             self.pos += self.rest().find('\n').unwrap_or(self.rest().len());
             return Token { kind: Kind::Comment, range: self.range(start) };
@@ -132,9 +146,17 @@ impl Scanner<'_> {
             }
             '0'..='9' | '-' => return self.number(),
             '+' => {
-                let next = self.text[start + 1..].chars().next().map_or_else(|| "-1".to_owned(), String::from);
+                let next = self.text[start + 1..]
+                    .chars()
+                    .next()
+                    .map_or_else(|| "-1".to_owned(), String::from);
                 let words = format!("'+' not followed by =, '{next}' not allowed after '+'");
-                return self.bad_in_words(start, "Reserved character '+' is not allowed outside quotes", next, words);
+                return self.bad_in_words(
+                    start,
+                    "Reserved character '+' is not allowed outside quotes",
+                    next,
+                    words,
+                );
             }
             _ if RESERVED.contains(c) => {
                 let reason = format!("Reserved character '{c}' is not allowed outside quotes");
@@ -148,7 +170,10 @@ impl Scanner<'_> {
 
     fn number(&mut self) -> Token {
         let start = self.pos;
-        self.pos += 1 + self.rest()[1..].bytes().take_while(|byte| b"0123456789eE+-.".contains(byte)).count();
+        self.pos += 1 + self.rest()[1..]
+            .bytes()
+            .take_while(|byte| b"0123456789eE+-.".contains(byte))
+            .count();
         let text = &self.text[start..self.pos];
         if is_number(text) {
             if text.contains(['e', 'E']) && text.parse().is_ok_and(f64::is_infinite) {
@@ -196,11 +221,17 @@ impl Scanner<'_> {
                         text.push(decoded);
                         self.pos += len;
                     }
-                    None => return self.bad(at, "a backslash is followed by what is no escape sequence"),
+                    None => {
+                        return self
+                            .bad(at, "a backslash is followed by what is no escape sequence");
+                    }
                 },
                 Some(c) if c.is_control() => {
-                    let reason = "JSON does not allow unescaped control characters in quoted strings";
-                    let words = format!("JSON does not allow unescaped {c} in quoted strings, use a backslash escape");
+                    let reason =
+                        "JSON does not allow unescaped control characters in quoted strings";
+                    let words = format!(
+                        "JSON does not allow unescaped {c} in quoted strings, use a backslash escape"
+                    );
                     return self.bad_in_words(at, reason, c.into(), words);
                 }
                 Some(c) => {
@@ -257,8 +288,10 @@ impl Scanner<'_> {
             }
         }
         match path::segments(self.text, &inner) {
-            Ok(path) => Token { kind: Kind::Substitution { path, optional }, range: self.range(start) },
-            Err(reason) => self.bad(start, reason),
+            Ok(path) => {
+                Token { kind: Kind::Substitution { path, optional }, range: self.range(start) }
+            }
+            Err(reason) => self.bad(start, reason.to_string()),
         }
     }
 }
@@ -266,13 +299,19 @@ impl Scanner<'_> {
 /// Whether Ruby's `Integer()` or `Float()` takes it, whichever is asked.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let all_digits =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !text.contains(['.', 'e', 'E']) {
         // A zero before other digits makes it octal.
-        return all_digits(unsigned) && (unsigned.len() == 1 || !unsigned.starts_with('0') || !unsigned.contains(['8', '9']));
+        return all_digits(unsigned)
+            && (unsigned.len() == 1
+                || !unsigned.starts_with('0')
+                || !unsigned.contains(['8', '9']));
     }
     let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((digits, exponent)) => (digits, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        Some((digits, exponent)) => {
+            (digits, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+        }
         None => (unsigned, None),
     };
     let digits_are_right = match digits.split_once('.') {
@@ -282,7 +321,8 @@ fn is_number(text: &str) -> bool {
     digits_are_right && exponent.is_none_or(all_digits)
 }
 
-/// The character that the escape at the start of `text` stands for, and its length. Surrogates, which Ruby makes broken text of, are U+FFFD.
+/// The character that the escape at the start of `text` stands for, and its length. Surrogates,
+/// which Ruby makes broken text of, are U+FFFD.
 fn escape(text: &str) -> Option<(char, usize)> {
     let decoded = match text[1..].chars().next()? {
         'u' => {

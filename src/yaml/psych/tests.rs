@@ -12,7 +12,10 @@ fn words() {
     check("no No NO off Off OFF false False FALSE", Resolved::Bool(false));
     check("~ null Null NULL nUll", Resolved::Null);
     assert_eq!(resolve_plain(""), Resolved::Null);
-    check("y Y n N nil none None inf NaN foo::bar 1.2.3.4 192.168.0.1 v1 1% 1/2 $1 = 1r", Resolved::String);
+    check(
+        "y Y n N nil none None inf NaN foo::bar 1.2.3.4 192.168.0.1 v1 1% 1/2 $1 = 1r",
+        Resolved::String,
+    );
 }
 
 #[test]
@@ -30,7 +33,10 @@ fn integers() {
     check("1_ 1_0_ 1__0 _1 -_1 1, --1 1+1 1-1", Resolved::String);
     check("9223372036854775808", Resolved::BigInteger("9223372036854775808".into()));
     check("-9223372036854775808", Resolved::Integer(i64::MIN));
-    check("-0xffffffffffffffffffffffffffffffff", Resolved::BigInteger("-340282366920938463463374607431768211455".into()));
+    check(
+        "-0xffffffffffffffffffffffffffffffff",
+        Resolved::BigInteger("-340282366920938463463374607431768211455".into()),
+    );
     check("0x_", Resolved::BadNumber("invalid value for Integer(): \"0x\"".into()));
 }
 
@@ -43,7 +49,10 @@ fn floats() {
     check("1.e+5", Resolved::Float(100_000.0));
     check(".inf .INF +.inf", Resolved::Float(f64::INFINITY));
     check("-.inf", Resolved::Float(f64::NEG_INFINITY));
-    check("1.5_0 1.2,3 0.1_2 1.2.3 1e3 1e+3 1e-3 12e3 1.5e3 1.0e10 0.1e400 1.e5 . .. + +. -. e5 .e5", Resolved::String);
+    check(
+        "1.5_0 1.2,3 0.1_2 1.2.3 1e3 1e+3 1e-3 12e3 1.5e3 1.0e10 0.1e400 1.e5 . .. + +. -. e5 .e5",
+        Resolved::String,
+    );
     check("-.e+1", Resolved::BadNumber("invalid value for Float(): \"-e+1\"".into()));
     assert!(matches!(resolve_plain("-0.0"), Resolved::Float(zero) if zero.is_sign_negative()));
     assert!(matches!(resolve_plain(".NaN"), Resolved::Float(nan) if nan.is_nan()));

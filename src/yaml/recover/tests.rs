@@ -4,15 +4,24 @@ use crate::yaml::parse;
 /// A tree on one line: keys and values, `~` for an omitted scalar.
 fn shown(tree: &Tree, id: NodeId) -> String {
     match &tree.node(id).kind {
-        NodeKind::Scalar { text, .. } if tree.node(id).span.is_empty() && text.is_empty() => "~".to_owned(),
+        NodeKind::Scalar { text, .. } if tree.node(id).span.is_empty() && text.is_empty() => {
+            "~".to_owned()
+        }
         NodeKind::Scalar { text, .. } => text.to_string(),
-        NodeKind::Alias { name, target } => format!("*{name}{}", if target.is_some() { "" } else { "?" }),
+        NodeKind::Alias { name, target } => {
+            format!("*{name}{}", if target.is_some() { "" } else { "?" })
+        }
         NodeKind::Sequence { items, .. } => {
-            format!("[{}]", items.iter().map(|item| shown(tree, *item)).collect::<Vec<_>>().join(", "))
+            format!(
+                "[{}]",
+                items.iter().map(|item| shown(tree, *item)).collect::<Vec<_>>().join(", ")
+            )
         }
         NodeKind::Mapping { entries, .. } => {
-            let entries: Vec<_> =
-                entries.iter().map(|(key, value)| format!("{}: {}", shown(tree, *key), shown(tree, *value))).collect();
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", shown(tree, *key), shown(tree, *value)))
+                .collect();
             format!("{{{}}}", entries.join(", "))
         }
     }
@@ -23,8 +32,11 @@ fn shown(tree: &Tree, id: NodeId) -> String {
 fn check(text: &str, expected: &str, problem_lines: &[usize]) {
     let tree = parse(text);
     let found = tree.root.map_or_else(|| "nothing".to_owned(), |root| shown(&tree, root));
-    let lines: Vec<_> =
-        tree.problems.iter().map(|problem| text[..problem.span.start as usize].matches('\n').count() + 1).collect();
+    let lines: Vec<_> = tree
+        .problems
+        .iter()
+        .map(|problem| text[..problem.span.start as usize].matches('\n').count() + 1)
+        .collect();
     assert_eq!((found.as_str(), lines.as_slice()), (expected, problem_lines), "{text:?}");
 }
 
@@ -51,13 +63,21 @@ fn a_half_typed_entry_harms_no_other() {
 
 #[test]
 fn several_errors() {
-    check("a: \"x\nb: 1\nc: [\nd: 2\ne: %\nf: 3\n", "{a: ~, b: 1, c: [], d: 2, e: ~, f: 3}", &[1, 3, 5]);
+    check(
+        "a: \"x\nb: 1\nc: [\nd: 2\ne: %\nf: 3\n",
+        "{a: ~, b: 1, c: [], d: 2, e: ~, f: 3}",
+        &[1, 3, 5],
+    );
 }
 
 #[test]
 fn the_rest_of_the_document_is_kept_in_mind() {
     check("---\na: &x 1\nb: [\nc: *x\nd: *y\n", "{a: 1, b: [], c: *x, d: *y?}", &[3]);
-    check("# c\na: {\n}\nb: \"\n# d\nc: |\n  k: v\n  '\nd: 1\n", "{a: {}, b: ~, c: k: v\n'\n, d: 1}", &[4]);
+    check(
+        "# c\na: {\n}\nb: \"\n# d\nc: |\n  k: v\n  '\nd: 1\n",
+        "{a: {}, b: ~, c: k: v\n'\n, d: 1}",
+        &[4],
+    );
     check("a: 1\nb: [\n---\nc: 1\n", "{a: 1, b: []}", &[2]);
     check("%FOO\n---\na: 1\n", "{a: 1}", &[1]);
     check("a: x\u{1}y\nb: 2\n", "{a: x\u{1}y, b: 2}", &[1]);

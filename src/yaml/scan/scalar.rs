@@ -13,7 +13,8 @@ struct Breaks {
 }
 
 impl Breaks {
-    /// Appends what the breaks amount to: one line feed is a space, several lose the first, LS and PS stay.
+    /// Appends what the breaks amount to: one line feed is a space, several lose the first, LS and
+    /// PS stay.
     fn fold_into(&mut self, text: &mut String) {
         if self.leading == "\n" {
             text.push_str(if self.trailing.is_empty() { " " } else { &self.trailing });
@@ -34,7 +35,9 @@ impl Scanner<'_> {
     }
 
     fn at_document_marker(&mut self) -> bool {
-        matches!(self.byte(0), Some(b'-' | b'.')) && self.column() == 0 && self.document_marker().is_some()
+        matches!(self.byte(0), Some(b'-' | b'.'))
+            && self.column() == 0
+            && self.document_marker().is_some()
     }
 
     pub(super) fn fetch_plain(&mut self) -> Result<()> {
@@ -56,15 +59,27 @@ impl Scanner<'_> {
                     Some(b'\t') => {
                         if leading_blanks && (self.column() as isize) < indent {
                             let problem = "found a tab character that violates indentation";
-                            return Err(self.error(Some("while scanning a plain scalar"), start, problem));
+                            return Err(self.error(
+                                Some("while scanning a plain scalar"),
+                                start,
+                                problem,
+                            ));
                         }
                         self.pos += 1;
                     }
                     _ => match break_len(self.bytes, self.pos) {
                         0 => break,
                         len => {
-                            let into = if leading_blanks { &mut breaks.trailing } else { &mut breaks.leading };
-                            into.push_str(if len == 3 { &self.text[self.pos..self.pos + 3] } else { "\n" });
+                            let into = if leading_blanks {
+                                &mut breaks.trailing
+                            } else {
+                                &mut breaks.leading
+                            };
+                            into.push_str(if len == 3 {
+                                &self.text[self.pos..self.pos + 3]
+                            } else {
+                                "\n"
+                            });
                             self.skip_line(len);
                             leading_blanks = true;
                         }
@@ -115,8 +130,14 @@ impl Scanner<'_> {
             let Some(&byte) = bytes.get(self.pos) else { return Ok(self.pos) };
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => return Ok(self.pos),
-                b':' if flow && matches!(self.byte(1), Some(b',' | b'?' | b'[' | b']' | b'{' | b'}')) => {
-                    return Err(self.error(Some("while scanning a plain scalar"), start, "found unexpected ':'"));
+                b':' if flow
+                    && matches!(self.byte(1), Some(b',' | b'?' | b'[' | b']' | b'{' | b'}')) =>
+                {
+                    return Err(self.error(
+                        Some("while scanning a plain scalar"),
+                        start,
+                        "found unexpected ':'",
+                    ));
                 }
                 b':' if self.is_blank_or_end(self.pos + 1) => return Ok(self.pos),
                 0xC2 | 0xE2 if break_len(bytes, self.pos) > 0 => return Ok(self.pos),
@@ -164,13 +185,23 @@ impl Scanner<'_> {
     /// The place of the closing quote if nothing has to be decoded before it: the usual case.
     fn verbatim_end(&self, single: bool, quote: u8) -> Option<usize> {
         let rest = &self.bytes[self.pos..];
-        let stops = |byte: u8| byte == quote || matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2) || byte == b'\\' && !single;
+        let stops = |byte: u8| {
+            byte == quote || matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2) || byte == b'\\' && !single
+        };
         let len = rest.iter().position(|byte| stops(*byte))?;
-        (rest[len] == quote && !(single && rest.get(len + 1) == Some(&b'\''))).then_some(self.pos + len)
+        (rest[len] == quote && !(single && rest.get(len + 1) == Some(&b'\'')))
+            .then_some(self.pos + len)
     }
 
-    /// Reads up to the closing quote, white space or the end; whether it stopped behind an escaped line break.
-    fn quoted_piece(&mut self, single: bool, quote: u8, start: usize, text: &mut String) -> Result<bool> {
+    /// Reads up to the closing quote, white space or the end; whether it stopped behind an escaped
+    /// line break.
+    fn quoted_piece(
+        &mut self,
+        single: bool,
+        quote: u8,
+        start: usize,
+        text: &mut String,
+    ) -> Result<bool> {
         let mut piece = self.pos;
         loop {
             match self.byte(0) {
@@ -217,7 +248,11 @@ impl Scanner<'_> {
                 },
             }
         }
-        if leading_blanks { breaks.fold_into(text) } else { text.push_str(&self.text[start..self.pos]) }
+        if leading_blanks {
+            breaks.fold_into(text)
+        } else {
+            text.push_str(&self.text[start..self.pos])
+        }
     }
 
     fn read_escape(&mut self, start: usize, text: &mut String) -> Result<()> {
@@ -322,8 +357,14 @@ impl Scanner<'_> {
         Some(chomp)
     }
 
-    /// Skips empty lines and the next line's indentation; finds out the indentation if `indent` is still 0.
-    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut String, start: usize) -> Result<()> {
+    /// Skips empty lines and the next line's indentation; finds out the indentation if `indent` is
+    /// still 0.
+    fn block_breaks(
+        &mut self,
+        indent: &mut usize,
+        breaks: &mut String,
+        start: usize,
+    ) -> Result<()> {
         let mut widest = 0;
         loop {
             let mut column = self.column();

@@ -1,13 +1,14 @@
-//! Random edits: a file in parts says the same as one that is read anew, as a whole, after each of them.
+//! Random edits: a file in parts says the same as one that is read anew, as a whole, after each of
+//! them.
 
 use std::fmt::Write as _;
 
 use super::*;
-use crate::hiera::data::{Problem, Reference};
-use crate::hiera::value::{Data, Value};
+use crate::hiera::data::{Borrowed, Problem, Reference};
+use crate::puppet::value::{Data, Value};
 use crate::tests::edits::{self, Random};
 use crate::text::Span;
-use crate::yaml::parse_for_editing;
+use crate::yaml::{parse_for_editing, parse_hocon, parse_json};
 
 const FILE: FileId = FileId::new(7);
 
@@ -33,13 +34,68 @@ folded: >-
   a
   b
 anchors: {x: &x [1], y: *x}
+shared: &s
+  deep: {er: &d \"%{lookup('plain')}\"}
 dup: 1
+user: {<<: *s, more: *d, own: &x again}
 h:
   a: 1
   b: {c: ~, d: 2020-1-1}
 dup: \"%{lookup('h.a')}\"
-last: end
+third: [*s, *x, *nowhere]
+last: *d
 ";
+
+const JSON: &str = "\
+{ // A head.
+  \"plain\": \"value\",
+  \"profile::web::port\": 8080, // of the port
+  \"list\": [
+    \"one\", \"x%{nothing}\",
+    {\"in\": 1}
+  ],
+  \"one\": 1, \"line\": {\"a\": [2, {\"b\": null}]},
+  /* Between. */
+  \"dup\": \"%{lookup('plain')}\",
+  \"h\": {
+    \"a\": 1,
+  \"b\": true
+  },
+  \"dup\": \"%{lookup('h.a')}\"
+}
+";
+
+const JSON_FRAGMENTS: &[&str] = &[
+    "\n",
+    " ",
+    "\"",
+    ",",
+    ":",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\\",
+    "1",
+    "x",
+    "ä",
+    "null",
+    "//",
+    "/*",
+    "*/",
+    "\r\n",
+    "\"new\": 1,",
+    "\n  \"dup\": 2,\n",
+    "\n  \"half",
+    "  \"plain\": {\"deep\": \"%{alias('list')}\"},\n",
+    "%{lookup('",
+    "')}",
+    "\"<<\": 1, ",
+    "}\n",
+    "\n  ",
+    "\t",
+    "\u{feff}",
+];
 
 const FRAGMENTS: &[&str] = &[
     "\n",
@@ -61,6 +117,12 @@ const FRAGMENTS: &[&str] = &[
     "|+\n",
     "&x ",
     "*x",
+    "&s ",
+    "*s",
+    "&d {k: 1}",
+    "*d",
+    "\nmore: {<<: *s}\n",
+    "\nagain: &s {<<: *s}\n",
     "!!str ",
     "%{",
     "}",
@@ -76,6 +138,14 @@ const FRAGMENTS: &[&str] = &[
     "\r",
     "---\n",
     "...\n",
+    "\n---\n",
+    "\n...\n",
+    "\n--- x\n",
+    "\n---x: 1\n",
+    "%YAML 1.1\n",
+    "%YAML 1.1\n---\n",
+    "%",
+    "\u{7}",
     "<<: ",
     "ä",
     "𝄞",
@@ -93,7 +163,8 @@ const FRAGMENTS: &[&str] = &[
 /// All that a file says, with places counted from its start.
 fn told(data: &DataFile) -> String {
     let mut out = String::new();
-    let place = |span: Option<Span>| span.map(|span| data.place(span).expect("a place in this file"));
+    let place =
+        |span: Option<Span>| span.map(|span| data.place(span).expect("a place in this file"));
     for (key, member) in data.members() {
         let _ = write!(out, "{} {:?} ", key.to_text(), place(member.key_origin));
         tell(&mut out, &member.value, &place);
@@ -107,10 +178,21 @@ fn told(data: &DataFile) -> String {
         let places = [token.span, token.name_span, token.string_span].map(|span| place(Some(span)));
         let _ = writeln!(out, "token {what} in {} at {places:?}", token.root);
     }
+    for part in data.parts().iter() {
+        for Borrowed { root, asks } in &part.data.borrowed {
+            let _ = writeln!(out, "{root} asks for {asks:?} by an alias");
+        }
+    }
     let mut problems: Vec<&Problem> = data.problems().collect();
     problems.sort_by_key(|problem| (place(Some(problem.span)), format!("{:?}", problem.kind)));
     for problem in problems {
-        let _ = writeln!(out, "{:?} at {:?}, {:?}", problem.kind, place(Some(problem.span)), place(problem.related));
+        let _ = writeln!(
+            out,
+            "{:?} at {:?}, {:?}",
+            problem.kind,
+            place(Some(problem.span)),
+            place(problem.related)
+        );
     }
     let _ = write!(out, "refused: {:?}", data.refused());
     out
@@ -118,7 +200,7 @@ fn told(data: &DataFile) -> String {
 
 fn tell(out: &mut String, value: &Value, place: &dyn Fn(Option<Span>) -> Option<TextRange>) {
     let _ = write!(out, "{:?}", place(value.origin));
-    match &value.data {
+    match value.data() {
         Data::Array(items) => items.iter().for_each(|item| tell(out, item, place)),
         Data::Hash(hash) => {
             for (key, member) in hash.iter() {
@@ -131,35 +213,47 @@ fn tell(out: &mut String, value: &Value, place: &dyn Fn(Option<Span>) -> Option<
 }
 
 /// The first line in which two texts differ; one of them may have no such line.
-fn first_difference<'t>(one: &'t str, other: &'t str) -> Option<(Option<&'t str>, Option<&'t str>)> {
+fn first_difference<'t>(
+    one: &'t str,
+    other: &'t str,
+) -> Option<(Option<&'t str>, Option<&'t str>)> {
     let (mut ones, mut others) = (one.lines(), other.lines());
-    std::iter::from_fn(|| Some((ones.next(), others.next())).filter(|pair| *pair != (None, None))).find(|(a, b)| a != b)
+    std::iter::from_fn(|| Some((ones.next(), others.next())).filter(|pair| *pair != (None, None)))
+        .find(|(a, b)| a != b)
 }
 
-fn anew(text: &str) -> DataFile {
-    let tree = parse_for_editing(text);
-    DataFile::in_parts(text, FILE).unwrap_or_else(|| DataFile::whole(&tree, text, FILE, Format::Yaml))
+fn whole(text: &str, format: Format) -> DataFile {
+    let tree = match format {
+        Format::Yaml => parse_for_editing(text),
+        Format::Json => parse_json(text),
+        Format::Hocon => parse_hocon(text),
+    };
+    DataFile::whole(&tree, text, FILE, format)
 }
 
-#[test]
-fn an_edited_file_says_what_a_new_one_says() {
+fn anew(text: &str, format: Format) -> DataFile {
+    DataFile::in_parts(text, FILE, format).unwrap_or_else(|| whole(text, format))
+}
+
+/// Edits a text at random, time and again; of all edits at least one in `parts` is to be read in
+/// parts, and one in `broken` so although the text is broken.
+fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken): (usize, usize)) {
     let mut random = Random::new(20_261_121);
-    let (mut in_parts, mut broken, mut count) = (0, 0, 0);
+    let (mut in_parts, mut of_broken, mut count) = (0, 0, 0);
     for _ in 0..edits::rounds(100) {
-        let mut text = Text::new(TEXT);
-        let mut data = anew(TEXT);
+        let mut text = Text::new(start);
+        let mut data = anew(start, format);
         for _ in 0..edits::STEPS {
             let all = text.to_str().into_owned();
-            let (range, insert) = edits::edit(&mut random, &all, FRAGMENTS);
+            let (range, insert) = edits::edit(&mut random, &all, fragments);
             let edited = text.edit(range, insert);
             let new = edited.to_str();
-            let tree = parse_for_editing(&new);
-            let whole = DataFile::whole(&tree, &new, FILE, Format::Yaml);
+            let whole = whole(&new, format);
             let next = data.edited(Edited::new(range, insert.len() as u32), &edited, FILE);
             in_parts += usize::from(next.is_some());
-            broken += usize::from(next.is_some() && !tree.problems.is_empty());
+            of_broken += usize::from(next.is_some() && whole.refused().is_some());
             count += 1;
-            data = next.unwrap_or_else(|| anew(&new));
+            data = next.unwrap_or_else(|| anew(&new, format));
             let (got, expected) = (told(&data), told(&whole));
             assert!(
                 got == expected,
@@ -169,25 +263,45 @@ fn an_edited_file_says_what_a_new_one_says() {
             text = edited;
             // A broken text is mended now and then, as by an editor's undo.
             if data.refused().is_some() && random.below(8) == 0 {
-                text = Text::new(TEXT);
-                data = anew(TEXT);
+                text = Text::new(start);
+                data = anew(start, format);
             }
         }
     }
-    assert!(in_parts * 5 > count, "only {in_parts} of {count} edits were read in parts");
-    assert!(broken * 10 > count, "only {broken} of {count} were of broken texts");
+    assert!(in_parts * parts > count, "only {in_parts} of {count} edits were read in parts");
+    assert!(of_broken * broken > count, "only {of_broken} of {count} were of broken texts");
+}
+
+#[test]
+fn an_edited_file_says_what_a_new_one_says() {
+    edits(TEXT, Format::Yaml, FRAGMENTS, (5, 10));
+}
+
+#[test]
+fn an_edited_json_file_says_what_a_new_one_says() {
+    edits(JSON, Format::Json, JSON_FRAGMENTS, (3, 4));
 }
 
 #[test]
 fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
     let lines: String = (0..200).map(|n| format!("key_{n}:\n  - 'x'\n  - {n}\n")).collect();
     let start = |text: &str, key: &str| text.find(&format!("\n{key}:")).unwrap() as u32 + 1;
-    for half_typed in
-        ["half: \"open\n", "half: 'open\n", "half: [open\n", "half: {\n", "half: 'x'\n  y: 1\n", "half\n", "half: @x\n"]
-    {
+    for half_typed in [
+        "half: \"open\n",
+        "half: 'open\n",
+        "half: [open\n",
+        "half: {\n",
+        "half: 'x'\n  y: 1\n",
+        "half\n",
+        "half: @x\n",
+    ] {
         let at = start(&lines, "key_100");
         let text = Text::new(&lines).edit(TextRange::empty(at), half_typed);
-        let whole = anew(&lines).edited(Edited::new(TextRange::empty(at), half_typed.len() as u32), &text, FILE);
+        let whole = anew(&lines, Format::Yaml).edited(
+            Edited::new(TextRange::empty(at), half_typed.len() as u32),
+            &text,
+            FILE,
+        );
         let mut data = whole.unwrap_or_else(|| panic!("{half_typed:?} was read as a whole"));
         assert!(data.refused().is_some());
         let mut text = text;
@@ -197,9 +311,17 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
             let longer = text.edit(TextRange::empty(place), "z");
             let next = data.edited(Edited::new(TextRange::empty(place), 1), &longer, FILE).unwrap();
             let (gone, come) = data.parts().changes_to(next.parts());
-            assert!(gone.len() <= others && come.len() <= others, "{half_typed:?}: {key} took {} others along", gone.len() - 1);
+            assert!(
+                gone.len() <= others && come.len() <= others,
+                "{half_typed:?}: {key} took {} others along",
+                gone.len() - 1
+            );
             let all = longer.to_str();
-            assert_eq!(told(&next), told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)), "{half_typed:?}");
+            assert_eq!(
+                told(&next),
+                told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)),
+                "{half_typed:?}"
+            );
             (text, data) = (longer, next);
         }
     }
@@ -210,12 +332,17 @@ fn numbers_of_entries_that_went_are_given_to_others() {
     let all: String = (0..300).map(|n| format!("key_{n}: value\n")).collect();
     let [inner, end] = ["key_5:", "key_20:"].map(|key| all.find(key).unwrap() as u32);
     let mut text = Text::new(&all);
-    let mut data = anew(&all);
+    let mut data = anew(&all, Format::Yaml);
     let mut edit = |range: TextRange, insert: &str| {
         text = text.edit(range, insert);
-        data = data.edited(Edited::new(range, insert.len() as u32), &text, FILE).expect("it can be read in parts");
+        data = data
+            .edited(Edited::new(range, insert.len() as u32), &text, FILE)
+            .expect("it can be read in parts");
         let all = text.to_str();
-        assert_eq!(told(&data), told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml)));
+        assert_eq!(
+            told(&data),
+            told(&DataFile::whole(&parse_for_editing(&all), &all, FILE, Format::Yaml))
+        );
         assert!(data.parts().iter().all(|part| part.id != PartId::WHOLE));
         data.parts().numbers()
     };
@@ -244,7 +371,8 @@ fn edits_in_a_row_are_one_edit() {
             all = Some(all.map_or(edit, |all| all.then(edit)));
         }
         let all = all.expect("three edits");
-        let (start, old_end, new_end) = (all.start as usize, all.old_end as usize, all.new_end as usize);
+        let (start, old_end, new_end) =
+            (all.start as usize, all.old_end as usize, all.new_end as usize);
         assert_eq!(old[..start], text[..start]);
         assert_eq!(old[old_end..], text[new_end..], "{all:?} {old} {text}");
     }

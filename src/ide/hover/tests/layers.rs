@@ -24,10 +24,9 @@ ntp::servers: [ntp.example.net]
 
               - ntp.example.net
 
-            first value found
+            from Common data/common.yaml:1
 
-            - Common data/common.yaml:1: ["ntp.example.net"]
-            - Defaults (module ntp) modules/ntp/data/defaults.yaml:1: ["pool.example.net"] (overridden)
+            - overrides the value here: [pool.example.net]
         "#]],
     );
 }
@@ -55,10 +54,9 @@ b: 2
 
               '2'
 
-            first value found
+            from yaml (global) hieradata/web.yaml:1
 
-            - yaml (global) hieradata/web.yaml:1: "2"
-            - yaml (global) hieradata/common.yaml:1: 1 (overridden)
+            - overrides the value here: 1
         "#]],
     );
 }
@@ -84,11 +82,10 @@ a$0: 1
 
               1
 
-            first value found
+            from Common data/common.yaml:1
 
             - Vault: the backend vault::lookup cannot be evaluated here
             - Dug: the backend my::dig cannot be evaluated here
-            - Common data/common.yaml:1: 1
         "#]],
     );
 }

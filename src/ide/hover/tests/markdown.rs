@@ -25,17 +25,13 @@ us$0ers: {grace: {shell: bash}}
 
             ```yaml
             grace:
-              shell: zsh
-              uid: 2
+              shell: zsh  # Role
+              uid: 2      # Role
             ada:
-              uid: 1
+              uid: 1      # Node
             ```
 
-            merged `deep`, set in [data/common.yaml:1](file:///data/common.yaml#L1)
-
-            - **Node** [data/nodes/web01.yaml:1](file:///data/nodes/web01.yaml#L1): `{"ada":{"uid":1}}`
-            - **Role** [data/roles/web.yaml:1](file:///data/roles/web.yaml#L1): `{"grace":{"uid":2,"shell":"zsh"},"ada":{"uid":9}}`
-            - **Common** [data/common.yaml:2](file:///data/common.yaml#L2): `{"grace":{"shell":"bash"}}`
+            merged deep from 3 files: [Node](file:///data/nodes/web01.yaml#L1), [Role](file:///data/roles/web.yaml#L1), [Common](file:///data/common.yaml#L2) · set in [data/common.yaml:1](file:///data/common.yaml#L1)
         "#]],
     );
 }
@@ -58,9 +54,7 @@ my_us$0ers: {"*ada_l*": 1}
         '*ada_l*': 1
         ```
 
-        merged `deep` (knockout_prefix '--'), set in data/common.yaml:1
-
-        - **Common** data/common.yaml:2: `{"*ada_l*":1}`
+        from **Common** data/common.yaml:2 · merge deep (knockout_prefix '--') · set in data/common.yaml:1
     "#]];
     expected.assert_eq(&hovered(text, true, None));
 }
@@ -74,16 +68,14 @@ fn markdown_escapes_hostile_names() {
 "#,
         expect![[r#"
             <"[x](http://evil) <b>*">
-            **\[x\](http://evil) \<b\>\***  
+            **\[x\](http\://evil) \<b\>\***  
             node `web01`
 
             ````yaml
             '```'
             ````
 
-            first value found
-
-            - **Common** [data/common.yaml:1](file:///data/common.yaml#L1): ````"```"````
+            from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
         "#]],
     );
 }

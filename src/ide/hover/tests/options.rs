@@ -59,31 +59,27 @@ outer: \"%{alias('inner')}\"
     check(
         &data("inner"),
         expect![[r#"
-        <inner>
-        inner
-        node web01
+            <inner>
+            inner
+            node web01
 
-          1
+              1
 
-        first value found, converted to Object[{}] (not shown here)
-
-        - Common data/common.yaml:2: 1
-    "#]],
+            from Common data/common.yaml:2 · converted to Object[{}] (not shown here)
+        "#]],
     );
     check(
         &data("outer"),
         expect![[r#"
-        <outer>
-        outer
-        node web01
+            <outer>
+            outer
+            node web01
 
-          1
+              1
 
-        first value found
+            from Common data/common.yaml:3
 
-        inner is converted to Object[{}] (not shown here)
-
-        - Common data/common.yaml:3: 1
-    "#]],
+            inner is converted to Object[{}] (not shown here)
+        "#]],
     );
 }

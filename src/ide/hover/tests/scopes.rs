@@ -25,15 +25,11 @@ motd: welcome
 
               role
 
-            first value found
+            from Role data/roles/web.yaml:1
 
-            - Role data/roles/web.yaml:1: "role"
-            - Common data/common.yaml:1: "welcome" (overridden)
+            - overrides Common data/common.yaml:1: welcome
 
-            could be overridden in:
-
-            - data/nodes/web01.yaml:1 where trusted.certname = web01
-            - data/nodes/web02.yaml:1 where trusted.certname = web02
+            could be overridden by data/nodes/web01.yaml:1 where trusted.certname = web01, data/nodes/web02.yaml:1 where trusted.certname = web02
         "#]],
     );
 }
@@ -51,17 +47,12 @@ mo$0td: welcome
         expect![[r#"
             <motd>
             motd
-            for any node
+            in the only known node:
 
-              welcome
+            - hello in web01 ← Node data/nodes/web01.yaml:1
+            - welcome in other nodes
 
             first value found
-
-            - Common data/common.yaml:1: "welcome"
-
-            could be overridden in:
-
-            - data/nodes/web01.yaml:1 where trusted.certname = web01
         "#]],
     );
 }
@@ -84,11 +75,136 @@ motd: welcome
 
               welcome
 
-            first value found
-
-            - Common data/common.yaml:1: "welcome"
-
-            2 locations without a file
+            from Common data/common.yaml:1
         "#]],
+    );
+}
+
+const FLEET: &str = r#"
+#- levels Node Role Common
+#- node web01 trusted.certname=web01 role=web
+#- node web02 trusted.certname=web02 role=web
+#- node web03 trusted.certname=web03 role=web
+#- node db01 trusted.certname=db01 role=db
+#- /data/nodes/web02.yaml
+servers: [192.0.2.53]
+#- /data/roles/web.yaml
+motd: web
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+servers: [192.0.2.53, 192.0.2.54]
+motd: welcome
+same: "%{role}"
+"#;
+
+#[test]
+fn one_value_for_all_known_nodes() {
+    check(
+        &(FLEET.to_owned() + "plai$0n: 1\n"),
+        expect![[r#"
+        <plain>
+        plain
+        in all 4 known nodes
+
+          1
+
+        from Common data/common.yaml:5
+    "#]],
+    );
+}
+
+#[test]
+fn a_value_for_each_group_of_nodes() {
+    check(
+        &FLEET.replace("\nservers: [192.0.2.53, ", "\nserv$0ers: [192.0.2.53, "),
+        expect![[r#"
+            <servers>
+            servers
+            in all 4 known nodes:
+
+            - [192.0.2.53, 192.0.2.54] in 3 nodes: web01, web03, db01
+            - [192.0.2.53] in web02 ← Node data/nodes/web02.yaml:1
+
+            first value found
+        "#]],
+    );
+    check(
+        &FLEET.replace("same", "sa$0me"),
+        expect![[r#"
+        <same>
+        same
+        in all 4 known nodes:
+
+        - web in 3 nodes: web01, web02, web03
+        - db in db01
+
+        first value found
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_that_some_nodes_read() {
+    check(
+        &FLEET.replace("motd: web\n", "mo$0td: web\n"),
+        expect![[r#"
+        <motd>
+        motd
+        in the 3 known nodes that read this file (role = web)
+
+          web
+
+        from Role data/roles/web.yaml:1
+
+        - overrides Common data/common.yaml:3: welcome
+    "#]],
+    );
+}
+
+/// A value that is long in most nodes is shown in lines, the others beside it.
+#[test]
+fn a_long_value_that_differs() {
+    check(
+        &format!(
+            "{}us$0ers: {{ada: {{uid: 1, shell: zsh}}, grace: {{uid: 2, shell: bash}}, linus: {{uid: 3}}}}\n",
+            FLEET.replace("servers: [192.0.2.53]", "users: {ada: {uid: 9}}")
+        ),
+        expect![[r#"
+            <users>
+            users
+            in all 4 known nodes:
+
+            3 nodes: web01, web03, db01:
+
+              ada:
+                uid: 1
+                shell: zsh
+              grace:
+                uid: 2
+                shell: bash
+              linus:
+                uid: 3
+
+            from Common data/common.yaml:5 · merge deep · set in data/common.yaml:1
+
+            - {ada: {uid: 9, shell: zsh}, grace: {uid: 2, shell: bash}, li… in web02 ← Node data/nodes/web02.yaml:1 and 1 more
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_that_differs_between_nodes() {
+    check(
+        &FLEET.replace("%{role}", "%{ro$0le}"),
+        expect![[r#"
+        <role>
+        %{role}
+        for any node
+
+        differs between the known nodes that read this file:
+
+        - web in 3 nodes
+        - db in 1 node
+    "#]],
     );
 }

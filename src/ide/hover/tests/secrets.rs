@@ -2,7 +2,12 @@
 
 use expect_test::expect;
 
-use super::check;
+use super::{HoverConfig, check, hover};
+use crate::fixture::Fixture;
+use crate::hiera::key::LookupKey;
+use crate::ide::effective::effective_data;
+use crate::ide::story::story;
+use crate::text::FilePath;
 
 #[test]
 fn encrypted_values_are_masked() {
@@ -18,9 +23,7 @@ pass$0word: ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIBajCCAWYCAQAxggEhMIIBHQ==]
 
               ENC[encrypted]
 
-            first value found
-
-            - Common data/common.yaml:1: "ENC[encrypted]"
+            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -43,10 +46,9 @@ d$0b: {password: x}
 
               password: ENC[encrypted]
 
-            first value found
+            from Node data/nodes/web01.yaml:1
 
-            - Node data/nodes/web01.yaml:1: {"password":"ENC[encrypted]"}
-            - Common data/common.yaml:1: {"password":"x"} (overridden)
+            - overrides the value here: {password: x}
         "#]],
     );
 }
@@ -66,9 +68,7 @@ sec$0ret: geheim
 
               Sensitive [value redacted]
 
-            first value found, converted to Sensitive
-
-            - Common data/common.yaml:2: Sensitive [value redacted]
+            from Common data/common.yaml:2 · converted to Sensitive
         "#]],
     );
 }
@@ -89,9 +89,52 @@ url: "https://x:%{lookup('sec$0ret')}@y"
 
               Sensitive [value redacted]
 
-            first value found, converted to Sensitive
-
-            - Common data/common.yaml:2: Sensitive [value redacted]
+            from Common data/common.yaml:2 · converted to Sensitive
         "#]],
     );
+}
+
+/// Each way to write a type that may make a value Sensitive, whether Puppet makes it so, keeps the
+/// value as it is, fails, or is left to decide.
+#[test]
+fn no_spelling_of_sensitive_shows_the_value() {
+    for spelling in [
+        "Sensitive",
+        "' Sensitive'",
+        "[Sensitive]",
+        "[' Sensitive']",
+        "'Sensitive[String]'",
+        "'Sensitive[Integer]'",
+        "'Optional[Sensitive]'",
+        "'Optional[ Sensitive[String] ]'",
+        "'Variant[Sensitive, String]'",
+        "'Variant[Sensitive, Integer]'",
+        "'Array[Sensitive]'",
+        "'NotUndef[Sensitive[String]]'",
+        "'Init[Sensitive]'",
+        "'Sensitive[Mymodule::Text]'",
+        "'Mymodule::Secret'",
+        "'Sensitive['",
+    ] {
+        let text = format!(
+            "#- scope web01 role=web\n#- /data/common.yaml\nlookup_options: {{secret: {{convert_to: {spelling}}}}}\n\
+             secret: geh%{{}}eim\nurl: \"x%{{lookup('secret')}}y\"\nsame: \"%{{alias('secret')}}\"\n"
+        );
+        for key in ["secret: geh", "url", "same"] {
+            let fixture = Fixture::new(&text.replacen(key, &format!("$0{key}"), 1));
+            let path = FilePath::new("/data/common.yaml");
+            let config =
+                HoverConfig { markdown: true, link: None, max_value_lines: 20, max_locations: 9 };
+            let hovered = hover(&fixture.snapshot, fixture.position(), &config).expect("a key");
+            let key = LookupKey::of_root(key.split(':').next().expect("a part"));
+            let story = story(&fixture.snapshot, &path, &key).expect("it is governed");
+            let page = effective_data(&fixture.snapshot, &path).expect("it is governed");
+            for shown in [hovered.text, story.text, page.text] {
+                assert!(
+                    !shown.contains("geheim") && !shown.contains("geh%"),
+                    "{spelling}: {shown}"
+                );
+            }
+        }
+    }
 }

@@ -19,9 +19,7 @@ bb: {c: 1}
 
               c: 1
 
-            first value found
-
-            - Common data/common.yaml:2: {"c":1}
+            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -41,9 +39,7 @@ bb: {c: 1}
 
               1
 
-            first value found
-
-            - Common data/common.yaml:2: 1
+            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -64,9 +60,7 @@ bb: [1, two]
               - 1
               - two
 
-            first value found
-
-            - Common data/common.yaml:2: [1,"two"]
+            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -102,8 +96,6 @@ b: {c: 1}
             node web01
 
             This part is not in the effective value.
-
-            first value found
         "#]],
     );
 }
@@ -170,7 +162,7 @@ a: "%{ro$0le}"
         expect![[r#"
             <role>
             %{role}
-            for nodes with trusted.certname = web01
+            node web01
 
             unknown here: this file's path does not tell it
         "#]],

@@ -1,4 +1,5 @@
-//! The effective value of a key and of its parts: which level each comes from, how they are merged, and where it is written.
+//! The effective value of a key and of its parts: which level each comes from, how they are merged,
+//! and where it is written.
 
 use expect_test::expect;
 
@@ -24,18 +25,14 @@ us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
             node web01
 
               grace:
-                shell: zsh
-                uid: 2
+                shell: zsh  # Role
+                uid: 2      # Role
               linus:
-                uid: 3
+                uid: 3      # Common
               ada:
-                uid: 1
+                uid: 1      # Node
 
-            merged deep, set in data/common.yaml:1
-
-            - Node data/nodes/web01.yaml:1: {"ada":{"uid":1}}
-            - Role data/roles/web.yaml:1: {"grace":{"uid":2,"shell":"zsh"},"ada":{"uid":9}}
-            - Common data/common.yaml:2: {"grace":{"shell":"bash"},"linus":{"uid":3}}
+            merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -59,13 +56,10 @@ users: {gr$0ace: {shell: bash}, linus: {uid: 3}}
             users.grace
             node web01
 
-              shell: zsh
-              uid: 2
+              shell: zsh  # Role
+              uid: 2      # Role
 
-            merged deep, set in data/common.yaml:1
-
-            - Role data/roles/web.yaml:1: {"uid":2,"shell":"zsh"}
-            - Common data/common.yaml:2: {"shell":"bash"}
+            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -89,12 +83,9 @@ users: {grace: {she$0ll: bash}, linus: {uid: 3}}
             users.grace.shell
             node web01
 
-              zsh
+              zsh  # Role
 
-            merged deep, set in data/common.yaml:1
-
-            - Role data/roles/web.yaml:1: "zsh"
-            - Common data/common.yaml:2: "bash"
+            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -117,10 +108,9 @@ mo$0td: welcome
 
               hello
 
-            first value found
+            from Node data/nodes/web01.yaml:1
 
-            - Node data/nodes/web01.yaml:1: "hello"
-            - Common data/common.yaml:1: "welcome" (overridden)
+            - overrides the value here: welcome
         "#]],
     );
 }
@@ -141,11 +131,7 @@ ports: [80, 44$03]
 
               443
 
-            first value found
-
-            - Common data/common.yaml:1: 443
-
-            2 locations without a file
+            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -169,11 +155,7 @@ ports: [80, 44$03]
 
               443
 
-            merged unique, set by the pattern ^por in data/common.yaml:1
-
-            - Common data/common.yaml:2: 443
-
-            1 location without a file
+            from Common data/common.yaml:2 · merge unique · set in data/common.yaml:1 by the pattern ^por
         "#]],
     );
 }
@@ -196,9 +178,7 @@ ports: [80, 44$03]
 
             This part is not in the effective value.
 
-            first value found
-
-            - Common data/common.yaml:1: 443 (overridden)
+            - overrides the value here: 443
         "#]],
     );
 }
@@ -218,9 +198,7 @@ b: there
 
               web on Debian, there
 
-            first value found
-
-            - Common data/common.yaml:1: "web on Debian, there"
+            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -240,9 +218,7 @@ c$0: *x
 
               b: 1
 
-            first value found
-
-            - Common data/common.yaml:2: {"b":1}
+            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -262,9 +238,7 @@ hosts:
 
               port: 1
 
-            first value found
-
-            - Common data/common.yaml:2: {"port":1}
+            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -307,12 +281,7 @@ us$0ers: {a: 1}
 
             The lookup fails: The first element of the merge has wrong type, expects a Hash value, got String
 
-            merged hash, set in data/common.yaml:1
-
-            - Node data/nodes/web01.yaml:1: "ada"
-            - Common data/common.yaml:2: {"a":1}
-
-            1 location without a file
+            merged hash from 2 files: Node data/nodes/web01.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -339,11 +308,9 @@ li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 2
               - 7
               - 8
               - 9
-              # …
+              # … 20 more lines
 
-            first value found
-
-            - Common data/common.yaml:1: [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29…
+            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -373,9 +340,7 @@ names { main = oslo }
 
               oslo.example.net
 
-            merged deep, set in data/web.conf:2
-
-            - Common data/common.conf:3: "oslo.example.net"
+            from Common data/common.conf:3 · merge deep · set in data/web.conf:2
         "#]],
     );
     check(
@@ -399,14 +364,11 @@ names { main = oslo }
             profile::web
             node web01
 
-              note: for web
-              port: 8080
-              host: oslo.example.net
+              note: for web           # Common
+              port: 8080              # Role
+              host: oslo.example.net  # Common
 
-            merged deep, set in data/web.conf:2
-
-            - Role data/web.conf:1: {"port":8080}
-            - Common data/common.conf:3: {"note":"for web","port":80,"host":"oslo.example.net"}
+            merged deep from 2 files: Role data/web.conf:1, Common data/common.conf:3 · set in data/web.conf:2
         "#]],
     );
 }
@@ -426,9 +388,7 @@ mer$0ged: 1}
 
               1
 
-            first value found
-
-            - Common data/common.yaml:2: 1
+            from Common data/common.yaml:2
         "#]],
     );
 }

@@ -1,9 +1,9 @@
-//! Bad keys and bad messages; `tests/eyaml.rs` compares good ones with eyaml itself.
+//! Bad keys and bad messages; `tests/puppet/eyaml.rs` compares good ones with eyaml itself.
 
 use super::*;
 
 /// Found in the scenarios of eyaml: a throwaway key pair and a value encrypted for it.
-const SCENARIOS: &str = include_str!("../../../../tests/conformance/eyaml.yaml");
+const SCENARIOS: &str = include_str!("../../../../tests/puppet/conformance/eyaml.yaml");
 
 fn pem(label: &str) -> String {
     let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
@@ -13,7 +13,8 @@ fn pem(label: &str) -> String {
 }
 
 fn message() -> Vec<u8> {
-    let start = SCENARIOS.find("ENC[PKCS7,").expect("the scenarios have values") + "ENC[PKCS7,".len();
+    let start =
+        SCENARIOS.find("ENC[PKCS7,").expect("the scenarios have values") + "ENC[PKCS7,".len();
     base64::decode(SCENARIOS[start..].split(']').next().expect("it has an end"))
 }
 
@@ -52,7 +53,10 @@ fn no_message_and_no_key_makes_it_panic() {
     for at in (0..der.len()).step_by(41) {
         let mut bad = der.clone();
         bad[at] ^= 0x55;
-        let bad = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----\n", base64::encode(&bad));
+        let bad = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----\n",
+            base64::encode(&bad)
+        );
         if let Ok(key) = PrivateKey::from_pem(&bad) {
             drop(decrypt(&good, &key, None)); // the private exponent and its parts say the same thing twice
         }
@@ -61,12 +65,27 @@ fn no_message_and_no_key_makes_it_panic() {
 
 #[test]
 fn what_is_no_key_is_said_to_be_none() {
-    let wrong =
-        ["", "junk", "-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----"];
+    let wrong = [
+        "",
+        "junk",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----",
+    ];
     for text in wrong {
-        assert_eq!(PrivateKey::from_pem(text).err().as_deref(), Some("Neither PUB key nor PRIV key: unsupported"), "{text}");
-        assert_eq!(Certificate::from_pem(text).err().as_deref(), Some("PEM_read_bio_X509: no start line"), "{text}");
+        assert_eq!(
+            PrivateKey::from_pem(text).err().as_deref(),
+            Some("Neither PUB key nor PRIV key: unsupported"),
+            "{text}"
+        );
+        assert_eq!(
+            Certificate::from_pem(text).err().as_deref(),
+            Some("PEM_read_bio_X509: no start line"),
+            "{text}"
+        );
     }
     assert!(PrivateKey::from_pem(&pem("CERTIFICATE")).is_err());
-    assert!(Certificate::from_pem(&format!("a comment\n{}", pem("CERTIFICATE"))).is_ok(), "text around a block is passed over");
+    assert!(
+        Certificate::from_pem(&format!("a comment\n{}", pem("CERTIFICATE"))).is_ok(),
+        "text around a block is passed over"
+    );
 }

@@ -1,0 +1,144 @@
+//! `hiera-ls nodes`: the nodes that are known, and where each of their variables comes from.
+
+use std::io::Write;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{Failure, Given, NodesArguments, Opened, Status, open};
+use crate::hiera::scope::Variable;
+use crate::puppet::print::{self, PrintOptions};
+use crate::text::FilePath;
+use crate::text::escape::terminal;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+
+pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let opened = open(&arguments.root, None, Given::new(), None)?;
+    if opened.snapshot.environments().all.is_empty() {
+        return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
+    }
+    let mut found = false;
+    for environment in &opened.snapshot.environments().all {
+        let is_asked =
+            |node: &&Node| arguments.name.as_deref().is_none_or(|name| *node.name == *name);
+        let all = opened.snapshot.nodes_of(environment).iter();
+        let nodes: Vec<&Node> = all.map(|node| &**node).filter(is_asked).collect();
+        found |= !nodes.is_empty();
+        match (arguments.json, arguments.name.is_some()) {
+            (true, _) => write_json(environment, &nodes, out)?,
+            (false, true) => write_variables(&opened, environment, &nodes, out)?,
+            (false, false) => write_names(&opened, environment, &nodes, out)?,
+        }
+    }
+    match &arguments.name {
+        Some(name) if !found => Err(Failure(format!(
+            "no node '{name}' is known; `hiera-ls nodes` lists those that are"
+        ))),
+        _ => Ok(Status::Good),
+    }
+}
+
+/// The nodes with the files that they come from, and a line of their sources.
+fn write_names(
+    opened: &Opened,
+    environment: &Environment,
+    nodes: &[&Node],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    for node in nodes {
+        let source = relative(&node.source, &opened.root);
+        let name = terminal(&node.name);
+        writeln!(out, "{name:width$}  {}", terminal(source))?;
+    }
+    let overviews = opened.snapshot.overviews();
+    if let Some(overview) = overviews.iter().find(|overview| overview.root == environment.root) {
+        writeln!(out, "{}", terminal(&overview.line(&opened.root)))?;
+    }
+    Ok(())
+}
+
+/// The variables of a node, each with its source.
+fn write_variables(
+    opened: &Opened,
+    environment: &Environment,
+    nodes: &[&Node],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    for node in nodes {
+        let source = relative(&node.source, &opened.root);
+        writeln!(
+            out,
+            "{} in {}, from {}",
+            terminal(&node.name),
+            terminal(&environment.name),
+            terminal(source)
+        )?;
+        for (name, value, source) in variables(node) {
+            let text = print::inline(
+                &value,
+                &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
+            );
+            let source = source.map_or_else(String::new, |source| format!("  # {source}"));
+            writeln!(out, "  {}: {}{source}", terminal(&name), terminal(&text))?;
+        }
+        if node.scope.open {
+            writeln!(out, "  # other variables are unknown")?;
+        }
+    }
+    Ok(())
+}
+
+/// The variables of a node with their sources: of an inferred node by their dotted names, of
+/// others as their top scope has them.
+fn variables(node: &Node) -> Vec<(String, crate::puppet::Value, Option<String>)> {
+    match &node.inferred {
+        Some(sources) => sources
+            .iter()
+            .filter_map(|(name, source)| match node.scope.get_path(name) {
+                Variable::Known(value) => Some((name.to_string(), value, Some(source.to_string()))),
+                _ => None,
+            })
+            .collect(),
+        None => node
+            .scope
+            .variables()
+            .map(|(name, value)| (name.to_owned(), value.clone(), None))
+            .collect(),
+    }
+}
+
+/// One line of JSON for each node.
+fn write_json(
+    environment: &Environment,
+    nodes: &[&Node],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    for node in nodes {
+        let value = |value: &crate::puppet::Value| {
+            let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+            serde_json::from_str::<Json>(&print::json(value, &options)).unwrap_or_default()
+        };
+        let own = variables(node);
+        let values: Map<String, Json> =
+            own.iter().map(|(name, one, _)| (name.clone(), value(one))).collect();
+        let sources: Map<String, Json> = own
+            .iter()
+            .filter_map(|(name, _, source)| Some((name.clone(), source.as_deref()?.into())))
+            .collect();
+        let line = json!({
+            "name": &*node.name,
+            "environment": environment.name,
+            "source": node.source.as_str(),
+            "inferred": node.inferred.is_some(),
+            "variables": values,
+            "from": sources,
+        });
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn relative<'a>(path: &'a FilePath, root: &FilePath) -> &'a str {
+    path.relative_to(root).unwrap_or(path.as_str())
+}

@@ -1,0 +1,131 @@
+//! Findings as text for people: `path:line:column: severity: message [code]`, then the line with
+//! the finding's part underlined, unless the line may hold a secret. `check` prints this, and tests
+//! of rules compare it.
+
+use std::io::{self, Write};
+
+use super::Finding;
+use super::secret_lines::SecretLines;
+use crate::text::escape::terminal;
+use crate::text::{Encoding, FilePath, Span};
+use crate::workspace::Snapshot;
+
+/// Characters of a line that are shown at most.
+const LINE_WIDTH: usize = 120;
+
+/// A span in lines and columns.
+pub(crate) struct LineSpan {
+    /// Relative to the root if the file lies below it, else absolute.
+    pub(crate) path: String,
+    /// From 1.
+    pub(crate) line: u32,
+    /// From 1; in characters, or in the units that [`LineSpans::in_columns`] was given.
+    pub(crate) column: u32,
+    /// From 1.
+    pub(crate) end_line: u32,
+    /// From 1, exclusive; in the units of `column`.
+    pub(crate) end_column: u32,
+    /// The text of the first line, without its line end.
+    pub(crate) text: String,
+}
+
+/// Converts spans of a snapshot into lines and columns.
+pub(crate) struct LineSpans<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    /// The folder that paths are relative to.
+    pub(crate) root: &'a FilePath,
+    /// Which lines must not be quoted.
+    secret: SecretLines<'a>,
+}
+
+impl<'a> LineSpans<'a> {
+    /// Of a snapshot; paths are relative to `root`.
+    pub(crate) fn new(snapshot: &'a Snapshot, root: &'a FilePath) -> LineSpans<'a> {
+        LineSpans { snapshot, root, secret: SecretLines::new(snapshot) }
+    }
+
+    /// The span with columns in characters.
+    pub(crate) fn of(&self, span: Span) -> LineSpan {
+        self.in_columns(span, Encoding::Utf32)
+    }
+
+    /// The span with columns in the code units of `encoding`.
+    pub(crate) fn in_columns(&self, span: Span, encoding: Encoding) -> LineSpan {
+        let path = self.snapshot.path(span.file);
+        let shown = path.map_or_else(String::new, |path| {
+            path.relative_to(self.root).unwrap_or(path.as_str()).to_owned()
+        });
+        let text = path
+            .and_then(|path| self.snapshot.file(path))
+            .and_then(|file| file.text().cloned())
+            .unwrap_or_default();
+        let range = self.snapshot.place(span);
+        let start = text.line_col(range.start, encoding);
+        let end = text.line_col(range.end, encoding);
+        LineSpan {
+            path: shown,
+            line: start.line + 1,
+            column: start.column + 1,
+            end_line: end.line + 1,
+            end_column: end.column + 1,
+            text: text.line(start.line).map(|line| line.into_owned()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Writes findings with their lines and carets, in the order given.
+pub(crate) fn write_findings(
+    findings: &[Finding],
+    spans: &LineSpans<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    findings.iter().try_for_each(|finding| write_finding(finding, spans, out))
+}
+
+fn write_finding(finding: &Finding, spans: &LineSpans<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let span = spans.of(finding.span);
+    let (severity, message) = (finding.severity.name(), terminal(&finding.message));
+    let LineSpan { path, line, column, .. } = &span;
+    let path = terminal(path);
+    writeln!(out, "{path}:{line}:{column}: {severity}: {message} [{}]", finding.rule.code)?;
+    if !spans.secret.hold(finding.span) {
+        write_line(&span, out)?;
+    }
+    for related in &finding.related {
+        let LineSpan { path, line, column, .. } = spans.of(related.span);
+        let path = terminal(&path);
+        writeln!(out, "    {path}:{line}:{column}: {}", terminal(&related.message))?;
+    }
+    Ok(())
+}
+
+/// Writes a span's first line with carets below the span; nothing if the line is blank.
+fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
+    if span.text.trim().is_empty() {
+        return Ok(());
+    }
+    let margin = span.line.to_string();
+    let width = match span.line == span.end_line {
+        true => span.end_column.saturating_sub(span.column).max(1),
+        false => 1,
+    };
+    let column = span.column as usize - 1;
+    // The part of a long line around the span.
+    let start = if column > LINE_WIDTH * 3 / 4 { column - LINE_WIDTH / 2 } else { 0 };
+    let end = start + LINE_WIDTH;
+    let part = |from, to: usize| {
+        visible(span.text.chars().skip(from).take(to.min(end).saturating_sub(from)))
+    };
+    let (before, marked) = (part(start, column), part(column, column + width as usize));
+    let after = part(column + width as usize, end);
+    let carets = "^".repeat(marked.chars().count().max(1));
+    writeln!(out, "  {margin} | {before}{marked}{after}")?;
+    let indent = " ".repeat(before.chars().count());
+    writeln!(out, "  {} | {indent}{carets}", " ".repeat(margin.len()))
+}
+
+/// A part of a line as it is shown: a tab takes one column.
+fn visible(text: impl Iterator<Item = char>) -> String {
+    let text: String = text.map(|c| if c == '\t' { ' ' } else { c }).collect();
+    terminal(&text).into_owned()
+}

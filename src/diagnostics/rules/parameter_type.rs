@@ -1,0 +1,28 @@
+//! `parameter-type`
+
+use super::typed::{WrongValue, each_wrong_value};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "parameter-type",
+    severity: Severity::Error,
+    summary: "a value that is not of the type of the class parameter that takes it",
+    docs: include_str!("parameter_type.md"),
+    check: Check::Entry(check),
+};
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    each_wrong_value(context, |_| true, &mut |wrong: WrongValue<'_>| {
+        if wrong.wants_sensitive {
+            return; // The rule `unwrapped-secret` tells that.
+        }
+        let message = format!("{}: {}", wrong.messages.join("; "), wrong.consequence());
+        let mut finding = Finding::new(&RULE, wrong.span, message)
+            .with_related(Some(wrong.declaration()), "the parameter is declared here");
+        if wrong.nodes.as_ref().is_some_and(Vec::is_empty) {
+            finding.severity = Severity::Info;
+        }
+        findings.push(finding);
+    });
+}

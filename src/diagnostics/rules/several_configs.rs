@@ -1,0 +1,64 @@
+//! `several-configs`
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::HieraConfig;
+use crate::text::{FilePath, Span, TextRange};
+use crate::workspace::environments::Environment;
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "several-configs",
+    severity: Severity::Info,
+    summary: "data that several configs read, of which one governs it",
+    docs: include_str!("several_configs.md"),
+    check: Check::Config(check),
+};
+
+/// How many folders and how many configs a message names.
+const MAX_NAMED: usize = 4;
+
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let environment = context.environment;
+    let is_it = environment.governing_config().is_some_and(|it| it.path == config.path);
+    let others: Vec<_> =
+        environment.others.iter().filter(|other| !other.shared.is_empty()).collect();
+    if !is_it || others.is_empty() {
+        return;
+    }
+    let relative =
+        |path: &FilePath| path.relative_to(&environment.root).unwrap_or(path.as_str()).to_owned();
+    let shared = others.iter().flat_map(|other| &other.shared);
+    let folders: BTreeSet<FilePath> = shared.map(|path| folder(environment, path)).collect();
+    let folders = folders.iter().map(|folder| format!("{}/", relative(folder))).collect();
+    let configs: BTreeSet<String> =
+        others.iter().map(|other| relative(&other.config.path)).collect();
+    let verb = if configs.len() == 1 { "reads" } else { "read" };
+    let message = format!(
+        "{} is governed by this file; {} {verb} data of it, too",
+        listed(folders),
+        listed(configs.into_iter().collect())
+    );
+    let start = config.file.map(|file| Span::in_file(file, TextRange::empty(0)));
+    findings.extend(start.map(|start| Finding::new(&RULE, start, message)));
+}
+
+/// The datadir that a file lies in, or its own folder.
+fn folder(environment: &Environment, path: &FilePath) -> FilePath {
+    let holding = environment.datadirs.iter().find(|datadir| path.is_within(datadir));
+    holding.cloned().or_else(|| path.parent()).unwrap_or_else(|| environment.root.clone())
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => String::new(),
+    }
+}

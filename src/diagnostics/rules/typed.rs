@@ -1,0 +1,288 @@
+//! Values held against the types that code wants for them: what the rules about types have in
+//! common.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::unread::in_code;
+use crate::diagnostics::rule::EntryContext;
+use crate::hiera::eyaml::is_attempted;
+use crate::hiera::interpolation::{Method, TokenKind, tokens};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use crate::hiera::lookup_options::LookupOptions;
+use crate::hiera::merge::Strategy;
+use crate::hiera::resolution::{Outcome, Resolution};
+use crate::puppet::types::{DataType, Known, WrongPart, check_partial};
+use crate::puppet::value::{Data, Member, Value};
+use crate::text::Span;
+use crate::workspace::manifests::{ManifestIndex, ParameterAt};
+use crate::workspace::nodes::Node;
+
+/// A parameter of a class that takes a key's value, and the type that it must have.
+pub(super) struct Wanted<'a> {
+    pub(super) parameter: ParameterAt<'a>,
+    pub(super) data_type: Arc<DataType>,
+}
+
+/// Something that is wrong with a value in the file that is checked.
+pub(super) struct WrongValue<'a> {
+    pub(super) key: &'a str,
+    pub(super) wanted: &'a Wanted<'a>,
+    /// Where: the part at fault.
+    pub(super) span: Span,
+    /// Puppet's messages about this part.
+    pub(super) messages: Vec<String>,
+    /// Whether a Sensitive value is wanted where a plain one is.
+    pub(super) wants_sensitive: bool,
+    /// Whether it is the whole value.
+    pub(super) is_whole: bool,
+    /// The known nodes that get it; `None` where no node is known to read the file.
+    pub(super) nodes: Option<Vec<String>>,
+}
+
+/// How many known nodes are asked for the value that they get.
+const MAX_NODES: usize = 32;
+/// How many parts of one value are told.
+const MAX_PARTS: usize = 20;
+/// How long a message of Puppet may be before the end of it is left out.
+const MAX_MESSAGE: usize = 300;
+
+/// Tells what is wrong with the values of an entry whose type `is_looked_at`.
+pub(super) fn each_wrong_value(
+    context: &EntryContext<'_>,
+    is_looked_at: impl Fn(&DataType) -> bool,
+    tell: &mut dyn FnMut(WrongValue<'_>),
+) {
+    let index = context.file.snapshot.manifests(context.file.environment);
+    for (key, member) in context.members() {
+        let Some(key) = key.as_str().filter(|key| *key != LOOKUP_OPTIONS) else { continue };
+        let Some(wanted) = wanted(index, key) else { continue };
+        let is_replaced = matches!(member.value.data(), Data::Null)
+            && wanted.parameter.parameter.default.is_some();
+        if is_replaced || !is_looked_at(&wanted.data_type) {
+            continue; // The default takes the place of a null.
+        }
+        for (span, parts) in wrong_parts(context, key, member, &wanted) {
+            let takers = takers(context, key, &wanted, span);
+            tell(WrongValue {
+                key,
+                wanted: &wanted,
+                span,
+                wants_sensitive: parts.iter().all(|part| part.wants_sensitive),
+                is_whole: parts.iter().any(|part| part.is_whole),
+                messages: parts.into_iter().map(|part| shortened(part.message)).collect(),
+                nodes: takers,
+            });
+        }
+    }
+}
+
+fn wanted<'a>(index: &'a ManifestIndex, key: &str) -> Option<Wanted<'a>> {
+    let parameter = index.parameter(key).filter(|one| !one.class.recovered)?;
+    let data_type = index.judged_type(&parameter.parameter.data_type.as_ref()?.text)?;
+    Some(Wanted { parameter, data_type })
+}
+
+/// What is wrong in this file, by place.
+fn wrong_parts(
+    context: &EntryContext<'_>,
+    key: &str,
+    member: &Member,
+    wanted: &Wanted<'_>,
+) -> Vec<(Span, Vec<WrongPart>)> {
+    let name = &wanted.parameter.parameter.name;
+    let key = LookupKey::of_root(key);
+    let found = match treatment(context, &key) {
+        Treatment::AsWritten => {
+            let found = check_partial(name, &wanted.data_type, &member.value, &as_written);
+            let is_certain = found.is_empty() || !may_be_treated(context, &key);
+            if is_certain { found } else { Vec::new() }
+        }
+        Treatment::Final => final_parts(context, &key, wanted),
+        Treatment::Unknown => Vec::new(),
+    };
+    let mut by_place: Vec<(Span, Vec<WrongPart>)> = Vec::new();
+    for part in found {
+        let Some(span) = part.origin.filter(|span| span.file == context.file.file.id) else {
+            continue;
+        };
+        match by_place.iter().position(|(known, _)| *known == span) {
+            Some(at) => by_place[at].1.push(part),
+            None if by_place.len() < MAX_PARTS => by_place.push((span, vec![part])),
+            None => break,
+        }
+    }
+    // A variant that takes the value but for a part of it is blamed for that part.
+    let places: Vec<Span> = by_place.iter().map(|(span, _)| *span).collect();
+    by_place.retain(|(span, parts)| {
+        let is_within = |other: &&Span| {
+            **other != *span && other.part == span.part && span.range.contains(other.range)
+        };
+        !(parts.iter().all(|part| part.is_of_variant) && places.iter().any(|one| is_within(&one)))
+    });
+    by_place
+}
+
+/// What becomes of a value before a parameter gets it.
+enum Treatment {
+    /// Tokens in it are replaced, nothing else.
+    AsWritten,
+    /// It is merged with others, or converted.
+    Final,
+    /// It cannot be told.
+    Unknown,
+}
+
+fn treatment(context: &EntryContext<'_>, key: &LookupKey) -> Treatment {
+    let Some(strategy) = (context.strategy)(&key.root_text()) else { return Treatment::Unknown };
+    let converts =
+        (context.options)(key).is_some_and(|entry| entry.value.get("convert_to").is_some());
+    match strategy {
+        Strategy::First | Strategy::Default if !converts => Treatment::AsWritten,
+        _ => Treatment::Final,
+    }
+}
+
+/// Whether `lookup_options` of any file may ask for a merge or a conversion of the key: some nodes
+/// may see them.
+fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
+    let root = key.root_text();
+    context.file.view.definitions(LOOKUP_OPTIONS).any(|member| {
+        if member.value.is_live() {
+            return true;
+        }
+        let Ok(options) = LookupOptions::new(Some(member.value)) else { return true };
+        options.entry(&root).is_some_and(|entry| {
+            ["merge", "convert_to"].iter().any(|name| entry.value.get(name).is_some())
+        })
+    })
+}
+
+/// What is known of a part of a value as it is written: of texts with tokens, and of encrypted ones,
+/// that they are strings; of an alias nothing.
+fn as_written(value: &Value) -> Known {
+    match value.data() {
+        Data::String(text) if value.is_live() => {
+            let is_alias = |kind: &TokenKind| matches!(kind, TokenKind::Call { method, .. } if Method::from_name(method) == Some(Method::Alias));
+            let has_alias = tokens(text).iter().any(|token| is_alias(&token.kind));
+            if has_alias { Known::Nothing } else { Known::Kind }
+        }
+        Data::String(text) if is_attempted(text) => Known::Kind,
+        Data::Hash(hash) if hash.keys().any(|key| key.to_text().contains("%{")) => Known::Nothing,
+        _ => Known::Whole,
+    }
+}
+
+/// What is wrong with the final value for the nodes that this file is certain to tell of: all that
+/// read it where no other file can change the value, else the known ones.
+fn final_parts(context: &EntryContext<'_>, key: &LookupKey, wanted: &Wanted<'_>) -> Vec<WrongPart> {
+    let resolution = (context.lookup)(key, None);
+    if is_settled(&resolution) {
+        return parts_of(&resolution, wanted);
+    }
+    let file = &context.file;
+    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for node in nodes.into_iter().take(MAX_NODES) {
+        let found = looked_up(context, node, key, |resolution| {
+            if is_settled(resolution) { parts_of(resolution, wanted) } else { Vec::new() }
+        });
+        all.extend(
+            found.into_iter().filter(|part| seen.insert((part.origin, part.message.clone()))),
+        );
+    }
+    all
+}
+
+fn looked_up<T>(
+    context: &EntryContext<'_>,
+    node: &Node,
+    key: &LookupKey,
+    ask: impl FnOnce(&Resolution) -> T,
+) -> T {
+    let file = &context.file;
+    let scope = node.scope_in(&file.environment.name);
+    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+    ask(&resolver.lookup(key, None))
+}
+
+/// Whether the value is the final one, whatever is not known.
+fn is_settled(resolution: &Resolution) -> bool {
+    let is_known = |outcome: &Outcome| {
+        !matches!(outcome, Outcome::Undetermined { .. } | Outcome::Opaque(_) | Outcome::Failed(_))
+    };
+    resolution.unsettled.is_empty()
+        && resolution.unapplied_conversions.is_empty()
+        && resolution.reads.opaque.is_empty()
+        && resolution.steps.iter().all(|step| is_known(&step.outcome))
+}
+
+fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
+    let Ok(Some(value)) = &resolution.value else { return Vec::new() };
+    let has_tokens = !resolution.reads.keys.is_empty() || !resolution.reads.variables.is_empty();
+    let known = |part: &Value| match part.data() {
+        // Which of them tokens were replaced in is not noted.
+        Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
+        Data::Hash(hash) if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) => {
+            Known::Nothing
+        }
+        _ => Known::Whole,
+    };
+    check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &known)
+}
+
+/// The known nodes, of those that read the file, which get what is wrong at this place.
+fn takers(
+    context: &EntryContext<'_>,
+    key: &str,
+    wanted: &Wanted<'_>,
+    span: Span,
+) -> Option<Vec<String>> {
+    let file = &context.file;
+    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
+    if nodes.is_empty() || nodes.len() > MAX_NODES {
+        return None;
+    }
+    let key = LookupKey::of_root(key);
+    let gets_it = |node: &&Arc<Node>| {
+        looked_up(context, node, &key, |resolution| {
+            !is_settled(resolution)
+                || parts_of(resolution, wanted).iter().any(|part| part.origin == Some(span))
+        })
+    };
+    Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())
+}
+
+fn shortened(message: String) -> String {
+    match message.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message,
+    }
+}
+
+impl WrongValue<'_> {
+    /// Who is concerned: `Puppet fails for web01, web02`.
+    pub(super) fn consequence(&self) -> String {
+        let class = &self.wanted.parameter.class.name;
+        match self.nodes.as_deref() {
+            None => format!("Puppet refuses the class '{class}' for nodes that take it from here"),
+            Some([]) => "no known node takes it from here".to_owned(),
+            Some([one]) => format!("Puppet refuses the class '{class}' for {one}"),
+            Some(all) if all.len() <= 3 => {
+                format!("Puppet refuses the class '{class}' for {}", all.join(", "))
+            }
+            Some(all) => format!(
+                "Puppet refuses the class '{class}' for {} and {} more nodes",
+                all[..2].join(", "),
+                all.len() - 2
+            ),
+        }
+    }
+
+    /// Where the parameter is declared.
+    pub(super) fn declaration(&self) -> Span {
+        in_code(self.wanted.parameter.file.id, self.wanted.parameter.parameter.range)
+    }
+}

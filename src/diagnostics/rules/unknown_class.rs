@@ -1,0 +1,53 @@
+//! `unknown-class`
+
+use super::unread::{in_code, unread_keys};
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::text::similar::nearest;
+use crate::workspace::manifests::{KeyStanding, ManifestIndex, ParameterAt, split_key};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "unknown-class",
+    severity: Severity::Warning,
+    summary: "a key for a class that its module does not have",
+    docs: include_str!("unknown_class.md"),
+    check: Check::Entry(check),
+};
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let index = context.file.snapshot.manifests(context.file.environment);
+    for unread in unread_keys(context) {
+        let KeyStanding::NoClass = unread.standing else { continue };
+        let Some((class, parameter)) = split_key(unread.key) else { continue };
+        let module = class.split("::").next().unwrap_or(class);
+        let holder = index.parameter(class);
+        let advice = match holder {
+            Some(ParameterAt { class, parameter, .. }) => format!(
+                "; the class '{}' has a parameter '{}', whose members stand below its key",
+                class.name, parameter.name
+            ),
+            None => meant(index, module, class)
+                .map(|near| format!("; did you mean '{near}::{parameter}'?"))
+                .unwrap_or_default(),
+        };
+        let message = format!(
+            "the module '{module}' has no class '{class}', and nothing else here reads this key{advice}"
+        );
+        let place = holder.map(|one| in_code(one.file.id, one.parameter.range));
+        findings.push(
+            Finding::new(&RULE, unread.span, message)
+                .with_related(place, "the parameter is declared here"),
+        );
+    }
+}
+
+/// The class of the module that was probably meant.
+fn meant<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
+    let mut names: Vec<&str> = index
+        .definition_names(module)
+        .filter(|name| index.class(name).is_some())
+        .map(|name| &**name)
+        .collect();
+    names.sort_unstable();
+    nearest(class, names)
+}

@@ -1,0 +1,113 @@
+//! Which lines of data files must not be quoted: those of keys whose values may be Sensitive.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::text::{FileId, Span, Text, TextRange};
+use crate::workspace::Snapshot;
+
+/// Tells which lines may hold the value of a secret. `lookup_options` of any file count, whichever
+/// layer reads it.
+pub(crate) struct SecretLines<'a> {
+    snapshot: &'a Snapshot,
+    /// By file, the places of the entries that may be secret, in order.
+    known: RefCell<HashMap<FileId, Rc<Vec<TextRange>>>>,
+}
+
+impl<'a> SecretLines<'a> {
+    /// Of the files of a snapshot.
+    pub(crate) fn new(snapshot: &'a Snapshot) -> SecretLines<'a> {
+        SecretLines { snapshot, known: RefCell::default() }
+    }
+
+    /// Whether the first line of a place may hold the value of a secret, or a part of it.
+    pub(crate) fn hold(&self, span: Span) -> bool {
+        let keys = self.snapshot.keys();
+        if !keys.has_sensitive() {
+            return false;
+        }
+        let Some(text) = self.snapshot.file_by_id(span.file).and_then(|file| file.text()) else {
+            return false;
+        };
+        let line = text.line_of(self.snapshot.place(span).start);
+        let Some(line_range) = text.line_range(line) else { return false };
+        let is_on_line =
+            |entry: &TextRange| entry.start < line_range.end && line_range.start < entry.end;
+        self.entries(span.file, text).iter().any(is_on_line)
+            || entry_above(text, line).is_some_and(|key| keys.may_be_sensitive(&key))
+    }
+
+    /// The places of the entries of a file whose values may be secret: each reaches to the next.
+    fn entries(&self, id: FileId, text: &Text) -> Rc<Vec<TextRange>> {
+        let made = || {
+            let file = self.snapshot.file_by_id(id)?;
+            let data = file.data(file.format());
+            let mut starts: Vec<(u32, bool)> = data
+                .parts()
+                .iter()
+                .flat_map(|part| &part.data.members)
+                .filter_map(|(key, member)| {
+                    let start = data.place(member.key_origin?)?.start;
+                    Some((start, self.snapshot.keys().may_be_sensitive(key.as_str()?)))
+                })
+                .collect();
+            starts.sort_unstable();
+            let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+            let entries = starts.iter().zip(ends).filter(|((_, is_secret), _)| *is_secret);
+            Some(entries.map(|((start, _), end)| TextRange::new(*start, end)).collect())
+        };
+        let mut known = self.known.borrow_mut();
+        known.entry(id).or_insert_with(|| Rc::new(made().unwrap_or_default())).clone()
+    }
+}
+
+/// The root key that the entry of a line begins with, as far as its first line tells: what is
+/// broken there may have no member.
+fn entry_above(text: &Text, line: u32) -> Option<String> {
+    let begins = |line: &str| !line.starts_with([' ', '\t', '#', '-', '}', ']', '\r', '\n']);
+    let first = (0..=line)
+        .rev()
+        .filter_map(|line| text.line(line))
+        .find(|line| !line.is_empty() && begins(line))?;
+    let key = first.split_once(':').map_or(&*first, |_| key_of(&first));
+    Some(key.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// The text before the first colon that ends a key.
+fn key_of(line: &str) -> &str {
+    let ends = |at: &usize| line[at + 1..].chars().next().is_none_or(char::is_whitespace);
+    let mut colons = line.match_indices(':').map(|(at, _)| at);
+    colons.clone().find(ends).or(colons.next_back()).map_or(line, |at| &line[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn lines_of_secrets_are_not_quoted() {
+        let fixture = Fixture::new(
+            "lookup_options: {pin: {convert_to: 'Optional[Sensitive]'}, '^app::': {convert_to: [Sensitive]}}\n\
+             open: \"%{lookup( 'x' )}\"\npin: \"hunter2%{lookup( 'x' )}\"\n\
+             app::pin:\n  - a: \"%{lookup( 'x' )}hunter2\"\nlast: \"%{lookup( 'x' )}\"\n",
+        );
+        let told = fixture.rendered_findings();
+        assert_eq!(told.matches("malformed-token").count(), 4, "{told}");
+        assert!(!told.contains("hunter2"), "{told}");
+        assert!(told.contains("| open: ") && told.contains("| last: "), "{told}");
+    }
+
+    #[test]
+    fn broken_entries_of_secrets_are_not_quoted() {
+        for entry in
+            ["pin: [hunter2", "'pin': \"hunter2", "pin: hunter2: x", "pin:\n  - [hunter2\n"]
+        {
+            let fixture = Fixture::new(&format!(
+                "lookup_options: {{pin: {{convert_to: Sensitive}}}}\na: 1\n{entry}\nb: 2\n"
+            ));
+            let told = fixture.rendered_findings();
+            assert!(told.contains("syntax-error") && !told.contains("hunter2"), "{told}");
+        }
+    }
+}

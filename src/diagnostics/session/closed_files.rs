@@ -1,0 +1,134 @@
+//! The findings of files that nobody has open: looked for when there is nothing else to do, so that
+//! who opens one is told at once.
+
+use foldhash::HashMap;
+use indexmap::IndexSet;
+
+use super::file::FileFindings;
+use crate::diagnostics::{FileCheck, RulesConfig};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::index::KeyChanges;
+
+/// Files as they were when they were looked at, what has changed since, and what is still to be
+/// done.
+#[derive(Debug, Default)]
+pub(super) struct ClosedFiles {
+    files: HashMap<FilePath, FileFindings>,
+    /// What they have not followed yet.
+    pending: KeyChanges,
+    /// Those to be looked at; `None` until there was time to find out which.
+    next: Option<Files>,
+}
+
+/// Files, each once; the last one is the next.
+type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
+
+/// How many bytes of files are looked at ahead. A large workspace has its first ones ready, and
+/// takes no more memory for it.
+const MOST: u64 = 8 << 20;
+
+impl ClosedFiles {
+    /// Takes the findings of a file that is not open any more. What its entries depend on must have
+    /// been noted.
+    pub(super) fn close(&mut self, path: FilePath, file: FileFindings) {
+        self.files.insert(path, file);
+    }
+
+    /// The findings of a file that was opened, with what is to be looked at again of it.
+    pub(super) fn reopen(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        path: &FilePath,
+    ) -> Option<FileFindings> {
+        let mut file = self.files.remove(path)?;
+        if !self.pending.is_any() {
+            return Some(file);
+        }
+        FileCheck::of(snapshot, path, rules, |check| file.invalidate(check, &self.pending))
+            .map(|_| file)
+    }
+
+    /// Notes changes, of which it is found out later what they touched.
+    pub(super) fn record_change(&mut self, changes: &KeyChanges) {
+        if !self.files.is_empty() {
+            self.pending.extend(changes);
+        }
+    }
+
+    /// Whether there is something to do when there is nothing else to do.
+    pub(super) fn has_more_to_do(&self) -> bool {
+        self.pending.is_any() || self.next.as_ref().is_none_or(|next| !next.is_empty())
+    }
+
+    /// Looks at files that are not `open` as it is: at one, and at more as long as `has_time`.
+    /// What was begun is thrown away only when the snapshot is not wanted any more.
+    pub(super) fn look_ahead(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        open: &HashMap<FilePath, FileFindings>,
+        has_time: &dyn Fn() -> bool,
+    ) {
+        let cancel = snapshot.cancel_token();
+        let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot));
+        if self.pending.is_any() {
+            for (path, file) in &mut self.files {
+                if cancel.is_cancelled() {
+                    break;
+                }
+                if self.pending.files.contains(path) || file.may_depend_on(&self.pending) {
+                    FileCheck::of(snapshot, path, rules, |check| {
+                        file.invalidate(check, &self.pending)
+                    });
+                    next.insert(path.clone());
+                }
+            }
+            if !cancel.is_cancelled() {
+                self.pending = KeyChanges::default();
+            }
+        }
+        while !cancel.is_cancelled()
+            && let Some(path) = next.pop()
+        {
+            if open.contains_key(&path) {
+                continue;
+            }
+            let mut file = self.files.remove(&path).unwrap_or_else(FileFindings::unchecked);
+            let look = |check: &FileCheck<'_>| {
+                file.check(check);
+                file.track_dependencies(snapshot.keys(), &|| !cancel.is_cancelled());
+            };
+            if FileCheck::of(snapshot, &path, rules, look).is_some() {
+                if !file.is_clean() || !file.is_tracked() {
+                    next.insert(path.clone());
+                }
+                // Of what is not noted it could not be told later what it pending.
+                if file.is_tracked() {
+                    self.files.insert(path, file);
+                }
+            }
+            if !has_time() {
+                break;
+            }
+        }
+        self.next = Some(next);
+    }
+}
+
+/// The files of a snapshot in the order of their paths, up to as many as are looked at ahead; the
+/// first one is the next.
+fn first_files(snapshot: &Snapshot) -> Files {
+    let mut bytes = 0;
+    let is_within = |len: u32| {
+        bytes += u64::from(len);
+        bytes <= MOST
+    };
+    let texts = snapshot.files().filter_map(|file| Some((&file.path, file.text()?.len())));
+    let mut first: Files = texts
+        .scan(is_within, |is_within, (path, len)| is_within(len).then(|| path.clone()))
+        .collect();
+    first.reverse();
+    first
+}

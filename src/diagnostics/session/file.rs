@@ -1,0 +1,215 @@
+//! The findings of one file, entry by entry.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use foldhash::HashMap;
+
+use crate::diagnostics::{FileCheck, Finding, in_order};
+use crate::hiera::data::{DataFile, Part};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::work::{Work, count};
+use crate::text::{FileId, PartId};
+use crate::workspace::Snapshot;
+use crate::workspace::index::{KeyChanges, KeyIndex};
+
+/// How many parts of other files who edits one may wait for. To tests, a few are many.
+const SOME: usize = if cfg!(test) { 1 } else { 500 };
+/// How many keys are looked for in a file one by one; among more the file's own are looked for.
+const FEW: usize = if cfg!(test) { 1 } else { 64 };
+
+/// The findings of a file; none for one that no environment governs.
+#[derive(Debug, Default)]
+pub(super) struct FileFindings {
+    data: Arc<DataFile>,
+    of_file: Vec<Arc<Finding>>,
+    cycles: Vec<Arc<Finding>>,
+    may_have_cycles: bool,
+    /// Those of each part of the data that has any.
+    of_entries: BTreeMap<PartId, Vec<Arc<Finding>>>,
+    /// The root keys on whose definitions the findings of a part depend, if they are others than
+    /// its own; `None` for all.
+    reads: HashMap<PartId, Option<Box<[Arc<str>]>>>,
+    /// Those parts, by root key.
+    readers: HashMap<Arc<str>, Vec<PartId>>,
+    /// The parts whose findings depend on all.
+    readers_of_all: HashSet<PartId>,
+    /// The parts that are still to be looked at, for the first time or again. Their findings are
+    /// told when all of them are.
+    dirty: Vec<PartId>,
+    /// Whether cycles are still to be looked for.
+    dirty_cycles: bool,
+    /// Parts of which it is not noted yet what they depend on.
+    untracked: Vec<PartId>,
+}
+
+impl FileFindings {
+    /// Of a file of which nothing was seen yet.
+    pub(super) fn unchecked() -> FileFindings {
+        FileFindings { dirty_cycles: true, ..FileFindings::default() }
+    }
+
+    pub(super) fn all(&self, snapshot: &Snapshot) -> Vec<Arc<Finding>> {
+        in_order(snapshot, self.each().cloned().collect())
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Arc<Finding>> {
+        self.of_file.iter().chain(&self.cycles).chain(self.of_entries.values().flatten())
+    }
+
+    /// Whether a finding may be another after these changes of other files.
+    pub(super) fn may_depend_on(&self, changes: &KeyChanges) -> bool {
+        changes.questions
+            || changes.keys.contains(LOOKUP_OPTIONS)
+            || self.may_have_cycles && !changes.keys.is_empty()
+            || !self.readers_of_all.is_empty()
+            || self.has_any_of(&changes.keys)
+    }
+
+    /// Whether some of these root keys are its own, or read by it.
+    fn has_any_of(&self, keys: &HashSet<Arc<str>>) -> bool {
+        if keys.len() <= FEW {
+            return keys
+                .iter()
+                .any(|key| self.readers.contains_key(key) || self.data.get(key).is_some());
+        }
+        let mut own = self.data.keys().filter_map(|key| key.as_str());
+        self.readers.keys().any(|key| keys.contains(key)) || own.any(|key| keys.contains(key))
+    }
+
+    /// Whether a finding points into one of these files.
+    pub(super) fn names_any(&self, files: &HashSet<FileId>) -> bool {
+        self.each()
+            .any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
+    }
+
+    /// Whether it is noted of all that was looked at what it depends on.
+    pub(super) fn is_tracked(&self) -> bool {
+        self.untracked.is_empty()
+    }
+
+    /// Whether it takes no time to look at what is dirty.
+    pub(super) fn is_clean(&self) -> bool {
+        self.dirty.is_empty() && !self.dirty_cycles
+    }
+
+    /// Whether it takes long.
+    pub(super) fn has_much_dirty(&self) -> bool {
+        self.dirty.len() > SOME || self.dirty_cycles && self.data.parts().len() > SOME
+    }
+
+    /// Notes what these changes may have touched; whether that is anything.
+    pub(super) fn invalidate(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
+        let mut again: HashSet<PartId> = self.readers_of_all.clone();
+        again.extend(changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten());
+        self.take_data(check);
+        again.extend(
+            changes.keys.iter().flat_map(|key| self.data.parts_with(key)).map(|part| part.id),
+        );
+        if changes.keys.contains(LOOKUP_OPTIONS) {
+            again.extend(self.data.parts().iter().map(|part| part.id));
+        }
+        again.iter().for_each(|id| self.forget(*id));
+        self.dirty.extend(again);
+        // It may invalidate again before it is looked at.
+        self.dirty.sort_unstable();
+        self.dirty.dedup();
+        // Whether a lookup really goes round, and where, any definition on the way may change.
+        self.dirty_cycles |= changes.questions || self.may_have_cycles && !changes.keys.is_empty();
+        self.dirty_cycles || !self.dirty.is_empty()
+    }
+
+    /// Takes the data of a file that was edited, or is new.
+    fn take_data(&mut self, check: &FileCheck<'_>) {
+        if Arc::ptr_eq(&self.data, &check.data) {
+            return;
+        }
+        let old = std::mem::replace(&mut self.data, check.data.clone());
+        let (gone, come) = old.parts().changes_to(check.data.parts());
+        gone.iter().for_each(|part| self.forget(part.id));
+        self.dirty.extend(come.iter().map(|part| part.id));
+        self.of_file = shared(check.file());
+    }
+
+    /// Looks at what is dirty; whether all of it was, before somebody ceased to wait for it.
+    pub(super) fn check(&mut self, check: &FileCheck<'_>) -> bool {
+        let cancel = check.context.snapshot.cancel_token();
+        self.take_data(check);
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.sort_unstable();
+        dirty.dedup();
+        let mut dirty = dirty.into_iter();
+        let mut goes_on = !cancel.is_cancelled();
+        while goes_on && let Some(id) = dirty.next() {
+            let Some(part) = check.data.parts().get(id) else { continue };
+            self.check_entry(check, part);
+            goes_on = !cancel.is_cancelled();
+            if !goes_on {
+                // What was found may be half of it.
+                self.forget(id);
+                self.dirty.push(id);
+            }
+        }
+        self.dirty.extend(dirty);
+        if self.dirty_cycles && goes_on {
+            self.may_have_cycles = check.may_have_cycles();
+            self.cycles = if self.may_have_cycles { shared(check.cycles()) } else { Vec::new() };
+            self.dirty_cycles = cancel.is_cancelled();
+        }
+        self.is_clean()
+    }
+
+    /// Looks at an entry.
+    fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
+        count(Work::Check);
+        let found = check.entry(&part.data);
+        if !found.is_empty() {
+            self.of_entries.insert(part.id, shared(found));
+        }
+        self.untracked.push(part.id);
+    }
+
+    /// Notes what the findings of entries depend on: on their own keys, on those that their tokens
+    /// ask for, and on whatever the values of these ask for in turn: a rule may look them up.
+    pub(super) fn track_dependencies(&mut self, index: &KeyIndex, is_idle: &dyn Fn() -> bool) {
+        self.untracked.sort_unstable();
+        self.untracked.dedup();
+        while let Some(id) = self.untracked.pop_if(|_| is_idle()) {
+            let Some(part) = self.data.parts().get(id) else { continue };
+            let own = part.data.members.iter().filter_map(|(key, _)| key.as_arc());
+            let tokens = part.data.tokens.iter();
+            let written = tokens.filter_map(|token| Some(token.reference.key()?.root_text()));
+            let borrowed = part.data.borrowed.iter().flat_map(|of| of.asks.iter().cloned());
+            let asked = written.chain(borrowed);
+            if asked.clone().next().is_none() && !own.clone().any(|key| index.asks(key)) {
+                continue; // as with most
+            }
+            let reads = index.reach_of(own.cloned().chain(asked));
+            match &reads {
+                Some(keys) => keys
+                    .iter()
+                    .for_each(|key| self.readers.entry(key.clone()).or_default().push(part.id)),
+                None => drop(self.readers_of_all.insert(part.id)),
+            }
+            self.reads.insert(part.id, reads);
+        }
+    }
+
+    /// Forgets what was found in an entry.
+    fn forget(&mut self, id: PartId) {
+        self.of_entries.remove(&id);
+        self.readers_of_all.remove(&id);
+        for key in self.reads.remove(&id).flatten().iter().flatten() {
+            if let Some(readers) = self.readers.get_mut(key) {
+                readers.retain(|reader| *reader != id);
+                if readers.is_empty() {
+                    self.readers.remove(key);
+                }
+            }
+        }
+    }
+}
+
+fn shared(findings: Vec<Finding>) -> Vec<Arc<Finding>> {
+    findings.into_iter().map(Arc::new).collect()
+}

@@ -1,0 +1,308 @@
+//! The findings of what an editor looks at, from one revision to the next: what no change can have
+//! touched is not looked at again.
+//!
+//! Equal at any time to what [`check_file`](super::check_file) says.
+
+mod closed_files;
+mod file;
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex};
+
+use foldhash::HashMap;
+use indexmap::IndexSet;
+
+use super::{FileCheck, Finding, RulesConfig, prepare};
+use crate::text::CancelToken;
+use crate::text::{FileId, FilePath};
+use crate::workspace::Snapshot;
+use crate::workspace::index::KeyChanges;
+use crate::workspace::parallel::on_all_cores;
+use closed_files::ClosedFiles;
+use file::FileFindings;
+
+/// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was
+/// looked at.
+#[derive(Debug, Default)]
+pub struct Findings {
+    seen: Option<(Snapshot, RulesConfig)>,
+    /// What was seen before that: taking it apart takes as long as finding out what changed.
+    outdated: Option<(Snapshot, RulesConfig)>,
+    files: HashMap<FilePath, FileFindings>,
+    /// Files with parts that are to be looked at and were not yet.
+    deferred: BTreeSet<FilePath>,
+    /// Those of files that nobody has open.
+    closed: ClosedFiles,
+}
+
+/// A file, and its findings in the order of their places. A finding is the same as one that was
+/// told before as long as nothing of what it is about was looked at again.
+pub type Told = (FilePath, Vec<Arc<Finding>>);
+
+/// From how many bytes on a file that was opened is looked at after those that were edited. To
+/// tests, a few are many.
+const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
+
+impl Findings {
+    /// Goes on to a snapshot; tells the findings of each file where they, or places that they name,
+    /// may be others than before. A file that is not looked at any more has none.
+    ///
+    /// When the snapshot is not wanted any more, what has not been looked at by then is put off
+    /// until the next call. So is what takes long in files that nobody has edited, where there are
+    /// findings to be told of others.
+    pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<Told> {
+        let changes = match &self.seen {
+            Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
+                Some(changes(before, snapshot))
+            }
+            _ => None,
+        };
+        if changes.as_ref().is_some_and(KeyChanges::is_any) {
+            self.track_dependencies(&|| true);
+        }
+        let mut updates;
+        let mut urgent = IndexSet::new();
+        match (&self.seen, changes) {
+            (Some((before, _)), Some(changes)) => {
+                let edited: HashSet<FilePath> =
+                    before.files_changed(snapshot).into_iter().collect();
+                let opened = before.open_files_changed(snapshot);
+                let (begin, stop): (Vec<_>, Vec<_>) = opened
+                    .into_iter()
+                    .partition(|(path, is_open)| *is_open || is_config(snapshot, path));
+                let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
+                updates = self.close(snapshot, paths(stop).collect());
+                self.closed.record_change(&changes);
+                urgent.extend(self.invalidate(snapshot, rules, &changes, &edited));
+                urgent.extend(self.deferred.iter().filter(|path| edited.contains(*path)).cloned());
+                for path in
+                    paths(begin).filter(|path| !self.files.contains_key(path)).collect::<Vec<_>>()
+                {
+                    let known = self.closed.reopen(snapshot, rules, &path);
+                    let takes_long = known
+                        .as_ref()
+                        .map_or_else(|| is_long(snapshot, &path), FileFindings::has_much_dirty);
+                    self.files.extend(known.map(|file| (path.clone(), file)));
+                    let _ =
+                        if takes_long { self.deferred.insert(path) } else { urgent.insert(path) };
+                }
+            }
+            (seen, _) => {
+                let watched = watched(snapshot);
+                let edited = seen
+                    .as_ref()
+                    .map(|(before, _)| before.files_changed(snapshot))
+                    .unwrap_or_default();
+                urgent.extend(
+                    edited
+                        .into_iter()
+                        .filter(|path| watched.contains(path) && !is_long(snapshot, path)),
+                );
+                let known: HashSet<&FilePath> = self.files.keys().chain(&self.deferred).collect();
+                let gone = known.into_iter().filter(|path| !watched.contains(*path));
+                updates = gone.map(|path| (path.clone(), Vec::new())).collect();
+                self.files.clear();
+                self.closed = ClosedFiles::default();
+                self.deferred = watched.into_iter().collect();
+            }
+        }
+        self.outdated = self.seen.replace((snapshot.clone(), rules.clone()));
+        updates.extend(self.check(snapshot, rules, urgent.into_iter().collect()));
+        if updates.is_empty() {
+            updates = self.check(snapshot, rules, self.deferred.iter().cloned().collect());
+        }
+        updates
+    }
+
+    /// Does what can wait until the findings have been told, as long as it `is_idle`: lets go of
+    /// what is not needed any more, and notes what findings depend on.
+    pub fn after_publish(&mut self, is_idle: &dyn Fn() -> bool) {
+        self.outdated = None;
+        self.track_dependencies(is_idle);
+    }
+
+    /// Whether some files that nobody has open are still to be looked at.
+    pub fn has_more_ahead(&self) -> bool {
+        self.seen.as_ref().is_some_and(|(snapshot, _)| snapshot.complete)
+            && self.closed.has_more_to_do()
+    }
+
+    /// Looks at files that nobody has open, so that there is little to do when somebody opens one:
+    /// at one of them, and at more as long as it `has_time`. Leaves off at once when it is not
+    /// `wanted` any more; then what was begun is begun anew.
+    pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) {
+        let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete)
+        else {
+            return;
+        };
+        self.closed.look_ahead(
+            &snapshot.clone().with_cancel_token(cancel),
+            rules,
+            &self.files,
+            has_time,
+        );
+    }
+
+    /// Notes of all entries what their findings depend on, while nothing has changed since they
+    /// were looked at.
+    fn track_dependencies(&mut self, is_idle: &dyn Fn() -> bool) {
+        let Some((snapshot, _)) = &self.seen else { return };
+        for file in self.files.values_mut() {
+            file.track_dependencies(snapshot.keys(), is_idle);
+        }
+    }
+
+    /// Looks at what is dirty in these files; tells their findings, unless that was left off.
+    fn check(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        paths: Vec<FilePath>,
+    ) -> Vec<Told> {
+        prepare(snapshot);
+        let take = |path: FilePath| {
+            let known = self.files.remove(&path);
+            (path, Mutex::new(known))
+        };
+        let is_clean =
+            |known: &Option<FileFindings>| known.as_ref().is_some_and(FileFindings::is_clean);
+        let (quick, slow): (Vec<_>, Vec<_>) = paths
+            .into_iter()
+            .map(take)
+            .partition(|(_, known)| is_clean(&known.lock().expect("nobody holds it")));
+        let look = |(path, file): &(FilePath, Mutex<Option<FileFindings>>)| {
+            let mut file = file.lock().expect("each is locked once");
+            let is_done = match FileCheck::of(snapshot, path, rules, |check| {
+                file.get_or_insert_with(FileFindings::unchecked).check(check)
+            }) {
+                Some(is_done) => is_done,
+                None => {
+                    *file = Some(FileFindings::default());
+                    true
+                }
+            };
+            file.as_ref().filter(|_| is_done).map(|file| file.all(snapshot))
+        };
+        let mut told: Vec<_> = quick.iter().map(look).collect();
+        told.extend(on_all_cores(&slow, look));
+        let mut updates = Vec::new();
+        for ((path, file), told) in quick.into_iter().chain(slow).zip(told) {
+            self.files.extend(
+                file.into_inner().expect("no holder panics").map(|file| (path.clone(), file)),
+            );
+            match told {
+                Some(all) => {
+                    self.deferred.remove(&path);
+                    updates.push((path, all));
+                }
+                None => drop(self.deferred.insert(path)),
+            }
+        }
+        updates
+    }
+
+    /// Whether a file was put off: its findings will be told later.
+    pub fn is_deferred(&self, path: &FilePath) -> bool {
+        self.deferred.contains(path)
+    }
+
+    /// Whether some files were put off.
+    pub fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// Stops telling of files.
+    fn close(&mut self, snapshot: &Snapshot, paths: Vec<FilePath>) -> Vec<Told> {
+        let mut updates = Vec::new();
+        for path in paths {
+            let known = self.files.remove(&path);
+            if known.is_some() | self.deferred.remove(&path) {
+                updates.push((path.clone(), Vec::new()));
+            }
+            if let Some(mut file) = known {
+                file.track_dependencies(snapshot.keys(), &|| true);
+                self.closed.close(path, file);
+            }
+        }
+        updates
+    }
+
+    /// Notes what is to be looked at again; gives the files of which that is to be told at once.
+    fn invalidate(
+        &mut self,
+        snapshot: &Snapshot,
+        rules: &RulesConfig,
+        changes: &KeyChanges,
+        edited: &HashSet<FilePath>,
+    ) -> Vec<FilePath> {
+        // Files that no level reads are not in the index, and are looked at all the same.
+        let moved: HashSet<FileId> = changes
+            .files
+            .iter()
+            .chain(edited)
+            .filter_map(|path| Some(snapshot.file(path)?.id))
+            .collect();
+        if moved.is_empty() {
+            return Vec::new();
+        }
+        let mut urgent = Vec::new();
+        for (path, file) in &mut self.files {
+            let is_edited = edited.contains(path);
+            let mut is_touched = is_edited;
+            if is_edited || file.may_depend_on(changes) {
+                is_touched |=
+                    FileCheck::of(snapshot, path, rules, |check| file.invalidate(check, changes))
+                        .unwrap_or(false);
+            }
+            if is_edited
+                || !self.deferred.contains(path)
+                    && !file.has_much_dirty()
+                    && (is_touched || file.names_any(&moved))
+            {
+                urgent.push(path.clone());
+            } else if is_touched {
+                self.deferred.insert(path.clone());
+            }
+        }
+        urgent
+    }
+}
+
+/// What changed from a snapshot to a later one, in data and in the code that reads it.
+fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
+    let mut changes = before.keys().changes_to(now.keys());
+    for environment in &now.environments().all {
+        let Some(known) = before.known_manifests(environment) else { continue };
+        let code = known.changes_to(now.manifests(environment));
+        if code.is_any() {
+            let keys = now.keys().keys().filter(|key| code.concern(key));
+            changes.keys.extend(keys.cloned());
+        }
+    }
+    changes
+}
+
+/// The files whose findings an editor is told: the open ones, and every `hiera.yaml`.
+fn watched(snapshot: &Snapshot) -> HashSet<FilePath> {
+    let configs = snapshot.environments().all.iter().flat_map(|environment| environment.configs());
+    snapshot.open_files().cloned().chain(configs.map(|(_, config)| config.path.clone())).collect()
+}
+
+fn is_long(snapshot: &Snapshot, path: &FilePath) -> bool {
+    snapshot.file(path).and_then(|file| file.text()).is_some_and(|text| text.len() > LONG)
+}
+
+fn is_config(snapshot: &Snapshot, path: &FilePath) -> bool {
+    snapshot
+        .environments()
+        .all
+        .iter()
+        .any(|environment| environment.configs().any(|(_, config)| config.path == *path))
+}
+
+/// Whether all but the data is the same: files, configs, settings, nodes.
+fn is_same_world(before: &Snapshot, now: &Snapshot) -> bool {
+    before.complete == now.complete
+        && before.has_same_environments(now)
+        && before.selected_node() == now.selected_node()
+}

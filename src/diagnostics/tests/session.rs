@@ -1,0 +1,344 @@
+//! What is told from revision to revision is what looking at every file again would tell.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::diagnostics::{Finding, Findings, check_file};
+use crate::fixture::Fixture;
+use crate::tests::edits::{self, Random};
+use crate::text::CancelToken;
+use crate::text::FilePath;
+use crate::workspace::{Change, Snapshot};
+
+const WORKSPACE: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Nodes, path: 'nodes/%{fqdn}.yaml'}
+  - {name: Roles, path: 'roles/%{role}.yaml'}
+  - {name: Common, paths: [common.yaml, more.yaml]}
+#- /data/nodes/one.yaml
+profile::a: \"%{lookup('profile::b')}\"
+list: [1]
+other: \"x %{alias('list')}\"
+shared: &s {deep: \"%{lookup('profile::c.sub')}\"}
+user: [*s]
+#- /data/roles/web.yaml
+profile::b: \"%{lookup('profile::c.sub')}\"
+list: {a: 1}
+far: \"%{lookup('nowhere')}\"
+#- /data/common.yaml
+lookup_options:
+  list: {merge: hash}
+  '^profile': {merge: first}
+profile::c: {sub: 1}
+list: {b: 2}
+#- /data/more.yaml
+profile::c: {sub: \"%{lookup('list')}\"}
+dup: 1
+dup: 2
+";
+
+const PIECES: &[&str] = &[
+    "\n",
+    "\nlist: [2]\n",
+    "*s",
+    "&s ",
+    "\nlist: *s\n",
+    "\nprofile::c: {<<: *s, sub: &s [1]}\n",
+    "\nlist: {c: 3}\n",
+    "\nnowhere: 1\n",
+    "\nprofile::b: 1\n",
+    "%{lookup('profile::a')}",
+    "%{lookup('nowhere')}",
+    "%{alias('list')}",
+    "\nprofile::c: \"%{lookup('profile::a')}\"\n",
+    "\nlookup_options: {list: {merge: unique}}\n",
+    "\nlookup_options: {'^(': {merge: nope}}\n",
+    "#",
+    "'",
+    "\"",
+    ": ",
+    "dup",
+    "\ndup: 3\n",
+    "- ",
+    "}",
+    "{",
+    "x",
+    "\nself: \"%{lookup('self')}\"\n",
+    "  ",
+    "é",
+];
+
+/// Texts of hiera.yaml: as it was, with other levels, half typed.
+const CONFIGS: &[&str] = &[
+    "version: 5\nhierarchy:\n  - {name: Roles, path: 'roles/%{role}.yaml'}\n  - {name: Common, paths: [common.yaml, more.yaml]}\n",
+    "version: 5\nhierarchy:\n  - {name: Common, path: common.yaml}\n  - {name: Nodes, path: 'nodes/%{fqdn}.yaml'}\n",
+    "# 1\nversion: 5\nhierarchy:\n  - {name: All, glob: '**/*.yaml'}\n",
+    "version: 5\nhierarchy:\n  - {name: Roles, path: 'roles/%{role\n",
+];
+
+fn told<F: Borrow<Finding>>(snapshot: &Snapshot, findings: &[F]) -> String {
+    let place = |span: crate::text::Span| {
+        format!("{:?} {:?}", snapshot.path(span.file), snapshot.place(span))
+    };
+    let one = |finding: &Finding| {
+        let related: Vec<_> = finding
+            .related
+            .iter()
+            .map(|related| format!("{} {}", place(related.span), related.message))
+            .collect();
+        format!(
+            "{} {:?} {} {} {related:?}\n",
+            finding.rule.code,
+            finding.severity,
+            place(finding.span),
+            finding.message
+        )
+    };
+    findings.iter().map(|finding| one(finding.borrow())).collect()
+}
+
+#[test]
+fn what_is_told_is_what_looking_anew_tells() {
+    let mut random = Random::new(20_261_121);
+    let (mut deferred, mut ahead) = (0, 0);
+    for _ in 0..edits::rounds(60) {
+        let mut fixture = Fixture::new(WORKSPACE);
+        let rules = fixture.settings.rules.clone();
+        let paths: Vec<FilePath> = ["nodes/one", "roles/web", "common", "more"]
+            .map(|name| FilePath::new(&format!("/data/{name}.yaml")))
+            .into();
+        let original: Vec<String> = paths
+            .iter()
+            .map(|path| fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned())
+            .collect();
+        for (path, text) in paths.iter().zip(&original).filter(|_| !random.one_in(4)) {
+            fixture.workspace.apply(Change::Open(path.clone(), text.to_owned()));
+        }
+        let mut findings = Findings::default();
+        let mut known: HashMap<FilePath, Vec<Arc<Finding>>> = HashMap::new();
+        for step in 0..edits::STEPS {
+            let n = random.below(paths.len());
+            let path = &paths[n];
+            let text = fixture.workspace.open_text(path).map(|text| text.to_str().into_owned());
+            let (range, insert) =
+                edits::edit(&mut random, text.as_ref().unwrap_or(&original[n]), PIECES);
+            let edited = |text: &str| {
+                format!("{}{insert}{}", &text[..range.start as usize], &text[range.end as usize..])
+            };
+            let change = match (text, random.below(9)) {
+                // Some stay closed for a while.
+                (None, 4..) => continue,
+                (None, 3) => Change::Open(path.clone(), edited(&original[n])),
+                (None, _) => Change::Open(path.clone(), original[n].clone()),
+                (_, 0) => Change::Replace(path.clone(), original[n].clone()),
+                (_, 1) if step > 5 => Change::Close(path.clone()),
+                _ => Change::Edit(path.clone(), vec![(range, insert.to_owned())]),
+            };
+            let closes = matches!(change, Change::Close(_));
+            fixture.workspace.apply(change);
+            if random.one_in(12) {
+                let config = FilePath::new("/hiera.yaml");
+                fixture.workspace.apply(match random.below(CONFIGS.len() + 1) {
+                    0 => Change::Close(config),
+                    n => Change::Open(config, CONFIGS[n - 1].to_owned()),
+                });
+            }
+            // Several changes may be one round.
+            if random.below(3) != 0 {
+                let snapshot = fixture.workspace.snapshot();
+                // Of some rounds nobody waits for the end.
+                let left = AtomicUsize::new(if random.below(3) == 0 {
+                    random.below(40)
+                } else {
+                    usize::MAX
+                });
+                let is_cancelled = move || {
+                    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                        left.checked_sub(1)
+                    })
+                    .is_err()
+                };
+                let stopped = snapshot.clone().with_cancel_token(CancelToken::new(is_cancelled));
+                known.extend(findings.update(&stopped, &rules));
+                deferred += usize::from(findings.has_deferred());
+                while findings.has_deferred() && random.below(3) != 0 {
+                    known.extend(findings.update(&snapshot, &rules));
+                }
+                let idle = AtomicUsize::new(random.below(8));
+                findings.after_publish(&|| {
+                    idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                        left.checked_sub(1)
+                    })
+                    .is_ok()
+                });
+                if random.below(3) == 0 {
+                    let left = AtomicUsize::new(random.below(60));
+                    let is_cancelled = move || {
+                        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                            left.checked_sub(1)
+                        })
+                        .is_err()
+                    };
+                    let pieces = AtomicUsize::new(random.below(4));
+                    let has_time = || {
+                        pieces
+                            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                                left.checked_sub(1)
+                            })
+                            .is_ok()
+                    };
+                    findings.look_ahead(CancelToken::new(is_cancelled), &has_time);
+                    ahead += usize::from(!findings.has_more_ahead());
+                }
+                for path in paths.iter().filter(|_| !findings.has_deferred()) {
+                    let told_now = known.get(path).map_or(&[][..], Vec::as_slice);
+                    let is_open = snapshot.open_files().any(|open| open == path);
+                    let anew =
+                        if is_open { check_file(&snapshot, path, &rules) } else { Vec::new() };
+                    assert_eq!(
+                        told(&snapshot, told_now),
+                        told(&snapshot, &anew),
+                        "{path} after {range:?} {insert:?} in {}",
+                        paths[n]
+                    );
+                }
+            }
+            if closes && random.one_in(2) {
+                fixture.workspace.apply(Change::Open(path.clone(), original[n].clone()));
+            }
+        }
+    }
+    assert!(deferred > 10, "only {deferred} rounds were left off");
+    assert!(ahead > 10, "only {ahead} times all files were looked at ahead");
+}
+
+/// Manifests are edited beside the data that they read: the findings of the data follow.
+#[test]
+fn what_code_says_is_followed() {
+    const FILES: &[&str] = &[
+        "/modules/profile/manifests/init.pp",
+        "/modules/profile/manifests/web.pp",
+        "/modules/profile/types/port.pp",
+        "/manifests/site.pp",
+        "/data/common.yaml",
+        "/data/more.yaml",
+    ];
+    const WITH_CODE: &str = "
+profile::a: 1
+profile::web::port: 80
+profile::vhost::x: 1
+profile::lost::x: ~
+plain: \"%{lookup('profile::a')}\"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Common, paths: [common.yaml, more.yaml]}
+#- /data/more.yaml
+other: 2
+profile::a: ~
+profile::web::b: [\"%{lookup('other')}\"]
+#- /modules/profile/manifests/init.pp
+class profile(Integer $a, Profile::Port $b = lookup('plain')) {}
+#- /modules/profile/manifests/web.pp
+class profile::web($port = 80) inherits profile { include profile }
+#- /modules/profile/types/port.pp
+type Profile::Port = Integer[1, 100]
+#- /manifests/site.pp
+node default { class { 'profile': a => 2 } }
+";
+    const CODE_PIECES: &[&str] = &[
+        "class profile::lost(String $x) {}\n",
+        "define profile::vhost($x) {}\n",
+        "lookup('other')",
+        "hiera(\"oth${x}\")",
+        "lookup($x)",
+        "Profile::Port ",
+        "$a, ",
+        "String ",
+        "$z = undef, ",
+        "include profile::web",
+        "{",
+        "}",
+        "(",
+        "'",
+        "\n",
+        "profile::web::z: 1\n",
+        "\nother: \"%{lookup('profile::b')}\"\n",
+        "x",
+    ];
+    let mut random = Random::new(20_261_122);
+    let mut changes = 0;
+    for _ in 0..edits::rounds(60) {
+        let mut fixture = Fixture::new(WITH_CODE);
+        let rules = fixture.settings.rules.clone();
+        let paths: Vec<FilePath> = FILES.iter().map(|path| FilePath::new(path)).collect();
+        for path in &paths {
+            let text = fixture.snapshot.file(path).unwrap().text().unwrap().to_str().into_owned();
+            fixture.workspace.apply(Change::Open(path.clone(), text));
+        }
+        let mut findings = Findings::default();
+        let mut known: HashMap<FilePath, Vec<Arc<Finding>>> = HashMap::new();
+        for _ in 0..edits::STEPS {
+            let path = &paths[random.below(paths.len())];
+            let text = fixture.workspace.open_text(path).unwrap().to_str().into_owned();
+            let (range, insert) = edits::edit(&mut random, &text, CODE_PIECES);
+            fixture.workspace.apply(Change::Edit(path.clone(), vec![(range, insert.to_owned())]));
+            let snapshot = fixture.workspace.snapshot();
+            let before = known.clone();
+            known.extend(findings.update(&snapshot, &rules));
+            while findings.has_deferred() {
+                known.extend(findings.update(&snapshot, &rules));
+            }
+            findings.after_publish(&|| true);
+            for path in &paths {
+                let told_now = told(&snapshot, known.get(path).map_or(&[][..], Vec::as_slice));
+                let anew = told(&snapshot, &check_file(&snapshot, path, &rules));
+                assert_eq!(told_now, anew, "{path} after {range:?} {insert:?}");
+                let was = before.get(path).map_or(0, Vec::len);
+                changes += usize::from(was != known.get(path).map_or(0, Vec::len));
+            }
+        }
+    }
+    assert!(changes > 100, "findings changed only {changes} times");
+}
+
+#[test]
+fn looking_ahead_comes_to_an_end() {
+    let text = |keys: usize| {
+        (0..keys).map(|n| format!("k{n}: \"%{{lookup('other')}}\"\n")).collect::<String>()
+    };
+    let files: String = (0..40).map(|n| format!("#- /data/f{n}.yaml\n{}", text(5))).collect();
+    let mut fixture = Fixture::new(&format!(
+        "#- /hiera.yaml\nversion: 5\nhierarchy: [{{name: All, glob: '*.yaml'}}]\n{files}"
+    ));
+    let (rules, path) = (fixture.settings.rules.clone(), FilePath::new("/data/f0.yaml"));
+    fixture.workspace.apply(Change::Open(path.clone(), text(5)));
+    let mut findings = Findings::default();
+    let mut look_ahead = |snapshot: &Snapshot| {
+        findings.update(snapshot, &rules);
+        findings.after_publish(&|| true);
+        let mut times = 0;
+        // There is never time for more than one file.
+        while findings.has_more_ahead() && times < 1_000 {
+            findings.look_ahead(CancelToken::default(), &|| false);
+            times += 1;
+        }
+        times
+    };
+    assert_eq!(
+        look_ahead(&fixture.workspace.snapshot()),
+        40,
+        "each file once, and the open one is passed over"
+    );
+    fixture.workspace.apply(Change::Replace(
+        path,
+        format!("lookup_options: {{'^k': {{merge: unique}}}}\n{}", text(9)),
+    ));
+    let again = look_ahead(&fixture.workspace.snapshot());
+    assert!((1..=40).contains(&again), "{again} times");
+    assert_eq!(look_ahead(&fixture.workspace.snapshot()), 0);
+}

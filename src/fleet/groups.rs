@@ -1,0 +1,162 @@
+//! Nodes grouped by the answer to one lookup.
+//!
+//! Two nodes have the same answer if they read the same of all files that define the key, and the
+//! variables that the data ask for are the same. So one lookup serves a group, however many nodes
+//! are in it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::{Scope, Variable};
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// Nodes with one answer.
+#[derive(Debug)]
+pub struct Group {
+    /// Their numbers among the nodes of the environment, in order.
+    pub nodes: Vec<usize>,
+    /// The scope of the first of them.
+    pub scope: Arc<Scope>,
+    /// The lookup for the first of them, which is the lookup for all of them.
+    pub resolution: Resolution,
+}
+
+/// The nodes of a question in groups.
+#[derive(Debug, Default)]
+pub struct Groups {
+    /// The groups, those with most nodes first.
+    pub groups: Vec<Group>,
+    /// The nodes that no lookup was made for, as there were too many groups or the work was
+    /// cancelled.
+    pub rest: Vec<usize>,
+}
+
+/// What a question is about.
+pub struct Question<'a> {
+    /// The snapshot.
+    pub snapshot: &'a Snapshot,
+    /// The environment that the nodes are looked at in.
+    pub environment: &'a Environment,
+    /// The root key.
+    pub root: &'a str,
+    /// Looks the root key up in a scope.
+    pub lookup: &'a dyn Fn(&Scope) -> Resolution,
+    /// The most lookups to make.
+    pub max_lookups: usize,
+}
+
+/// What tells nodes apart: for each file, whether and how a node reads it.
+type FilesRead = Vec<(u32, u32)>;
+
+/// Groups these nodes, given by their numbers, by the answer to a question.
+pub fn group_by_answer(question: &Question<'_>, nodes: &[usize]) -> Groups {
+    let mut files = Files::default();
+    files.add_definitions(question, question.root);
+    files.add_definitions(question, LOOKUP_OPTIONS);
+    let mut waiting = classes(question, &files.paths, nodes);
+    let mut found = Groups::default();
+    while let Some(class) = largest(&mut waiting) {
+        let is_enough = found.groups.len() >= question.max_lookups;
+        if is_enough || question.snapshot.cancel_token().is_cancelled() {
+            found.rest.extend(class);
+            continue;
+        }
+        let (group, others) = answer(question, &files, class);
+        found.groups.push(group);
+        waiting.push(others);
+    }
+    found.groups.sort_by_key(|group| std::cmp::Reverse(group.nodes.len()));
+    found.rest.sort_unstable();
+    found
+}
+
+fn largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
+    let (number, _) = waiting.iter().enumerate().max_by_key(|(_, class)| class.len())?;
+    let class = waiting.swap_remove(number);
+    if class.is_empty() { None } else { Some(class) }
+}
+
+/// The group of the first node of a class, and the nodes of the class that are not in it.
+fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, Vec<usize>) {
+    let nodes = question.snapshot.nodes_of(question.environment);
+    let scope_of = |number: usize| nodes[number].scope_in(&question.environment.name);
+    let scope = scope_of(class[0]);
+    let resolution = (question.lookup)(&scope);
+    let more = files.with_keys(question, &resolution.reads.keys);
+    let variables = &resolution.reads.variables;
+    let (nodes, others) = if more.is_empty() && variables.is_empty() {
+        (class, Vec::new())
+    } else {
+        let read = files_read(question, &more, &class);
+        let values = |scope: &Scope| -> Vec<Variable> {
+            variables.iter().map(|name| scope.get_path(name)).collect()
+        };
+        let (first, known) = (read.get(&class[0]), values(&scope));
+        class
+            .iter()
+            .partition(|number| read.get(*number) == first && values(&scope_of(**number)) == known)
+    };
+    (Group { nodes, scope, resolution }, others)
+}
+
+/// Files that define keys, each once.
+#[derive(Debug, Default)]
+struct Files {
+    known: HashSet<FilePath>,
+    paths: Vec<FilePath>,
+}
+
+impl Files {
+    fn add_definitions(&mut self, question: &Question<'_>, root: &str) {
+        for path in question.snapshot.keys().definitions(root) {
+            if question.environment.reaches(path) && self.known.insert(path.clone()) {
+                self.paths.push(path.clone());
+            }
+        }
+    }
+
+    /// The files beyond these that define keys that a lookup asked for.
+    fn with_keys(&self, question: &Question<'_>, keys: &BTreeSet<String>) -> Vec<FilePath> {
+        let mut more = Files::default();
+        for key in keys {
+            let root = LookupKey::parse(key).map(|key| key.root_text().to_string());
+            more.add_definitions(question, root.as_deref().unwrap_or(key));
+        }
+        more.paths.retain(|path| !self.known.contains(path));
+        more.paths
+    }
+}
+
+/// The nodes in classes that read the same of these files.
+fn classes(question: &Question<'_>, files: &[FilePath], nodes: &[usize]) -> Vec<Vec<usize>> {
+    let mut read = files_read(question, files, nodes);
+    let mut classes: BTreeMap<FilesRead, Vec<usize>> = BTreeMap::new();
+    for number in nodes {
+        classes.entry(read.remove(number).unwrap_or_default()).or_default().push(*number);
+    }
+    classes.into_values().collect()
+}
+
+/// What each of these nodes reads of these files; nodes that read none of them are left out.
+fn files_read(
+    question: &Question<'_>,
+    files: &[FilePath],
+    nodes: &[usize],
+) -> foldhash::HashMap<usize, FilesRead> {
+    let is_asked: HashSet<usize> = nodes.iter().copied().collect();
+    let mut read: foldhash::HashMap<usize, FilesRead> = foldhash::HashMap::default();
+    for (file, path) in (0..).zip(files) {
+        let readers = question.snapshot.readers_of(question.environment, path);
+        for (number, route) in readers.all() {
+            if is_asked.contains(&number) {
+                read.entry(number).or_default().push((file, route));
+            }
+        }
+    }
+    read
+}

@@ -1,0 +1,78 @@
+//! Which files are configs by their content, whatever they are called.
+
+use super::Version;
+use crate::puppet::value::{Data, Value};
+
+/// The version of the `hiera.yaml` that this text is by its content; `None` for any other file.
+///
+/// `root` is the value of the whole text. Version 5 has `version: 5` and a hierarchy of hashes.
+/// Version 3 has a hierarchy or backends, and says `version: 3` or writes these keys as symbols,
+/// as Hiera 3 does. What lacks both may be a config whose version was forgotten.
+pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
+    let hash = root.as_hash()?;
+    let version = hash.get("version").map(|member| member.value.data());
+    let hierarchy = root.get("hierarchy");
+    let has_levels = |is_level: &dyn Fn(&Value) -> bool| {
+        hierarchy.and_then(Value::as_array).is_some_and(|levels| levels.iter().all(is_level))
+    };
+    match version {
+        Some(Data::Integer(5)) => {
+            has_levels(&|level| level.as_hash().is_some()).then_some(Version::V5)
+        }
+        None | Some(Data::Integer(3)) => {
+            let is_text = |value: &Value| value.as_str().is_some();
+            let is_hierarchy = hierarchy.is_none_or(is_text) || has_levels(&is_text);
+            let says_so = version.is_some() || has_symbol_keys(text);
+            let has_keys = hierarchy.is_some() || root.get("backends").is_some();
+            (is_hierarchy && has_keys && says_so).then_some(Version::V3)
+        }
+        Some(_) => None,
+    }
+}
+
+/// Whether a text may be a config by its content, told without reading it as YAML.
+pub fn may_hold_config(text: &str) -> bool {
+    text.contains("hierarchy") || text.contains(":backends")
+}
+
+fn has_symbol_keys(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with(":backends:") || line.starts_with(":hierarchy:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiera::data::{DataFile, Format};
+    use crate::text::FileId;
+    use crate::yaml;
+
+    fn version(text: &str) -> Option<Version> {
+        let tree = yaml::parse(text);
+        let data = DataFile::whole(&tree, text, FileId::new(0), Format::Yaml);
+        version_by_content(text, &data.root()?)
+    }
+
+    #[test]
+    fn a_config_is_known_by_its_keys() {
+        for (text, expected) in [
+            ("version: 5\nhierarchy: [{name: A, path: a.yaml}]\n", Some(Version::V5)),
+            ("version: 5\nhierarchy: []\n", Some(Version::V5)),
+            ("---\n:backends: [yaml]\n", Some(Version::V3)),
+            (":hierarchy:\n  - common\n", Some(Version::V3)),
+            (":hierarchy: common\n", Some(Version::V3)),
+            ("version: 3\nbackends: [yaml]\nhierarchy: [common]\n", Some(Version::V3)),
+            ("version: 3\n", None),
+            ("hierarchy: [a]\n", None),
+            ("hierarchy: [{name: A, path: a.yaml}]\n", None),
+            (":version: 5\n:hierarchy: [{:name: a, :path: a.yaml}]\n", Some(Version::V5)),
+            ("version: 5\nhierarchy: [a, b]\n", None),
+            ("version: 5\n", None),
+            ("version: 4\nhierarchy: [{name: a}]\n", None),
+            ("nginx::hierarchy: [a]\n", None),
+            ("- version: 5\n", None),
+        ] {
+            assert_eq!(version(text), expected, "{text}");
+            assert!(expected.is_none() || may_hold_config(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Anchors that entries of one file share: which parts define each name, and which use it.
+//!
+//! An alias means the anchor of its name that was last defined above it. A part that is read by
+//! itself keeps what its anchors stand for, and the names that its aliases take from parts above;
+//! after an edit, only the parts are read again whose aliases mean something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::parts::Place;
+use super::{Part, Parts};
+use crate::puppet::value::{Data, Value};
+use crate::text::{PartId, Span};
+
+/// The anchors of a part that others may use, and those of other parts that it uses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PartAnchors {
+    /// What the last anchor of each name in the part stands for.
+    pub(super) defined: IndexMap<Arc<str>, Anchored, foldhash::fast::RandomState>,
+    /// The names that its aliases take from parts above, each once.
+    pub(super) used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
+}
+
+/// What an anchor stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Anchored {
+    /// The place of the anchor itself, from the `&` on.
+    pub(super) span: Span,
+    /// The value of its node; `None` where the node was not read.
+    pub(super) value: Option<Value>,
+    /// How many nodes the value has, aliases counted at full length.
+    pub(super) size: u64,
+    /// The root keys that tokens in the value ask for.
+    pub(super) asks: Arc<[Arc<str>]>,
+    /// Whether the value may be encrypted.
+    pub(super) may_be_encrypted: bool,
+}
+
+impl Anchored {
+    /// Whether an alias of either reads the same, down to the places of its parts.
+    fn is_same(&self, other: &Anchored) -> bool {
+        self.span == other.span
+            && self.size == other.size
+            && self.may_be_encrypted == other.may_be_encrypted
+            && self.asks == other.asks
+            && match (&self.value, &other.value) {
+                (Some(one), Some(other)) => are_same(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
+    }
+}
+
+/// Whether two values are equal and were written in the same places.
+fn are_same(one: &Value, other: &Value) -> bool {
+    one.origin == other.origin
+        && match (one.data(), other.data()) {
+            (Data::Array(a), Data::Array(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| are_same(a, b))
+            }
+            (Data::Hash(a), Data::Hash(b)) => {
+                Arc::ptr_eq(a, b)
+                    || a.len() == b.len()
+                        && a.iter().zip(&**b).all(|((key, member), (other_key, other))| {
+                            key == other_key
+                                && member.key_origin == other.key_origin
+                                && are_same(&member.value, &other.value)
+                        })
+            }
+            _ => one == other,
+        }
+}
+
+/// Which parts of a file define and use each anchor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Anchors {
+    names: imbl::HashMap<Arc<str>, Uses>,
+}
+
+/// The parts that define a name, and those that take it from above, in the order of their places.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    defined_in: Vec<PartId>,
+    used_in: Vec<PartId>,
+}
+
+/// The names in a part's anchors, and whether the part defines them.
+fn names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
+    part.data.anchors.iter().flat_map(|anchors| {
+        let defined = anchors.defined.keys().map(|name| (name, true));
+        defined.chain(anchors.used.iter().map(|name| (name, false)))
+    })
+}
+
+impl Anchors {
+    pub(super) fn new(parts: &Parts) -> Anchors {
+        let mut anchors = Anchors::default();
+        for part in parts.iter() {
+            for (name, is_definition) in names(part) {
+                anchors.uses(name, is_definition).push(part.id);
+            }
+        }
+        anchors
+    }
+
+    /// The last part before a place that defines this name.
+    pub(super) fn defining(&self, name: &str, parts: &Parts, before: Place) -> Option<Place> {
+        let defined_in = &self.names.get(name)?.defined_in;
+        let count = defined_in.partition_point(|id| parts.place(*id) < Some(before));
+        parts.place(*defined_in.get(count.checked_sub(1)?)?)
+    }
+
+    /// The parts behind a place whose aliases of this name take what is defined there: up to the
+    /// next part that defines it, which may use it first.
+    pub(super) fn users(&self, name: &str, parts: &Parts, behind: Place) -> Vec<Place> {
+        let Some(uses) = self.names.get(name) else { return Vec::new() };
+        let is_above = |id: &PartId| parts.place(*id) <= Some(behind);
+        let next = uses.defined_in.get(uses.defined_in.partition_point(is_above));
+        let next = next.and_then(|id| parts.place(*id));
+        let used_in = &uses.used_in[uses.used_in.partition_point(is_above)..];
+        let places = used_in.iter().filter_map(|id| parts.place(*id));
+        places.take_while(|place| next.is_none_or(|next| *place <= next)).collect()
+    }
+
+    /// The anchors after some parts took the places of others; `parts` are those of the file now.
+    pub(super) fn replaced(&self, old: &[&Part], new: &[Part], parts: &Parts) -> Anchors {
+        let mut anchors = self.clone();
+        let is_as_before =
+            |(old, new): (&&Part, &Part)| old.id == new.id && names(old).eq(names(new));
+        if old.len() == new.len() && old.iter().zip(new).all(is_as_before) {
+            return anchors;
+        }
+        for part in old {
+            for (name, is_definition) in names(part) {
+                anchors.uses(name, is_definition).retain(|id| *id != part.id);
+                if anchors.names.get(name).is_some_and(Uses::is_empty) {
+                    anchors.names.remove(name);
+                }
+            }
+        }
+        for part in new {
+            for (name, is_definition) in names(part) {
+                let ids = anchors.uses(name, is_definition);
+                let at = ids.partition_point(|id| parts.place(*id) < parts.place(part.id));
+                ids.insert(at, part.id);
+            }
+        }
+        anchors
+    }
+
+    fn uses(&mut self, name: &Arc<str>, is_definition: bool) -> &mut Vec<PartId> {
+        let uses = self.names.entry(name.clone()).or_default();
+        if is_definition { &mut uses.defined_in } else { &mut uses.used_in }
+    }
+}
+
+impl Uses {
+    fn is_empty(&self) -> bool {
+        self.defined_in.is_empty() && self.used_in.is_empty()
+    }
+}
+
+/// The names whose meaning behind some parts is another when others take their places.
+pub(super) fn changed_names<'p>(
+    old: impl Iterator<Item = &'p Part>,
+    new: impl Iterator<Item = &'p Part>,
+) -> Vec<Arc<str>> {
+    let (old, new) = (last_definitions(old), last_definitions(new));
+    let is_same = |name: &Arc<str>| match (old.get(name), new.get(name)) {
+        (Some(one), Some(other)) => one.is_same(other),
+        _ => false,
+    };
+    let all: BTreeSet<&Arc<str>> = old.keys().chain(new.keys()).copied().collect();
+    all.into_iter().filter(|name| !is_same(name)).cloned().collect()
+}
+
+/// What each name stands for behind some parts.
+type Definitions<'p> = BTreeMap<&'p Arc<str>, &'p Anchored>;
+
+fn last_definitions<'p>(parts: impl Iterator<Item = &'p Part>) -> Definitions<'p> {
+    let anchors = parts.filter_map(|part| part.data.anchors.as_ref());
+    anchors.flat_map(|anchors| &anchors.defined).collect()
+}

@@ -1,0 +1,53 @@
+//! Why Puppet refuses a data file.
+
+use std::fmt;
+
+/// Why Puppet refuses a whole data file. `Display` gives its message, without the file's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The file cannot be read.
+    Unreadable(String),
+    /// The text is no YAML, JSON or HOCON: the reader's message with the place.
+    Syntax(String),
+    /// A value of a Ruby class that the reader does not load.
+    Class(String),
+    /// An alias without an anchor before it.
+    UnknownAlias(String),
+    /// An alias within the value of its own anchor.
+    Cycle,
+    /// Ruby fails while it makes a value: its message.
+    Ruby(String),
+    /// hiera-ls reads no further: what there is too much of.
+    Bound(String),
+}
+
+impl Refusal {
+    /// Whether Puppet names the file before the message: only for what the reader itself says.
+    pub fn names_file(&self) -> bool {
+        match self {
+            Refusal::Unreadable(_) | Refusal::Syntax(_) | Refusal::Class(_) | Refusal::Bound(_) => {
+                true
+            }
+            Refusal::UnknownAlias(_) | Refusal::Cycle | Refusal::Ruby(_) => false,
+        }
+    }
+
+    /// Whether it is for a plain scalar that YAML takes for a date or a time.
+    pub fn is_for_a_time(&self) -> bool {
+        matches!(self, Refusal::Class(class) if class == "Date" || class == "Time")
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Unreadable(message)
+            | Refusal::Syntax(message)
+            | Refusal::Ruby(message)
+            | Refusal::Bound(message) => f.write_str(message),
+            Refusal::Class(class) => write!(f, "Tried to load unspecified class: {class}"),
+            Refusal::UnknownAlias(name) => write!(f, "Unknown alias: {name}"),
+            Refusal::Cycle => f.write_str("stack level too deep"),
+        }
+    }
+}

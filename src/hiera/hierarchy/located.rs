@@ -1,0 +1,79 @@
+//! The levels of a layer in one scope, with their concrete locations.
+
+use std::sync::Arc;
+
+use crate::hiera::config::{Level, Template};
+use crate::hiera::pattern::Pattern;
+use crate::text::FilePath;
+
+/// A level with its locations in one scope.
+#[derive(Clone, Debug)]
+pub struct LocatedLevel {
+    /// The level's number among those of its hierarchy.
+    pub index: usize,
+    /// The level.
+    pub level: Arc<Level>,
+    /// Its locations, highest priority first.
+    pub locations: Vec<Location>,
+}
+
+/// The levels of a layer in one scope. Copies are cheap.
+#[derive(Clone, Debug, Default)]
+pub struct LocatedLayer {
+    /// Whether the layer takes part; one without a config does not, nor does one with a config that
+    /// is passed over.
+    pub takes_part: bool,
+    /// Its levels.
+    pub hierarchy: Arc<[LocatedLevel]>,
+    /// A module's levels of last resort.
+    pub default_hierarchy: Arc<[LocatedLevel]>,
+}
+
+/// A place that a level reads in a scope.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// What it comes from; `None` when the level names no location.
+    pub template: Option<Template>,
+    /// What Puppet calls its origin: the place as written; of a glob, the whole pattern with its
+    /// tokens replaced.
+    pub original: Arc<str>,
+    /// What Puppet calls the place: a path as it was put together, or a URI; empty when the level
+    /// names no location.
+    pub name: Arc<str>,
+    /// The place.
+    pub place: Place,
+    /// Whether it is a file of which the index knows all keys, see `Sources::is_indexed`.
+    pub is_indexed: bool,
+}
+
+/// Where a location is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file; it exists if `exists`.
+    File {
+        /// Its path.
+        path: FilePath,
+        /// Whether it is there.
+        exists: bool,
+    },
+    /// A glob that names no file.
+    NoMatch {
+        /// The pattern, tokens replaced.
+        pattern: String,
+    },
+    /// A place that is not a file.
+    Uri(String),
+    /// The level has no location: its backend is asked once.
+    Nowhere,
+    /// It depends on variables of which nothing is known.
+    Undetermined(Undetermined),
+}
+
+/// A location that an unknown variable decides.
+#[derive(Clone, Debug)]
+pub struct Undetermined {
+    /// The variables that are unknown.
+    pub variables: Vec<String>,
+    /// The paths that it may turn out to be; `None` when it is no file.
+    pub pattern: Option<Pattern>,
+}

@@ -1,0 +1,105 @@
+//! Answers the `lookup` function: overrides, data, defaults by name, the default, in this order.
+//!
+//! Source: semantics 8.1 and 8.2.
+
+use super::{Context, LOOKUP_OPTIONS, Resolver, is_reserved};
+use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
+use crate::hiera::key::LookupKey;
+use crate::hiera::merge::Strategy;
+use crate::hiera::request::LookupRequest;
+use crate::hiera::resolution::{Answer, AnswerSource, Resolution, Unapplied};
+use crate::puppet::Value;
+
+impl Resolver<'_> {
+    /// Answers a request. `Ok(None)`: nothing has any of the names, and there is no default.
+    pub fn answer(&self, request: &LookupRequest) -> Result<Option<Answer>, LookupError> {
+        self.answer_by(request, &mut |resolver, name, merge| {
+            let (value, unapplied) = resolver.value_and_unapplied(name, merge)?;
+            Ok(value.map(|value| (value, unapplied)))
+        })
+    }
+
+    /// The same, telling the story of each name that data was asked for.
+    pub fn answer_telling(
+        &self,
+        request: &LookupRequest,
+        tell: &mut dyn FnMut(&Resolver<'_>, &Resolution),
+    ) -> Result<Option<Answer>, LookupError> {
+        self.answer_by(request, &mut |resolver, name, merge| {
+            let resolution = resolver.lookup(name, merge);
+            tell(resolver, &resolution);
+            Ok(resolution.value?.map(|value| (value, resolution.unapplied_conversions)))
+        })
+    }
+
+    /// The same, asking data with `ask`; a name that is not looked up is asked for as
+    /// `lookup_options`.
+    pub(super) fn answer_by(
+        &self,
+        request: &LookupRequest,
+        ask: &mut Ask<'_>,
+    ) -> Result<Option<Answer>, LookupError> {
+        if request.overrides.is_empty() && request.default_values_hash.is_empty() {
+            return self.answer_within(request, ask);
+        }
+        // Tokens see both, those in lookup_options included: nothing assembled before holds for
+        // them.
+        let scope =
+            self.context().scope.with_given(&request.overrides, &request.default_values_hash);
+        Resolver::new(Context { scope: &scope, ..self.context().clone() })
+            .answer_within(request, ask)
+    }
+
+    fn answer_within(
+        &self,
+        request: &LookupRequest,
+        ask: &mut Ask<'_>,
+    ) -> Result<Option<Answer>, LookupError> {
+        for name in &request.names {
+            if let Some(member) = request.overrides.get(name.as_str()) {
+                let subject = format!("Value found for key '{name}' in override hash");
+                return request.checked(&subject, member.value.clone(), AnswerSource::Overrides);
+            }
+            let (name, merge) = match is_reserved(name) {
+                true => (LOOKUP_OPTIONS, None),
+                false => (name.as_str(), request.merge.as_ref()),
+            };
+            let key = LookupKey::parse(name)
+                .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(name.to_owned()), None))?;
+            let merge = merge.map(Result::as_ref).transpose().map_err(|error| {
+                // As an entry of lookup_options with the same merge fails.
+                LookupError::from(OptionsError::Strategy(error.clone()))
+            })?;
+            if let Some((value, unapplied)) = ask(self, &key, merge)? {
+                let answer = request.checked("Found value", value, AnswerSource::Data)?;
+                return Ok(
+                    answer.map(|answer| Answer { unapplied_conversions: unapplied, ..answer })
+                );
+            }
+        }
+        for name in &request.names {
+            if let Some(member) = request.default_values_hash.get(name.as_str()) {
+                let subject = format!("Value found for key '{name}' in default values hash");
+                return request.checked(
+                    &subject,
+                    member.value.clone(),
+                    AnswerSource::DefaultValuesHash,
+                );
+            }
+        }
+        match &request.default_value {
+            Some(value) => {
+                request.checked("Default value", value.clone(), AnswerSource::DefaultValue)
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// How data is asked for a name: its value, and the conversions that were left out.
+type Ask<'a> = dyn FnMut(
+        &Resolver<'_>,
+        &LookupKey,
+        Option<&Strategy>,
+    ) -> Result<Option<(Value, Vec<Unapplied>)>, LookupError>
+    + 'a;

@@ -1,0 +1,106 @@
+//! Whose values are shown in a file: those of a node, of the known nodes that read the file, or of
+//! every node with certain variables.
+
+use crate::hiera::scope::Scope;
+use crate::puppet::value::Value;
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// Whose values are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Those of one node.
+    Node {
+        /// Its certname.
+        name: String,
+        /// Whether its hierarchy includes the file.
+        reads: bool,
+    },
+    /// Those of the known nodes that read the file.
+    Known {
+        /// How many nodes certainly read it.
+        readers: usize,
+        /// How many nodes are known.
+        of: usize,
+        /// What the file's path tells of them, as `name = value`.
+        variables: Vec<String>,
+    },
+    /// Those of all nodes with these variables, as `name = value`.
+    AnyWith(Vec<String>),
+}
+
+impl Audience {
+    /// Whose values are those that `scope` gives in the file at `path`.
+    pub fn of(
+        snapshot: &Snapshot,
+        environment: &Environment,
+        scope: &Scope,
+        path: &FilePath,
+    ) -> Audience {
+        if scope.is_node {
+            let is_config = environment.configs().any(|(_, config)| config.path == *path);
+            return Audience::Node {
+                name: scope.name.to_string(),
+                reads: is_config || snapshot.reads(environment, scope, path),
+            };
+        }
+        Audience::AnyWith(told(scope))
+    }
+
+    /// So many `readers` among the `of` known nodes, where `scope` is that of a file's path.
+    pub fn known(scope: &Scope, readers: usize, of: usize) -> Audience {
+        Audience::Known { readers, of, variables: told(scope) }
+    }
+
+    /// As words; `code` sets names apart.
+    pub fn phrase(&self, code: impl Fn(&str) -> String) -> String {
+        let list = |texts: &[String]| {
+            let texts: Vec<String> = texts.iter().map(|text| code(text)).collect();
+            texts.join(", ")
+        };
+        match self {
+            Audience::Node { name, reads: true } => format!("node {}", code(name)),
+            Audience::Node { name, reads: false } => {
+                format!("node {}, which does not read this file", code(name))
+            }
+            Audience::Known { readers: 1, of: 1, .. } => "in the only known node".to_owned(),
+            Audience::Known { readers, of, .. } if readers == of => {
+                format!("in all {of} known nodes")
+            }
+            Audience::Known { readers, variables, .. } => {
+                let nodes = match readers {
+                    1 => "the known node that reads this file".to_owned(),
+                    _ => format!("the {readers} known nodes that read this file"),
+                };
+                if variables.is_empty() {
+                    format!("in {nodes}")
+                } else {
+                    format!("in {nodes} ({})", list(variables))
+                }
+            }
+            Audience::AnyWith(known) if known.is_empty() => "for any node".to_owned(),
+            Audience::AnyWith(known) => format!("for nodes with {}", list(known)),
+        }
+    }
+}
+
+/// What a scope tells beyond the environment, as `name = value`.
+fn told(scope: &Scope) -> Vec<String> {
+    let known = scope.variables().filter(|(name, _)| *name != "environment");
+    let leaves = known.flat_map(|(name, value)| flattened(name, value));
+    leaves.map(|(name, value)| format!("{name} = {value}")).collect()
+}
+
+/// The leaves of a partial variable with their dotted names.
+fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
+    match value.as_hash() {
+        Some(hash) => hash
+            .iter()
+            .flat_map(|(key, member)| {
+                flattened(&format!("{name}.{}", key.to_text()), &member.value)
+            })
+            .collect(),
+        None => vec![(name.to_owned(), value.to_text().into_owned())],
+    }
+}

@@ -1,0 +1,177 @@
+//! Hovers over what is no key: variables, locations of a `hiera.yaml`, entries of
+//! `lookup_options`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::Writer;
+use super::markup::counted;
+use crate::hiera::config::{HieraConfig, Level, Template};
+use crate::hiera::hierarchy::locate;
+use crate::hiera::hierarchy::located::Place;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::scope::Variable;
+use crate::ide::cursor::{KeyPath, KeyStep};
+use crate::text::FilePath;
+
+impl Writer<'_> {
+    /// An entry of `lookup_options`: the keys that it serves.
+    pub(super) fn options_entry(&self, path: &KeyPath) -> String {
+        let mut out = format!("{}\n\n", self.markup.bold("lookup_options"));
+        let Some(KeyStep::Member(key)) = path.steps.first() else {
+            out.push_str("How keys are merged and converted: literal keys, and patterns that start with `^`. A lookup does not return it.\n");
+            return out;
+        };
+        let name = key.to_text();
+        let matching = self.keys_served_by(&name);
+        let count = counted(matching.len(), "known key");
+        writeln!(out, "{} serves {count}", self.markup.code(&name)).expect("writing to a string");
+        if !matching.is_empty() {
+            out.push('\n');
+        }
+        for key in matching.iter().take(self.markup.config.max_locations) {
+            writeln!(out, "- {}", self.markup.code(key)).expect("writing to a string");
+        }
+        out
+    }
+
+    /// The keys whose options come from this entry, in this file's scope.
+    fn keys_served_by(&self, entry: &str) -> Vec<String> {
+        let environment = &self.subject.environment;
+        let view = self.snapshot.view(environment);
+        let resolver = Resolver::new(self.snapshot.context(environment, &view, self.scope));
+        let mut keys: Vec<String> =
+            self.snapshot.keys().keys().map(|key| key.to_string()).collect();
+        keys.sort();
+        keys.retain(|key| {
+            !self.snapshot.cancel_token().is_cancelled()
+                && resolver
+                    .options_entry(&LookupKey::of_root(key))
+                    .is_some_and(|found| *found.key == *entry)
+        });
+        keys
+    }
+
+    pub(super) fn variable(&self, key: &LookupKey) -> String {
+        let mut out = self.head(&format!("%{{{key}}}"), &self.audience());
+        match self.scope.get_path(&key.text) {
+            Variable::Known(value) => {
+                let options = self.print_options();
+                let max = self.markup.config.max_value_lines;
+                let yaml = super::value::yaml(&value, &options, max, None);
+                out.push_str(&self.markup.block(&yaml));
+            }
+            Variable::Undefined => {
+                out.push_str("undefined: an empty text, or an error where Puppet is strict\n")
+            }
+            Variable::Unknown => self.values_in_nodes(key, &mut out),
+        }
+        out
+    }
+
+    /// The values that a variable has in the known nodes that read the file.
+    fn values_in_nodes(&self, key: &LookupKey, out: &mut String) {
+        let numbers = self.readers();
+        let nodes = self.snapshot.nodes_of(&self.subject.environment);
+        let mut values: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
+        for number in numbers {
+            if let Variable::Known(value) = nodes[number].scope.get_path(&key.text) {
+                let text = crate::puppet::print::inline(&value, &self.print_options());
+                *values.entry(text).or_default() += 1;
+            }
+        }
+        if values.is_empty() {
+            out.push_str("unknown here: this file's path does not tell it\n");
+            return;
+        }
+        out.push_str("differs between the known nodes that read this file:\n\n");
+        values.sort_by(|_, a, _, b| b.cmp(a));
+        for (value, count) in values.iter().take(self.markup.config.max_locations) {
+            let nodes = counted(*count, "node");
+            writeln!(out, "- {} in {nodes}", self.markup.code(value)).expect("writing to a string");
+        }
+        let more = values.len().saturating_sub(self.markup.config.max_locations);
+        if more > 0 {
+            writeln!(out, "- … and {more} more values").expect("writing to a string");
+        }
+    }
+
+    pub(super) fn location(&self, config: &HieraConfig, template: &Template) -> String {
+        // In version 3 every backend has all of them.
+        let levels: Vec<Arc<Level>> = config
+            .levels()
+            .filter(|level| level.locations.templates().contains(template))
+            .cloned()
+            .collect();
+        let names: Vec<String> = levels.iter().map(|level| self.markup.bold(&level.name)).collect();
+        let noun = if names.len() == 1 { "level" } else { "levels" };
+        let template_code = self.markup.code(&template.text);
+        let mut out = format!("{template_code} of {noun} {}\n\n", names.join(", "));
+        let environment = &self.subject.environment;
+        let reaches: Vec<_> =
+            environment.reach.iter().filter(|reach| reach.template == *template).collect();
+        let fits = |path: &FilePath| {
+            reaches.iter().any(|reach| reach.pattern.bind(path.as_str()).is_some())
+        };
+        let files: Vec<&FilePath> =
+            self.snapshot.files().map(|file| &file.path).filter(|path| fits(path)).collect();
+        let verb = if files.len() == 1 { "fits" } else { "fit" };
+        writeln!(out, "{} {verb}", counted(files.len(), "existing file"))
+            .expect("writing to a string");
+        match self.snapshot.selected_in(environment) {
+            None => {
+                out.push('\n');
+                let max = self.markup.config.max_locations;
+                files.iter().take(max).for_each(|path| {
+                    writeln!(out, "- {}", self.markup.place_of(path, 1))
+                        .expect("writing to a string");
+                });
+                if files.len() > max {
+                    writeln!(out, "- … and {} more", files.len() - max)
+                        .expect("writing to a string");
+                }
+            }
+            Some(node) => {
+                writeln!(out, "\nfor node {}:\n", self.markup.code(&node.name))
+                    .expect("writing to a string");
+                let scope = node.scope_in(&environment.name);
+                self.locations_in(config, &levels, template, &scope, &mut out);
+            }
+        }
+        out
+    }
+
+    /// The places that a location names in the scope of a node.
+    fn locations_in(
+        &self,
+        config: &HieraConfig,
+        levels: &[Arc<Level>],
+        template: &Template,
+        scope: &crate::hiera::scope::Scope,
+        out: &mut String,
+    ) {
+        let view = self.snapshot.view(&self.subject.environment);
+        for located in locate(config, levels, scope, &view, None).unwrap_or_default() {
+            for location in located
+                .locations
+                .iter()
+                .filter(|location| location.template.as_ref() == Some(template))
+            {
+                match &location.place {
+                    Place::File { path, exists: true } => {
+                        writeln!(out, "- {}", self.markup.place_of(path, 1))
+                    }
+                    Place::File { path, exists: false } => {
+                        let name = self.markup.code(self.markup.names.path(path));
+                        writeln!(out, "- {name} (does not exist)")
+                    }
+                    Place::NoMatch { .. } => writeln!(out, "- no file"),
+                    Place::Uri(uri) => writeln!(out, "- {}", self.markup.code(uri)),
+                    Place::Undetermined(_) | Place::Nowhere => Ok(()),
+                }
+                .expect("writing to a string");
+            }
+        }
+    }
+}

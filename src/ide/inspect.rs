@@ -1,0 +1,272 @@
+//! What the program holds of a file, as text for people who work on the program: its tree, the data
+//! of its entries, what the index says of its keys, and the scope that it is read in.
+//!
+//! Of values only the kind is shown: the output is meant for reports of faults. Encrypted text is
+//! shown as a mark, and nothing is decrypted: snapshots decrypt for lookups only.
+
+use std::fmt::Write as _;
+
+use super::phrases::{Names, layer_name};
+use crate::hiera::data::{DataFile, EntryData, Reference, TokenUse};
+use crate::puppet::print::{self, PrintOptions, masked};
+use crate::puppet::value::{Data, Value};
+use crate::text::{Encoding, FilePath, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::file::{File, TextPart};
+use crate::yaml::{NodeId, NodeKind};
+
+/// How many characters of a scalar are shown.
+const SHORT: usize = 60;
+/// How many names of nodes are shown.
+const NODES: usize = 10;
+
+/// What to show of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// The nodes of its tree, entry by entry, with places and styles.
+    Tree,
+    /// The data of each entry: keys, tokens, problems.
+    Entry,
+    /// Each of its root keys with all its definitions, and the keys that ask for it.
+    Index,
+    /// Which environment and level read it, in which scope, for which nodes.
+    Scope,
+}
+
+/// The text of one aspect of the file at `path`. Places are `line:column`, both counted from 1,
+/// columns in characters.
+///
+/// `None` if the snapshot has no such file, or, but for the tree and the entries, if no environment
+/// governs it.
+pub fn inspect(snapshot: &Snapshot, path: &FilePath, aspect: Aspect) -> Option<String> {
+    let file = snapshot.file(path)?;
+    let environment = snapshot.environments().governing(path).next();
+    let view = match environment {
+        Some(environment) => snapshot.view(environment).data_of(path),
+        None => Some(file.data(file.format())),
+    };
+    let data = view?;
+    let mut writer = Writer { snapshot, file, data: &data, out: String::new() };
+    match aspect {
+        Aspect::Tree => writer.trees(),
+        Aspect::Entry => writer.entries(),
+        Aspect::Index => writer.keys(environment?),
+        Aspect::Scope => writer.scope(environment?),
+    }
+    Some(writer.out)
+}
+
+struct Writer<'a> {
+    snapshot: &'a Snapshot,
+    file: &'a File,
+    data: &'a DataFile,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        // Encrypted text may also stand in names and in messages.
+        let _ = writeln!(self.out, "{:1$}{2}", "", 2 * depth, masked(text));
+    }
+
+    /// A range of bytes of the file as `line:column-line:column`.
+    fn place(&self, range: TextRange) -> String {
+        let Some(text) = self.file.text() else { return String::new() };
+        let place = |offset| {
+            let place = text.line_col(offset, Encoding::Utf32);
+            format!("{}:{}", place.line + 1, place.column + 1)
+        };
+        format!("{}-{}", place(range.start), place(range.end))
+    }
+
+    fn trees(&mut self) {
+        let length = self.file.text().map_or(0, |text| text.len());
+        for part in self.data.parts().iter() {
+            let Some(range) = self.data.parts().range(part.id, length) else { continue };
+            self.line(0, &format!("entry {}", self.place(range)));
+            let Some(part) = self.file.part_at(range.start, self.snapshot.cancel_token()) else {
+                continue;
+            };
+            if let Some(root) = part.tree.root {
+                self.node(&part, root, false, 1);
+            }
+            for problem in &part.tree.problems {
+                let place = self.place(problem.span.shifted(part.start));
+                self.line(1, &format!("problem {place} {}", problem.message));
+            }
+        }
+    }
+
+    fn node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
+        let Some(node) = part.tree.nodes.get(id.0 as usize) else { return };
+        let mut line = self.place(node.span.shifted(part.start));
+        let (kind, children): (String, Vec<(NodeId, bool)>) = match &node.kind {
+            NodeKind::Scalar { style, text } if is_key => {
+                (format!("{style:?} {}", short(text)), Vec::new())
+            }
+            NodeKind::Scalar { style, text } => {
+                (format!("{style:?} of {} characters", text.chars().count()), Vec::new())
+            }
+            NodeKind::Sequence { flow, items } => {
+                let children = items.iter().map(|item| (*item, false));
+                (collection("sequence", *flow), children.collect())
+            }
+            NodeKind::Mapping { flow, entries } => {
+                let children =
+                    entries.iter().flat_map(|(key, value)| [(*key, true), (*value, false)]);
+                (collection("mapping", *flow), children.collect())
+            }
+            NodeKind::Alias { name, target } => {
+                let known = if target.is_some() { "" } else { " (no such anchor)" };
+                (format!("alias *{name}{known}"), Vec::new())
+            }
+        };
+        let _ = write!(line, " {kind}");
+        if let Some(anchor) = &node.anchor {
+            let _ = write!(line, " &{}", anchor.name);
+        }
+        if let Some(tag) = &node.tag {
+            let _ = write!(line, " !<{}>", tag.name);
+        }
+        self.line(depth, &line);
+        for (child, is_key) in children {
+            self.node(part, child, is_key, depth + 1);
+        }
+    }
+
+    fn entries(&mut self) {
+        let length = self.file.text().map_or(0, |text| text.len());
+        for part in self.data.parts().iter() {
+            let Some(range) = self.data.parts().range(part.id, length) else { continue };
+            self.line(0, &format!("entry {}", self.place(range)));
+            self.entry(&part.data);
+        }
+        if let Some(reason) = self.data.refused() {
+            self.line(0, &format!("Puppet refuses the file: {reason}"));
+        }
+    }
+
+    fn entry(&mut self, entry: &EntryData) {
+        for (key, member) in &entry.members {
+            let kind = kind_of(&member.value);
+            self.line(1, &format!("key {} ({kind})", short(&key.to_text())));
+        }
+        for token in &entry.tokens {
+            let place = self.place(self.snapshot.place(token.span));
+            self.line(1, &format!("token {place} {}", asked(token)));
+        }
+        for borrowed in &entry.borrowed {
+            self.line(1, &format!("through aliases: {}", borrowed.asks.join(", ")));
+        }
+        for problem in &entry.problems {
+            let place = self.place(self.snapshot.place(problem.span));
+            self.line(1, &format!("problem {place} {:?}", problem.kind));
+        }
+        if entry.may_be_encrypted {
+            self.line(1, "may be encrypted");
+        }
+    }
+
+    fn keys(&mut self, environment: &Environment) {
+        let view = self.snapshot.view(environment);
+        let names = Names { snapshot: self.snapshot, root: &environment.root };
+        let files = self.snapshot.files().filter(|file| environment.reaches(&file.path));
+        let files: Vec<_> = files.filter_map(|file| view.data_of(&file.path)).collect();
+        for key in self.data.keys().filter_map(|key| key.as_str()) {
+            self.line(0, key);
+            for member in view.definitions(key) {
+                let place = member.key_origin.map(|span| names.place(span)).unwrap_or_default();
+                self.line(1, &format!("defined {place}"));
+            }
+            let uses = files.iter().flat_map(|data| data.tokens());
+            for token in uses.filter(|token| asks_for(token, key)) {
+                self.line(1, &format!("asked for {} by {}", names.place(token.span), token.root));
+            }
+        }
+    }
+
+    fn scope(&mut self, environment: &Environment) {
+        let path = &self.file.path;
+        let names = Names { snapshot: self.snapshot, root: &environment.root };
+        self.line(0, &format!("environment {} in {}", environment.name, environment.root));
+        match environment.layer(path) {
+            Some(layer) => self.line(0, &format!("layer {}", layer_name(layer))),
+            None => self.line(0, "no level reads it"),
+        }
+        for reach in environment.reach.iter().filter(|reach| reach.pattern.can_name(path.as_str()))
+        {
+            self.line(0, &format!("level {}: {}", reach.level.name, reach.template.text));
+        }
+        let scope = self.snapshot.scope_for(environment, path);
+        let kind = if scope.is_node { "a node" } else { "any node with these variables" };
+        let others = if scope.open { "unknown" } else { "undefined" };
+        self.line(0, &format!("scope {}: {kind}; other variables are {others}", scope.name));
+        let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+        for (name, value) in scope.variables() {
+            self.line(1, &format!("{name} = {}", short_json(&print::json(value, &options))));
+        }
+        let readers = self.snapshot.readers_of(environment, path);
+        let nodes = self.snapshot.nodes_of(environment);
+        for (how, numbers) in
+            [("read for", &readers.certainly), ("perhaps read for", &readers.possibly)]
+        {
+            let shown = numbers.iter().take(NODES).filter_map(|number| nodes.get(*number));
+            let shown: String = shown.map(|node| format!(" {}", node.name)).collect();
+            let rest = if numbers.len() > NODES { " …" } else { "" };
+            let (count, all) = (numbers.len(), nodes.len());
+            self.line(0, &format!("{how} {count} of {all} nodes{shown}{rest}"));
+        }
+        for (layer, config) in environment.configs() {
+            self.line(
+                0,
+                &format!("config of {}: {}", layer_name(&layer), names.path(&config.path)),
+            );
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value.data() {
+        Data::Null => "null",
+        Data::Bool(_) => "boolean",
+        Data::Integer(_) | Data::BigInteger(_) => "integer",
+        Data::Float(_) => "float",
+        Data::String(_) => "string",
+        Data::Symbol(_) => "symbol",
+        Data::Binary(_) => "bytes",
+        Data::Array(_) => "list",
+        Data::Hash(_) => "hash",
+        Data::Sensitive(_) => "Sensitive",
+        Data::Rich(_) => "converted",
+    }
+}
+
+fn collection(kind: &str, flow: bool) -> String {
+    format!("{} {kind}", if flow { "flow" } else { "block" })
+}
+
+fn asked(token: &TokenUse) -> String {
+    match &token.reference {
+        Reference::Variable(name) => format!("variable {}", name.text),
+        Reference::Key { key, alias: true } => format!("alias of {}", key.text),
+        Reference::Key { key, .. } => format!("lookup of {}", key.text),
+    }
+}
+
+fn asks_for(token: &TokenUse, root: &str) -> bool {
+    token.reference.key().is_some_and(|key| *key.root_text() == *root)
+}
+
+/// A text in quotes, without what is encrypted in it, cut when it is long.
+fn short(text: &str) -> String {
+    let text = masked(text);
+    let cut: String = text.chars().take(SHORT).collect();
+    let rest = if cut.len() < text.len() { "…" } else { "" };
+    format!("{cut:?}{rest}")
+}
+
+fn short_json(text: &str) -> String {
+    let cut: String = text.chars().take(SHORT).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}

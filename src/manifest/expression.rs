@@ -1,0 +1,364 @@
+//! Expressions as far as they matter here: where arguments end, which values are literal, which
+//! texts are known in part.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::lexer::is_keyword;
+use super::model::{Excerpt, Literal, Pattern, Piece};
+use super::strings;
+use super::token::{Bracket, Code, Kind, Segment};
+use crate::text::TextRange;
+
+/// Indices of tokens, half-open.
+pub(super) type Tokens = Range<usize>;
+
+/// How deep lists and hashes are read; deeper ones are no literals.
+const MAX_DEPTH: usize = 40;
+
+/// Tokens with the text that they stand in.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub text: &'a str,
+    pub code: &'a Code,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub(super) enum Argument {
+    Expression(Tokens),
+    /// `a => 1, b => 2` without braces: one hash.
+    Pairs(Vec<(Tokens, Tokens)>),
+}
+
+/// The names that a string may use for parts of the place where it stands.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Surroundings<'a> {
+    /// The class around it: its `$title` and `$name`.
+    pub class: Option<&'a str>,
+    /// The module that the file belongs to: its `$module_name`.
+    pub module: Option<&'a str>,
+}
+
+impl<'a> View<'a> {
+    pub fn kind(&self, at: usize) -> Option<Kind> {
+        self.code.kind(at)
+    }
+
+    /// The text of a token; empty behind the last.
+    pub fn word(&self, at: usize) -> &'a str {
+        self.code.tokens.get(at).map_or("", |token| &self.text[token.range.as_usize()])
+    }
+
+    pub fn is_word(&self, at: usize, word: &str) -> bool {
+        self.kind(at) == Some(Kind::Name) && self.word(at) == word
+    }
+
+    pub fn excerpt(&self, tokens: Tokens) -> Option<Excerpt> {
+        self.code.range(tokens).map(|range| self.excerpt_of(range))
+    }
+
+    pub fn excerpt_of(&self, range: TextRange) -> Excerpt {
+        Excerpt { range, text: self.text[range.as_usize()].to_owned() }
+    }
+
+    /// The variable's name without `$`; `None` for other tokens.
+    pub fn variable(&self, at: usize) -> Option<&'a str> {
+        (self.kind(at) == Some(Kind::Variable)).then(|| &self.word(at)[1..])
+    }
+
+    /// Cuts tokens at `separator`, but not within brackets, nor between the bars of a lambda (M33).
+    /// An empty part behind a last separator is left out.
+    pub fn split(&self, tokens: Tokens, separator: Kind) -> Vec<Tokens> {
+        let mut parts = Vec::new();
+        let (mut start, mut at, mut in_bars) = (tokens.start, tokens.start, false);
+        while at < tokens.end {
+            match self.kind(at) {
+                Some(Kind::Pipe) => in_bars = !in_bars,
+                Some(kind) if kind == separator && !in_bars => {
+                    parts.push(start..at);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+            at = self.code.behind(at).min(tokens.end.max(at + 1));
+        }
+        if start < tokens.end {
+            parts.push(start..tokens.end);
+        }
+        parts
+    }
+
+    /// The first token of a kind that stands in no brackets.
+    pub fn find(&self, tokens: Tokens, kind: Kind) -> Option<usize> {
+        let mut at = tokens.start;
+        while at < tokens.end {
+            if self.kind(at) == Some(kind) {
+                return Some(at);
+            }
+            at = self.code.behind(at);
+        }
+        None
+    }
+
+    /// What stands in the brackets, if the tokens are one bracketed group.
+    pub fn group(&self, tokens: &Tokens, bracket: Bracket) -> Option<Tokens> {
+        let is_group = self.kind(tokens.start) == Some(Kind::Open(bracket))
+            && self.code.partner(tokens.start) == tokens.end.checked_sub(1);
+        is_group.then(|| tokens.start + 1..tokens.end - 1)
+    }
+
+    /// The tokens without round brackets around all of them.
+    pub fn bare(&self, mut tokens: Tokens) -> Tokens {
+        while let Some(inner) =
+            self.group(&tokens, Bracket::Round).filter(|inner| !inner.is_empty())
+        {
+            tokens = inner;
+        }
+        tokens
+    }
+
+    /// The arguments between the brackets of a call.
+    pub fn arguments(&self, tokens: Tokens) -> Vec<Argument> {
+        let mut arguments: Vec<Argument> = Vec::new();
+        for part in self.split(tokens, Kind::Comma) {
+            let Some(arrow) = self.find(part.clone(), Kind::Arrow) else {
+                arguments.push(Argument::Expression(self.bare(part)));
+                continue;
+            };
+            let pair = (part.start..arrow, arrow + 1..part.end);
+            match arguments.last_mut() {
+                Some(Argument::Pairs(pairs)) => pairs.push(pair),
+                _ => arguments.push(Argument::Pairs(vec![pair])),
+            }
+        }
+        arguments
+    }
+
+    /// The members of a hash, as written in braces or as arguments.
+    pub fn pairs(&self, argument: &Argument) -> Option<Vec<(Tokens, Tokens)>> {
+        match argument {
+            Argument::Pairs(pairs) => Some(pairs.clone()),
+            Argument::Expression(tokens) => {
+                let inner = self.group(tokens, Bracket::Curly)?;
+                let parts = self.split(inner, Kind::Comma);
+                let pair = |part: Tokens| {
+                    let arrow = self.find(part.clone(), Kind::Arrow)?;
+                    Some((part.start..arrow, arrow + 1..part.end))
+                };
+                parts.into_iter().map(pair).collect()
+            }
+        }
+    }
+
+    pub fn argument_range(&self, argument: &Argument) -> Option<TextRange> {
+        match argument {
+            Argument::Expression(tokens) => self.code.range(tokens.clone()),
+            Argument::Pairs(pairs) => self.code.range(pairs.first()?.0.start..pairs.last()?.1.end),
+        }
+    }
+
+    pub fn argument_literal(&self, argument: &Argument) -> Option<Literal> {
+        match argument {
+            Argument::Expression(tokens) => self.literal(tokens.clone()),
+            Argument::Pairs(pairs) => self.literal_pairs(pairs, MAX_DEPTH),
+        }
+    }
+
+    /// The value of an expression; `None` if the text alone does not tell it.
+    pub fn literal(&self, tokens: Tokens) -> Option<Literal> {
+        self.literal_within(tokens, MAX_DEPTH)
+    }
+
+    fn literal_within(&self, tokens: Tokens, depth: usize) -> Option<Literal> {
+        let tokens = self.bare(tokens);
+        let depth = depth.checked_sub(1)?;
+        if let Some(inner) = self.group(&tokens, Bracket::Square) {
+            let elements = self.split(inner, Kind::Comma);
+            let element = |part: Tokens| self.literal_within(part, depth);
+            return elements.into_iter().map(element).collect::<Option<_>>().map(Literal::List);
+        }
+        if self.group(&tokens, Bracket::Curly).is_some() {
+            let pairs = self.pairs(&Argument::Expression(tokens))?;
+            return self.literal_pairs(&pairs, depth);
+        }
+        match tokens.len() {
+            1 => self.literal_token(tokens.start),
+            2 if self.word(tokens.start) == "-" => match self.literal_token(tokens.start + 1)? {
+                Literal::Integer(number) => Some(Literal::Integer(-number)),
+                Literal::Float(number) => Some(Literal::Float(-number)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn literal_pairs(&self, pairs: &[(Tokens, Tokens)], depth: usize) -> Option<Literal> {
+        let pair = |(key, value): &(Tokens, Tokens)| {
+            let key = self.literal_within(key.clone(), depth)?;
+            Some((key, self.literal_within(value.clone(), depth)?))
+        };
+        pairs.iter().map(pair).collect::<Option<_>>().map(Literal::Hash)
+    }
+
+    fn literal_token(&self, at: usize) -> Option<Literal> {
+        match self.kind(at)? {
+            Kind::Name => Some(match self.word(at) {
+                "undef" => Literal::Undef,
+                "default" => Literal::Default,
+                "true" => Literal::Boolean(true),
+                "false" => Literal::Boolean(false),
+                word if is_keyword(word) => return None,
+                word => Literal::String(word.to_owned()),
+            }),
+            Kind::Number => number(self.word(at)),
+            _ => self.string(at).map(|text| Literal::String(text.into_owned())),
+        }
+    }
+
+    /// The value of a string without interpolation.
+    pub fn string(&self, at: usize) -> Option<Cow<'a, str>> {
+        strings::value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
+    }
+
+    /// A string or a bare word, as far as it is known; `None` for other expressions.
+    pub fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
+        let tokens = self.bare(tokens);
+        let range = self.code.range(tokens.clone())?;
+        if tokens.len() != 1 {
+            return None;
+        }
+        let known = |text: &str| Pattern {
+            range,
+            pieces: vec![Piece::Text(text.to_owned())],
+            resolved: false,
+        };
+        match self.kind(tokens.start)? {
+            Kind::Name if !is_keyword(self.word(tokens.start)) => {
+                Some(known(self.word(tokens.start)))
+            }
+            Kind::Double(index) => {
+                Some(self.segments(range, self.code.strings.get(index as usize)?, at))
+            }
+            _ => self.string(tokens.start).map(|text| known(&text)),
+        }
+    }
+
+    fn segments(&self, range: TextRange, segments: &[Segment], at: Surroundings<'_>) -> Pattern {
+        let mut pattern = Pattern { range, pieces: Vec::new(), resolved: false };
+        for segment in segments {
+            let name = match segment {
+                Segment::Text(text) => {
+                    push_text(&mut pattern.pieces, text);
+                    continue;
+                }
+                Segment::Variable(name) => Some(name.as_str()),
+                Segment::Code(code) => View { text: self.text, code }.only_variable(),
+            };
+            let known = match name {
+                Some("title" | "name") => at.class,
+                Some("module_name") => at.module,
+                _ => None,
+            };
+            match known {
+                Some(text) => {
+                    pattern.resolved = true;
+                    push_text(&mut pattern.pieces, text);
+                }
+                None => pattern.pieces.push(Piece::Hole(name.map(str::to_owned))),
+            }
+        }
+        pattern
+    }
+
+    /// The variable that the code of `${ … }` is: `${x}` and `${$x}` are the same.
+    fn only_variable(&self) -> Option<&'a str> {
+        let tokens = self.bare(0..self.code.len());
+        if tokens.len() != 1 {
+            return None;
+        }
+        match self.kind(tokens.start)? {
+            Kind::Variable => self.variable(tokens.start),
+            Kind::Name | Kind::Number => Some(self.word(tokens.start)),
+            _ => None,
+        }
+    }
+
+    /// The index behind the operand that begins at `at`, with its accesses, calls and lambdas:
+    /// `$a['x'].f(1) |$y| { … }`.
+    pub fn operand_end(&self, at: usize) -> usize {
+        let mut end = self.code.behind(at);
+        loop {
+            end = match self.kind(end) {
+                Some(Kind::Open(Bracket::Square)) if self.touches(end) => self.code.behind(end),
+                Some(Kind::Open(Bracket::Round))
+                    if matches!(self.kind(end - 1), Some(Kind::Name | Kind::Reference)) =>
+                {
+                    self.code.behind(end)
+                }
+                Some(Kind::Dot) => end + 2,
+                Some(Kind::Pipe) => match self.lambda_end(end) {
+                    Some(end) => end,
+                    None => return end,
+                },
+                _ => return end.min(self.code.len()),
+            };
+        }
+    }
+
+    /// The index behind the lambda whose first bar is at `at`.
+    pub fn lambda_end(&self, at: usize) -> Option<usize> {
+        let bar = self.find(at + 1..self.code.len(), Kind::Pipe)?;
+        let body = bar + 1;
+        (self.kind(body) == Some(Kind::Open(Bracket::Curly))).then(|| self.code.behind(body))
+    }
+
+    /// Whether nothing stands between a token and the one before it.
+    fn touches(&self, at: usize) -> bool {
+        self.code.tokens[at - 1].range.end == self.code.tokens[at].range.start
+    }
+
+    /// The index of the first token of the operand that ends before `end`: of a string, a word, a
+    /// variable or a list with what stands before its brackets.
+    pub fn operand_start(&self, end: usize) -> usize {
+        let mut at = end - 1;
+        loop {
+            let Some(Kind::Close(bracket)) = self.kind(at) else { return at };
+            let Some(open) = self.code.partner(at) else { return at };
+            let takes_more = match (bracket, open.checked_sub(1).and_then(|at| self.kind(at))) {
+                (Bracket::Square, Some(Kind::Reference | Kind::Variable | Kind::Close(_))) => {
+                    self.touches(open)
+                }
+                (Bracket::Round, Some(Kind::Name | Kind::Reference)) => true,
+                _ => false,
+            };
+            if !takes_more {
+                return open;
+            }
+            at = open - 1;
+            // `a.b(…)`: the operand begins before the dot.
+            while at > 1 && self.kind(at - 1) == Some(Kind::Dot) {
+                at -= 2;
+            }
+        }
+    }
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        Some(Piece::Text(before)) => before.push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+/// A number as Puppet writes it: decimal, octal, hexadecimal or a float.
+fn number(text: &str) -> Option<Literal> {
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        return i128::from_str_radix(digits, 16).ok().map(Literal::Integer);
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let radix = if text.len() > 1 && text.starts_with('0') { 8 } else { 10 };
+        return i128::from_str_radix(text, radix).ok().map(Literal::Integer);
+    }
+    text.parse().ok().map(Literal::Float)
+}

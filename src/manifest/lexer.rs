@@ -1,0 +1,452 @@
+//! From text to tokens, as Puppet's lexer reads it; text that Puppet refuses is read on.
+
+use super::strings::{self, Quoted};
+use super::token::{Bracket, Code, Kind, Token};
+use crate::text::TextRange;
+
+/// What was read of a text from some byte to its end.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    pub code: Code,
+    /// The first string, heredoc or comment that is not closed.
+    pub unclosed: Option<u32>,
+}
+
+/// What the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// A manifest.
+    Manifest,
+    /// A template: code stands between `<%` and `%>`.
+    Epp,
+}
+
+/// How deep strings may stand in the interpolation of strings; deeper ones are read as text.
+const MAX_NESTING: usize = 24;
+
+/// Reads `text` from the byte `from`, which must not stand within a string or comment.
+pub(super) fn lex(text: &str, from: usize, language: Language) -> Lexed {
+    let mut lexer = Lexer::new(text, from, language, 0);
+    if language == Language::Epp {
+        lexer.rendered(false);
+    }
+    while lexer.step() {}
+    Lexed { code: Code::new(lexer.tokens, lexer.strings), unclosed: lexer.unclosed }
+}
+
+/// The state of reading; nested lexers read the code within strings.
+pub(super) struct Lexer<'t> {
+    pub text: &'t str,
+    pub bytes: &'t [u8],
+    pub at: usize,
+    /// Where reading ends: a lexer of a heredoc does not read beyond it.
+    pub end: usize,
+    tokens: Vec<Token>,
+    strings: Vec<Vec<super::token::Segment>>,
+    pub unclosed: Option<u32>,
+    language: Language,
+    nesting: usize,
+    /// Behind the texts of the heredocs of this line, which the next line end skips.
+    behind_heredocs: Option<usize>,
+    /// How many curly brackets are open; the code of `${` ends when one too many closes.
+    curly: i32,
+}
+
+impl<'t> Lexer<'t> {
+    fn new(text: &'t str, at: usize, language: Language, nesting: usize) -> Lexer<'t> {
+        Lexer {
+            text,
+            bytes: text.as_bytes(),
+            at,
+            end: text.len(),
+            tokens: Vec::new(),
+            strings: Vec::new(),
+            unclosed: None,
+            language,
+            nesting,
+            behind_heredocs: None,
+            curly: 0,
+        }
+    }
+
+    pub fn byte(&self, ahead: usize) -> u8 {
+        let at = self.at + ahead;
+        if at < self.end { self.bytes[at] } else { 0 }
+    }
+
+    fn push(&mut self, kind: Kind, start: usize) {
+        self.tokens.push(Token { kind, range: TextRange::from_usize(start..self.at) });
+    }
+
+    fn take(&mut self, kind: Kind, length: usize) {
+        let start = self.at;
+        self.at = (self.at + length).min(self.end);
+        self.push(kind, start);
+    }
+
+    pub fn note_unclosed(&mut self, at: usize) {
+        self.unclosed.get_or_insert(at as u32);
+    }
+
+    /// Reads the code of `${` at the current place up to its `}`; the code, and whether the `}` was
+    /// found.
+    pub fn code_of_interpolation(&mut self) -> (Code, bool) {
+        if self.nesting >= MAX_NESTING {
+            let close = self.text[self.at..self.end].find(['}', '"']);
+            let closed = close.is_some_and(|found| self.bytes[self.at + found] == b'}');
+            self.at = close.map_or(self.end, |found| self.at + found + usize::from(closed));
+            return (Code::default(), closed);
+        }
+        let mut inner = Lexer::new(self.text, self.at, Language::Manifest, self.nesting + 1);
+        inner.end = self.end;
+        while inner.curly >= 0 && inner.step() {}
+        let closed = inner.curly < 0;
+        if closed {
+            inner.tokens.pop();
+        }
+        self.at = inner.at;
+        if let Some(at) = inner.unclosed {
+            self.note_unclosed(at as usize);
+        }
+        (Code::new(inner.tokens, inner.strings), closed)
+    }
+
+    /// Reads a token, a comment or white space; `false` at the end.
+    fn step(&mut self) -> bool {
+        if self.at >= self.end {
+            return false;
+        }
+        let (byte, next) = (self.bytes[self.at], self.byte(1));
+        match byte {
+            b'\n' => self.at = self.behind_heredocs.take().unwrap_or(self.at + 1),
+            b' ' | b'\t' | b'\r' => self.at += 1,
+            b'#' => self.at = self.line_end(),
+            b'/' if next == b'*' => self.block_comment(),
+            b'/' => self.slash(),
+            b'\'' => self.single(),
+            b'"' => self.double(),
+            b'@' if next == b'(' => self.heredoc(),
+            b'$' => self.variable(),
+            b'a'..=b'z' | b'_' => self.name(),
+            b'A'..=b'Z' => self.reference(),
+            b'0'..=b'9' => self.number(),
+            b':' if next == b':' && self.byte(2).is_ascii_uppercase() => self.reference(),
+            b':' if next == b':' && (self.byte(2).is_ascii_lowercase() || self.byte(2) == b'_') => {
+                self.name();
+            }
+            b'%' | b'-' if self.language == Language::Epp => self.tag_end(),
+            128.. if self.blank() > 0 => self.at += self.blank(),
+            _ => self.operator(byte, next),
+        }
+        true
+    }
+
+    fn line_end(&self) -> usize {
+        self.text[self.at..self.end].find('\n').map_or(self.end, |found| self.at + found)
+    }
+
+    fn block_comment(&mut self) {
+        match self.text[self.at + 2..self.end].find("*/") {
+            Some(found) => self.at += found + 4,
+            None => {
+                self.note_unclosed(self.at);
+                self.at = self.end;
+            }
+        }
+    }
+
+    fn operator(&mut self, byte: u8, next: u8) {
+        let third = self.byte(2);
+        let (kind, length) = match (byte, next) {
+            (b'(', _) => (Kind::Open(Bracket::Round), 1),
+            (b'[', _) => (Kind::Open(Bracket::Square), 1),
+            (b'{', _) => (Kind::Open(Bracket::Curly), 1),
+            (b')', _) => (Kind::Close(Bracket::Round), 1),
+            (b']', _) => (Kind::Close(Bracket::Square), 1),
+            (b'}', _) => (Kind::Close(Bracket::Curly), 1),
+            (b',', _) => (Kind::Comma, 1),
+            (b'.', _) => (Kind::Dot, 1),
+            (b';', _) => (Kind::Semicolon, 1),
+            (b':', b':') => (Kind::Operator, 2),
+            (b':', _) => (Kind::Colon, 1),
+            (b'*', _) => (Kind::Star, 1),
+            (b'=', b'>') => (Kind::Arrow, 2),
+            (b'=', b'=' | b'~') => (Kind::Operator, 2),
+            (b'=', _) => (Kind::Assign, 1),
+            (b'+', b'>') => (Kind::PlusArrow, 2),
+            (b'|', b'>') => (Kind::CollectorEnd, if third == b'>' { 3 } else { 2 }),
+            (b'|', _) => (Kind::Pipe, 1),
+            (b'<', b'<') => (Kind::Operator, if third == b'|' { 3 } else { 2 }),
+            (b'<', b'=' | b'|' | b'-' | b'~') => (Kind::Operator, 2),
+            (b'>', b'>') => (Kind::ShiftRight, 2),
+            (b'>', b'=')
+            | (b'+' | b'-' | b'!', b'=')
+            | (b'!', b'~')
+            | (b'-' | b'~', b'>')
+            | (b'@', b'@') => (Kind::Operator, 2),
+            _ => (Kind::Operator, self.character()),
+        };
+        match kind {
+            Kind::Open(Bracket::Curly) => self.curly += 1,
+            Kind::Close(Bracket::Curly) => self.curly -= 1,
+            _ => {}
+        }
+        self.take(kind, length);
+    }
+
+    /// The length of the character at the current place.
+    fn character(&self) -> usize {
+        self.text[self.at..].chars().next().map_or(1, char::len_utf8)
+    }
+
+    /// The length of the blank beyond ASCII at the current place; 0 if it is none.
+    fn blank(&self) -> usize {
+        let character = self.text[self.at..].chars().next();
+        let is_blank =
+            |c: &char| c.is_whitespace() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+        character.filter(is_blank).map_or(0, char::len_utf8)
+    }
+
+    /// A division or a regular expression, by the token before (M30).
+    fn slash(&mut self) {
+        let before = self.tokens.last().map(|token| token.kind);
+        let divides = match before {
+            Some(Kind::Name) => {
+                let word = &self.text[self.tokens[self.tokens.len() - 1].range.as_usize()];
+                !is_keyword(word) || matches!(word, "true" | "false")
+            }
+            Some(
+                Kind::Reference
+                | Kind::Variable
+                | Kind::Number
+                | Kind::Plain
+                | Kind::Single
+                | Kind::Double(_)
+                | Kind::Heredoc(_)
+                | Kind::Regex
+                | Kind::Close(Bracket::Round | Bracket::Square)
+                | Kind::CollectorEnd,
+            ) => true,
+            _ => false,
+        };
+        // Puppet lets a regular expression go over lines. After `}` and keywords half-typed text is
+        // more likely, of which the rest of the file must stay readable.
+        let over_lines = matches!(
+            before,
+            Some(Kind::Operator | Kind::Comma | Kind::Open(Bracket::Round | Bracket::Square))
+        );
+        match (!divides).then(|| self.regex_end(over_lines)).flatten() {
+            Some(end) => self.take(Kind::Regex, end - self.at),
+            None => self.take(Kind::Operator, 1),
+        }
+    }
+
+    /// The byte behind the regular expression that begins here.
+    fn regex_end(&self, over_lines: bool) -> Option<usize> {
+        let mut at = self.at + 1;
+        while at < self.end {
+            match self.bytes[at] {
+                b'\\' => at += 1,
+                b'/' => return Some(at + 1),
+                b'\n' if !over_lines => return None,
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn variable(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        self.at += strings::variable_length(&self.bytes[self.at..self.end]);
+        self.push(Kind::Variable, start);
+    }
+
+    /// A bare word: segments of letters, digits, `_` and `-`, each begun by a lower letter or `_`,
+    /// with `::` between them.
+    fn name(&mut self) {
+        let start = self.at;
+        loop {
+            if self.byte(0) == b':' {
+                self.at += 2;
+            }
+            let segment = self.bytes[self.at..self.end]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+                .count();
+            let dashes = self.bytes[self.at..self.at + segment]
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == b'-')
+                .count();
+            self.at += segment - dashes;
+            let goes_on = dashes == 0
+                && self.byte(0) == b':'
+                && self.byte(1) == b':'
+                && (self.byte(2).is_ascii_lowercase() || self.byte(2) == b'_');
+            if !goes_on {
+                break;
+            }
+        }
+        self.push(Kind::Name, start);
+    }
+
+    fn reference(&mut self) {
+        let start = self.at;
+        loop {
+            if self.byte(0) == b':' {
+                self.at += 2;
+            }
+            while self.byte(0).is_ascii_alphanumeric() || self.byte(0) == b'_' {
+                self.at += 1;
+            }
+            let goes_on =
+                self.byte(0) == b':' && self.byte(1) == b':' && self.byte(2).is_ascii_uppercase();
+            if !goes_on {
+                break;
+            }
+        }
+        self.push(Kind::Reference, start);
+    }
+
+    /// A number; letters that follow are taken with it, as Puppet refuses them (M36).
+    fn number(&mut self) {
+        let start = self.at;
+        let word = |lexer: &mut Lexer| {
+            while lexer.byte(0).is_ascii_alphanumeric() || lexer.byte(0) == b'_' {
+                lexer.at += 1;
+            }
+        };
+        word(self);
+        if self.byte(0) == b'.' && self.byte(1).is_ascii_digit() {
+            self.at += 1;
+            word(self);
+        }
+        let exponent = matches!(self.bytes[self.at - 1], b'e' | b'E')
+            && !self.text[start..self.at].starts_with("0x");
+        if exponent && self.byte(0) == b'-' && self.byte(1).is_ascii_digit() {
+            self.at += 1;
+            word(self);
+        }
+        self.push(Kind::Number, start);
+    }
+
+    fn single(&mut self) {
+        let start = self.at;
+        let (end, escaped) = strings::single_end(&self.bytes[..self.end], start + 1);
+        match end {
+            Some(end) => self.at = end,
+            None => {
+                self.note_unclosed(start);
+                self.at = self.end;
+            }
+        }
+        let plain = !escaped && end.is_some();
+        self.push(if plain { Kind::Plain } else { Kind::Single }, start);
+    }
+
+    fn double(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        match strings::double(self) {
+            Quoted::Plain => self.push(Kind::Plain, start),
+            Quoted::Segments(segments) => {
+                self.push(Kind::Double(self.strings.len() as u32), start);
+                self.strings.push(segments);
+            }
+        }
+    }
+
+    fn heredoc(&mut self) {
+        let start = self.at;
+        let Some(tag) = strings::heredoc_tag(&self.text[start..self.end]) else {
+            return self.take(Kind::Operator, 1);
+        };
+        self.at = start + tag.length;
+        let first_line =
+            self.behind_heredocs.unwrap_or_else(|| (self.line_end() + 1).min(self.end));
+        let found = strings::heredoc_end(&self.text[..self.end], first_line, tag.name);
+        let Some((content, behind)) = found else {
+            self.note_unclosed(start);
+            self.push(Kind::Heredoc(self.strings.len() as u32), start);
+            self.strings.push(Vec::new());
+            return;
+        };
+        let mut segments = Vec::new();
+        if tag.interpolates {
+            let mut inner =
+                Lexer::new(self.text, content.start, Language::Manifest, self.nesting + 1);
+            inner.end = content.end;
+            segments = strings::unquoted(&mut inner);
+            if let Some(at) = inner.unclosed {
+                self.note_unclosed(at as usize);
+            }
+        }
+        self.behind_heredocs = Some(behind);
+        self.push(Kind::Heredoc(self.strings.len() as u32), start);
+        self.strings.push(segments);
+    }
+
+    /// `%>` or `-%>` of a template; else an operator.
+    fn tag_end(&mut self) {
+        let rest = &self.bytes[self.at..self.end];
+        let trims = rest.starts_with(b"-%>");
+        if !trims && !rest.starts_with(b"%>") {
+            return self.operator(self.byte(0), self.byte(1));
+        }
+        self.at += if trims { 3 } else { 2 };
+        self.rendered(true);
+    }
+
+    /// The text of a template up to the next tag that holds code.
+    fn rendered(&mut self, separates: bool) {
+        let start = self.at;
+        while let Some(found) = self.text[self.at..self.end].find("<%") {
+            self.at += found + 2;
+            match self.byte(0) {
+                b'%' => self.at += 1,
+                b'#' => {
+                    let comment = self.text[self.at..self.end].find("%>");
+                    self.at = comment.map_or(self.end, |found| self.at + found + 2);
+                }
+                next => {
+                    self.at += usize::from(matches!(next, b'-' | b'='));
+                    if separates || next == b'=' {
+                        self.push(Kind::Rendered, start);
+                    }
+                    return;
+                }
+            }
+        }
+        self.at = self.end;
+        self.push(Kind::Rendered, start);
+    }
+}
+
+/// Whether Puppet reserves a word.
+pub(super) fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "case"
+            | "class"
+            | "default"
+            | "define"
+            | "if"
+            | "elsif"
+            | "else"
+            | "inherits"
+            | "node"
+            | "and"
+            | "or"
+            | "undef"
+            | "false"
+            | "true"
+            | "in"
+            | "unless"
+            | "function"
+            | "type"
+            | "attr"
+            | "private"
+    )
+}

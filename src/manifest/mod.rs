@@ -1,0 +1,44 @@
+//! Manifests (`.pp`), templates and Ruby code beside the data: what they declare, and what they
+//! read. Pure: text in, plain data with byte ranges out; no files, no Hiera.
+//!
+//! Only headers are parsed. Bodies are lexed, with brackets paired, and searched for the calls and
+//! declarations that matter to data: [`model::Manifest`] lists them. Half-typed text is input like
+//! any other; [`model::Manifest::complete`] tells whether something may be missing.
+//!
+//! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
+//! `walk` with `readers`, `uses` and `nodes`, `ruby`. `tests/puppet/manifests`
+//! compares declarations and calls with those of real Puppet. Source: the grammar and the lexer of Puppet
+//! 7.23, as its answers show them.
+
+mod documentation;
+mod expression;
+mod header;
+mod lexer;
+pub mod model;
+mod nodes;
+mod puppetfile;
+mod readers;
+mod ruby;
+mod strings;
+mod token;
+mod uses;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use model::Manifest;
+pub use puppetfile::{InstalledModule, parse_puppetfile};
+pub use ruby::parse_ruby;
+
+use lexer::Language;
+
+/// Reads a manifest. `module` is the module that the file belongs to, which `$module_name` names.
+pub fn parse(text: &str, module: Option<&str>) -> Manifest {
+    walk::walk(text, module, Language::Manifest)
+}
+
+/// Reads an EPP template.
+pub fn parse_epp(text: &str, module: Option<&str>) -> Manifest {
+    walk::walk(text, module, Language::Epp)
+}

@@ -1,0 +1,435 @@
+//! What a manifest says, as plain data with byte ranges of its text.
+
+use crate::text::TextRange;
+
+/// A manifest, template or Ruby file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Manifest {
+    /// Classes, defined types, functions and plans, in the order of the text.
+    pub definitions: Vec<Definition>,
+    /// `type A = …`.
+    pub aliases: Vec<TypeAlias>,
+    /// Calls that read data.
+    pub readers: Vec<Reader>,
+    /// Places that declare, inherit or name a class.
+    pub uses: Vec<ClassUse>,
+    /// `node … { … }`.
+    pub nodes: Vec<NodeBlock>,
+    /// Whether every bracket, string and comment is closed, and every header was read by the
+    /// grammar. Of other texts something may be missing, and names may be taken from strings.
+    pub complete: bool,
+}
+
+/// A part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Its bytes.
+    pub range: TextRange,
+    /// As written.
+    pub text: String,
+}
+
+/// What a definition defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DefinitionKind {
+    /// `class`: its parameters are looked up.
+    Class,
+    /// `define`: data never reaches its parameters.
+    DefinedType,
+    /// `function`.
+    Function,
+    /// `plan`.
+    Plan,
+}
+
+/// A class, defined type, function or plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// Which of them.
+    pub kind: DefinitionKind,
+    /// The full name: that of the classes around it comes first. Without leading `::`.
+    pub name: String,
+    /// The name as it stands in the text.
+    pub name_range: TextRange,
+    /// From the keyword to the end of the body.
+    pub range: TextRange,
+    /// The parent class's name without leading `::`.
+    pub inherits: Option<Excerpt>,
+    /// In the order of the text.
+    pub parameters: Vec<Parameter>,
+    /// The comment above it.
+    pub documentation: Documentation,
+    /// Whether the header does not parse and was read line by line: then parameters may be missing
+    /// or wrong.
+    pub recovered: bool,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Without `$`.
+    pub name: String,
+    /// Its variable, with `$`.
+    pub range: TextRange,
+    /// The type as written.
+    pub data_type: Option<Excerpt>,
+    /// The default as written. A heredoc's text is not in it.
+    pub default: Option<Excerpt>,
+    /// The default's value where it is literal.
+    pub value: Option<Literal>,
+    /// Whether it takes all further arguments (`*$rest`).
+    pub captures_rest: bool,
+    /// What the documentation of the definition says about it, else the comment beside it.
+    pub documentation: Option<String>,
+}
+
+/// A comment above a definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Documentation {
+    /// What stands in no tag and belongs to no parameter.
+    pub text: String,
+    /// `@summary`.
+    pub summary: Option<String>,
+    /// `@param`, `[*name*]` and `$name::`, in the order of the text; also of parameters that the
+    /// definition does not have.
+    pub parameters: Vec<DocumentedParameter>,
+}
+
+/// What a comment says about a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentedParameter {
+    /// Without `$`.
+    pub name: String,
+    /// The name's bytes in the comment.
+    pub range: TextRange,
+    /// The text, its lines separated by line ends.
+    pub text: String,
+}
+
+/// `type NAME = TYPE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeAlias {
+    /// As written.
+    pub name: String,
+    /// Its bytes.
+    pub name_range: TextRange,
+    /// The whole definition.
+    pub range: TextRange,
+    /// What it stands for.
+    pub data_type: Excerpt,
+    /// The comment above it.
+    pub documentation: Documentation,
+}
+
+/// A value that the text alone tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `undef`
+    Undef,
+    /// `default`
+    Default,
+    /// `true`, `false`
+    Boolean(bool),
+    /// Decimal, octal or hexadecimal.
+    Integer(i128),
+    /// With a fraction or an exponent.
+    Float(f64),
+    /// A string or a bare word.
+    String(String),
+    /// `[ … ]`
+    List(Vec<Literal>),
+    /// `{ … }`
+    Hash(Vec<(Literal, Literal)>),
+}
+
+impl Literal {
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Literal::String(text) = self { Some(text) } else { None }
+    }
+}
+
+/// A text of which parts may be unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// The bytes of the expression.
+    pub range: TextRange,
+    /// In order; no two texts are neighbours.
+    pub pieces: Vec<Piece>,
+    /// Whether `$title`, `$name` or `$module_name` was replaced by what it is there.
+    pub resolved: bool,
+}
+
+/// A part of a [`Pattern`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Known text.
+    Text(String),
+    /// The value of a variable; no name for other expressions.
+    Hole(Option<String>),
+}
+
+impl Pattern {
+    /// The text, if all of it is known.
+    pub fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// With `*` for each part that is not known.
+    pub fn wildcard(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Hole(_) => "*".to_owned(),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+}
+
+/// A function that reads data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReaderFunction {
+    /// `lookup`
+    Lookup,
+    /// `hiera`
+    Hiera,
+    /// `hiera_array`: merges with `unique`.
+    HieraArray,
+    /// `hiera_hash`: merges with `hash`.
+    HieraHash,
+    /// `hiera_include`: merges with `unique`; the values are names of classes.
+    HieraInclude,
+}
+
+impl ReaderFunction {
+    /// The function with this name; a leading `::` is no part of it.
+    pub fn named(name: &str) -> Option<ReaderFunction> {
+        Some(match name.strip_prefix("::").unwrap_or(name) {
+            "lookup" => ReaderFunction::Lookup,
+            "hiera" => ReaderFunction::Hiera,
+            "hiera_array" => ReaderFunction::HieraArray,
+            "hiera_hash" => ReaderFunction::HieraHash,
+            "hiera_include" => ReaderFunction::HieraInclude,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReaderFunction::Lookup => "lookup",
+            ReaderFunction::Hiera => "hiera",
+            ReaderFunction::HieraArray => "hiera_array",
+            ReaderFunction::HieraHash => "hiera_hash",
+            ReaderFunction::HieraInclude => "hiera_include",
+        }
+    }
+
+    /// The strategy that the function itself asks for.
+    pub fn own_strategy(self) -> Option<&'static str> {
+        match self {
+            ReaderFunction::HieraArray | ReaderFunction::HieraInclude => Some("unique"),
+            ReaderFunction::HieraHash => Some("hash"),
+            ReaderFunction::Lookup | ReaderFunction::Hiera => None,
+        }
+    }
+}
+
+/// How a call is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallForm {
+    /// `lookup('k')`
+    Direct,
+    /// `'k'.lookup`
+    Method,
+    /// `Deferred('lookup', ['k'])`: asked when the catalog is applied.
+    Deferred,
+    /// `call('lookup', 'k')`
+    Indirect,
+    /// `call_function('lookup', 'k')` in Ruby or a template.
+    Ruby,
+}
+
+/// A call that reads data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reader {
+    /// The function.
+    pub function: ReaderFunction,
+    /// How it is called.
+    pub form: CallForm,
+    /// The whole call.
+    pub range: TextRange,
+    /// The keys, of which the first that is found counts; `None` when nothing is known of them.
+    pub keys: Option<Vec<Pattern>>,
+    /// The type that the value must have, as written.
+    pub value_type: Option<Excerpt>,
+    /// The merge strategy that the call asks for; `None` where `lookup_options` decide.
+    pub merge: Option<Merge>,
+    /// The value for a key that is not found, as written.
+    pub default: Option<Excerpt>,
+    /// The default's value where it is literal.
+    pub default_value: Option<Literal>,
+    /// Whether `default_values_hash` is given, or a lambda: also a default.
+    pub other_default: bool,
+    /// Whether `override` is given: data may not be asked.
+    pub has_override: bool,
+    /// Whether the value is given to `include`, `contain` or `require`, so that it names classes.
+    pub includes: bool,
+    /// The index of the innermost definition around it.
+    pub definition: Option<usize>,
+}
+
+/// A merge strategy that a call asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merge {
+    /// The bytes that say so: an argument, or the function's name.
+    pub range: TextRange,
+    /// What is asked for.
+    pub strategy: AskedStrategy,
+}
+
+/// A merge strategy as far as the text tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskedStrategy {
+    /// A name, or a hash with `strategy` and its options.
+    Literal(Literal),
+    /// A variable.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Its value, where it is assigned once in the definition and literally. For a parameter its
+        /// default, which data or a declaration may replace.
+        value: Option<Literal>,
+        /// Whether it is a parameter of the definition around the call.
+        parameter: bool,
+    },
+    /// Anything else.
+    Unknown,
+}
+
+impl AskedStrategy {
+    /// The strategy's value, as far as it is known.
+    pub fn value(&self) -> Option<&Literal> {
+        match self {
+            AskedStrategy::Literal(value) => Some(value),
+            AskedStrategy::Variable { value, .. } => value.as_ref(),
+            AskedStrategy::Unknown => None,
+        }
+    }
+}
+
+/// How a place uses a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UseKind {
+    /// `include`
+    Include,
+    /// `contain`
+    Contain,
+    /// `require`
+    Require,
+    /// `class { 'x': … }`
+    Resource,
+    /// `create_resources('class', …)`, `ensure_resource('class', …)`
+    Function,
+    /// `inherits`
+    Inherits,
+    /// `Class['x']`: declares nothing.
+    Reference,
+}
+
+/// A place that declares, inherits or names a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassUse {
+    /// How.
+    pub kind: UseKind,
+    /// The class's name, in lower case and without leading `::`; `None` when nothing is known.
+    pub class: Option<Pattern>,
+    /// The bytes of the expression that names it.
+    pub range: TextRange,
+    /// The parameters that are given explicitly; others are looked up.
+    pub gives: Vec<Attribute>,
+    /// Whether parameters may be given that the text does not name (`* => $hash`).
+    pub gives_more: bool,
+    /// The index of the innermost definition around it.
+    pub definition: Option<usize>,
+    /// The index of the node block around it.
+    pub node: Option<usize>,
+}
+
+/// A parameter that a declaration gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// The name's bytes.
+    pub range: TextRange,
+    /// The value's bytes.
+    pub value: TextRange,
+    /// The value where it is literal. An `undef` is no value: the parameter is looked up.
+    pub literal: Option<Literal>,
+}
+
+/// Which nodes a block is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeName {
+    /// The certname, or the beginning of it up to a dot.
+    Literal(String),
+    /// A regular expression, without the slashes.
+    Regex(String),
+    /// All other nodes.
+    Default,
+}
+
+/// `node … { … }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeBlock {
+    /// Each with its bytes.
+    pub names: Vec<(NodeName, TextRange)>,
+    /// From the keyword to the end of the block.
+    pub range: TextRange,
+    /// Calls of functions with a string among their arguments (`role('web')`), except `include` and
+    /// its like, which are class uses.
+    pub calls: Vec<NodeCall>,
+    /// Variables that are set to literal values.
+    pub variables: Vec<(String, Literal)>,
+}
+
+/// A call of a function in a node block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeCall {
+    /// The function's name.
+    pub function: String,
+    /// The arguments; `None` for those that are not literal.
+    pub arguments: Vec<Option<Literal>>,
+    /// The call's bytes.
+    pub range: TextRange,
+}
+
+impl Manifest {
+    /// The parameter in whose default a call stands.
+    pub fn parameter_of(&self, reader: &Reader) -> Option<(&Definition, &Parameter)> {
+        let definition = self.definitions.get(reader.definition?)?;
+        let holds = |parameter: &&Parameter| {
+            parameter.default.as_ref().is_some_and(|default| default.range.contains(reader.range))
+        };
+        definition.parameters.iter().find(holds).map(|parameter| (definition, parameter))
+    }
+
+    /// The class with this name.
+    pub fn class(&self, name: &str) -> Option<&Definition> {
+        let is_it = |definition: &&Definition| {
+            definition.kind == DefinitionKind::Class && definition.name == name
+        };
+        self.definitions.iter().find(is_it)
+    }
+}
+
+impl Definition {
+    /// The parameter with this name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}

@@ -1,0 +1,75 @@
+//! `node` blocks: the names that they are for, and what they say about their nodes.
+
+use super::expression::{Argument, Tokens, View};
+use super::model::{NodeBlock, NodeCall, NodeName, ReaderFunction};
+use super::readers::arguments_at;
+use super::token::{Bracket, Kind};
+use super::walk::Walker;
+use crate::text::TextRange;
+
+impl Walker<'_> {
+    /// Begins the node block whose keyword is at `at`.
+    pub fn node_block(&mut self, view: &View<'_>, at: usize) {
+        let Some((names, body)) = names(view, at + 1) else { return };
+        let keyword = view.code.tokens[at].range;
+        let index = self.found.nodes.len();
+        self.found.nodes.push(NodeBlock {
+            names,
+            range: keyword.cover(view.code.tokens[body].range),
+            calls: Vec::new(),
+            variables: Vec::new(),
+        });
+        self.enter_node(index, body);
+    }
+
+    /// Notes the call of another function in a node block.
+    pub fn node_call(&mut self, view: &View<'_>, at: usize) {
+        let Some(node) = self.node() else { return };
+        let function = view.word(at);
+        let is_other = ReaderFunction::named(function).is_none()
+            && !matches!(function, "include" | "contain" | "require");
+        let Some((arguments, end)) = arguments_at(view, at + 1).filter(|_| is_other) else {
+            return;
+        };
+        let arguments: Vec<_> =
+            arguments.iter().map(|argument: &Argument| view.argument_literal(argument)).collect();
+        let Some(range) = view.code.range(at..end) else { return };
+        if arguments.iter().flatten().any(|argument| argument.as_str().is_some()) {
+            let function = function.to_owned();
+            self.found.nodes[node].calls.push(NodeCall { function, arguments, range });
+        }
+    }
+}
+
+/// The names of a node block that begin at `at`, and the index of the brace that opens its body.
+fn names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usize)> {
+    let is_brace = |at: &usize| view.kind(*at) == Some(Kind::Open(Bracket::Curly));
+    let body = (at..view.code.len().min(at + 2_000)).find(is_brace)?;
+    let inherits = (at..body).find(|at| view.is_word(*at, "inherits"));
+    let parts = view.split(at..inherits.unwrap_or(body), Kind::Comma);
+    if parts.is_empty() {
+        return None;
+    }
+    let name = |part: Tokens| Some((name(view, part.clone())?, view.code.range(part)?));
+    Some((parts.into_iter().map(name).collect::<Option<_>>()?, body))
+}
+
+fn name(view: &View<'_>, tokens: Tokens) -> Option<NodeName> {
+    if tokens.len() == 1 {
+        match view.kind(tokens.start)? {
+            Kind::Name if view.word(tokens.start) == "default" => return Some(NodeName::Default),
+            Kind::Regex => {
+                let text = view.word(tokens.start);
+                return Some(NodeName::Regex(text[1..text.len() - 1].replace("\\/", "/")));
+            }
+            Kind::Name | Kind::Number => {}
+            _ => return view.string(tokens.start).map(|text| NodeName::Literal(text.into_owned())),
+        }
+    }
+    // `a.example.net` without quotes.
+    let dotted = tokens
+        .clone()
+        .all(|at| matches!(view.kind(at), Some(Kind::Name | Kind::Number | Kind::Dot)));
+    let range = view.code.range(tokens).filter(|_| dotted)?;
+    Some(NodeName::Literal(view.text[range.as_usize()].to_owned()))
+}

@@ -1,0 +1,261 @@
+//! Strings and heredocs: where they end, what they say, which code stands in them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::lexer::Lexer;
+use super::token::{Kind, Segment, Token};
+
+/// A string in double quotes.
+pub(super) enum Quoted {
+    /// It has neither escapes nor interpolation.
+    Plain,
+    Segments(Vec<Segment>),
+}
+
+/// The byte behind the closing quote of a single-quoted string, and whether it has a backslash.
+pub(super) fn single_end(bytes: &[u8], mut at: usize) -> (Option<usize>, bool) {
+    let mut escaped = false;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => {
+                escaped = true;
+                at += 1;
+            }
+            b'\'' => return (Some(at + 1), escaped),
+            _ => {}
+        }
+        at += 1;
+    }
+    (None, escaped)
+}
+
+/// How many bytes of a variable's name stand at the beginning: `a`, `::a::b`. No `::` ends it.
+pub(super) fn variable_length(bytes: &[u8]) -> usize {
+    let word = |from: usize| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
+    };
+    let mut at = if bytes.starts_with(b"::") { 2 } else { 0 };
+    let first = word(at);
+    if first == 0 {
+        return 0;
+    }
+    at += first;
+    while bytes[at..].starts_with(b"::") && word(at + 2) > 0 {
+        at += 2 + word(at + 2);
+    }
+    at
+}
+
+/// Reads a double-quoted string up to its closing quote; the opening one has been read.
+pub(super) fn double(lexer: &mut Lexer<'_>) -> Quoted {
+    let start = lexer.at;
+    let plain = lexer.bytes[start..lexer.end]
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\\' | b'$'))
+        .filter(|found| lexer.bytes[start + found] == b'"');
+    if let Some(length) = plain {
+        lexer.at += length + 1;
+        return Quoted::Plain;
+    }
+    let mut segments = Segments::default();
+    while lexer.at < lexer.end {
+        match lexer.byte(0) {
+            b'"' => {
+                lexer.at += 1;
+                return Quoted::Segments(segments.finish());
+            }
+            b'\\' => segments.escape(lexer),
+            b'$' => segments.interpolation(lexer),
+            _ => segments.text(lexer, b"\"\\$"),
+        }
+    }
+    lexer.note_unclosed(start - 1);
+    Quoted::Segments(segments.finish())
+}
+
+/// The segments of a heredoc's text; escapes stay as they are.
+pub(super) fn unquoted(lexer: &mut Lexer<'_>) -> Vec<Segment> {
+    let mut segments = Segments::default();
+    while lexer.at < lexer.end {
+        match lexer.byte(0) {
+            b'$' => segments.interpolation(lexer),
+            b'\\' => {
+                segments.text.push('\\');
+                lexer.at += 1;
+                if lexer.byte(0) == b'$' {
+                    segments.text.push('$');
+                    lexer.at += 1;
+                }
+            }
+            _ => segments.text(lexer, b"\\$"),
+        }
+    }
+    segments.finish()
+}
+
+/// Segments in the making.
+#[derive(Default)]
+struct Segments {
+    text: String,
+    done: Vec<Segment>,
+}
+
+impl Segments {
+    fn end_text(&mut self) {
+        if !self.text.is_empty() {
+            self.done.push(Segment::Text(std::mem::take(&mut self.text)));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Segment> {
+        self.end_text();
+        self.done
+    }
+
+    /// Takes text up to one of `stops`.
+    fn text(&mut self, lexer: &mut Lexer<'_>, stops: &[u8]) {
+        let rest = &lexer.bytes[lexer.at..lexer.end];
+        let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len()).max(1);
+        self.text.push_str(&lexer.text[lexer.at..lexer.at + length]);
+        lexer.at += length;
+    }
+
+    fn escape(&mut self, lexer: &mut Lexer<'_>) {
+        let rest = &lexer.text[lexer.at + 1..lexer.end];
+        let Some(first) = rest.chars().next() else {
+            lexer.at += 1;
+            return self.text.push('\\');
+        };
+        let (replacement, length) = escaped(first, rest);
+        self.text.push_str(&replacement);
+        lexer.at += 1 + length;
+    }
+
+    fn interpolation(&mut self, lexer: &mut Lexer<'_>) {
+        if lexer.byte(1) == b'{' {
+            lexer.at += 2;
+            let start = lexer.at;
+            let (code, closed) = lexer.code_of_interpolation();
+            if !closed {
+                lexer.note_unclosed(start - 2);
+            }
+            self.end_text();
+            self.done.push(Segment::Code(code));
+            return;
+        }
+        let length = variable_length(&lexer.bytes[lexer.at + 1..lexer.end]);
+        if length == 0 {
+            self.text.push('$');
+            lexer.at += 1;
+            return;
+        }
+        self.end_text();
+        let start = lexer.at + 1;
+        self.done.push(Segment::Variable(lexer.text[start..start + length].to_owned()));
+        lexer.at = start + length;
+    }
+}
+
+/// What a backslash before `first` stands for, and how many bytes after the backslash it takes.
+fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
+    let simple = match first {
+        '\\' => "\\",
+        '$' => "$",
+        '\'' => "'",
+        '"' => "\"",
+        'r' => "\r",
+        'n' => "\n",
+        't' => "\t",
+        's' => " ",
+        '\n' => "",
+        '\r' if rest.starts_with("\r\n") => return ("".into(), 2),
+        'u' => {
+            let digits = if let Some(braced) = rest.strip_prefix("u{") {
+                braced.split_once('}').map(|(digits, _)| (digits, digits.len() + 3))
+            } else {
+                rest.get(1..5).map(|digits| (digits, 5))
+            };
+            let character = digits
+                .filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .and_then(|(digits, length)| Some((u32::from_str_radix(digits, 16).ok()?, length)))
+                .and_then(|(code, length)| Some((char::from_u32(code)?, length)));
+            return match character {
+                Some((character, length)) => (character.to_string().into(), length),
+                None => ("\\u".into(), 1),
+            };
+        }
+        other => return (format!("\\{other}").into(), other.len_utf8()),
+    };
+    (simple.into(), first.len_utf8())
+}
+
+/// The value of a string token without interpolation; `None` for other tokens and for strings with
+/// interpolation. Heredocs are not told: their margin and escapes are not resolved.
+pub(super) fn value<'t>(
+    text: &'t str,
+    token: Token,
+    strings: &[Vec<Segment>],
+) -> Option<Cow<'t, str>> {
+    let within = &text[token.range.as_usize()];
+    match token.kind {
+        Kind::Plain => Some(within[1..within.len() - 1].into()),
+        Kind::Single => {
+            let content = within[1..].strip_suffix('\'').unwrap_or(&within[1..]);
+            let mut out = String::with_capacity(content.len());
+            let mut characters = content.chars().peekable();
+            while let Some(character) = characters.next() {
+                match characters.peek() {
+                    Some(next @ ('\\' | '\'')) if character == '\\' => {
+                        out.push(*next);
+                        characters.next();
+                    }
+                    _ => out.push(character),
+                }
+            }
+            Some(out.into())
+        }
+        Kind::Double(index) => match strings.get(index as usize)?.as_slice() {
+            [] => Some("".into()),
+            [Segment::Text(text)] => Some(text.clone().into()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The tag of a heredoc.
+pub(super) struct HeredocTag<'t> {
+    /// What ends it.
+    pub name: &'t str,
+    /// Whether its text has interpolation.
+    pub interpolates: bool,
+    /// How many bytes `@( … )` takes.
+    pub length: usize,
+}
+
+/// The tag at the beginning of a text: `@(X)`, `@("X":syntax/flags)`.
+pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
+    let inner = text.strip_prefix("@(")?;
+    let close = inner.find([')', '\n']).filter(|close| inner.as_bytes()[*close] == b')')?;
+    let spec = &inner[..close];
+    let name = spec.split([':', '/']).next().unwrap_or_default().trim();
+    let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    let (name, interpolates) = quoted.map_or((name, false), |name| (name.trim(), true));
+    (!name.is_empty()).then_some(HeredocTag { name, interpolates, length: close + 3 })
+}
+
+/// The text of a heredoc that begins at the line at `from`, and the byte behind the line that ends
+/// it.
+pub(super) fn heredoc_end(text: &str, from: usize, tag: &str) -> Option<(Range<usize>, usize)> {
+    let mut start = from;
+    for line in text.get(from..)?.split_inclusive('\n') {
+        // Puppet does not ask what stands before the tag on its line.
+        if line.trim_end_matches([' ', '\t', '\r', '\n']).ends_with(tag) {
+            return Some((from..start, start + line.len()));
+        }
+        start += line.len();
+    }
+    None
+}

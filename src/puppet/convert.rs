@@ -1,0 +1,385 @@
+//! `convert_to`: what a looked-up value becomes, as `new(TYPE, value, arguments…)` of Puppet's
+//! language makes it.
+//!
+//! Source: semantics 7.6, `functions/new.rb` and the `new_function` of each of Puppet's types. A
+//! conversion whose outcome only running code could tell (types of modules, object types,
+//! `Init[…]`, `URI[…]`) is noted and left out: see [`Conversion::NotApplied`].
+//! `tests/puppet/conversions` compares results and errors with real Puppet, recorded and at random.
+
+use std::sync::Arc;
+
+use super::print::PrintOptions;
+use super::rich::{Pattern, Rich};
+use super::types::{self, DataType, Range, Signature, TypeSyntaxError, describe_signatures};
+use super::value::{Data, Provenance, Secrecy, Value};
+use crate::text::Span;
+
+mod binary;
+mod collection;
+mod number;
+pub mod quote;
+
+mod string;
+pub mod time;
+mod uri;
+mod version;
+
+/// A conversion that `lookup_options` ask for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvertTo {
+    target: Target,
+    /// What names the type, where it is a text.
+    written: String,
+    /// Why the text must not be shown.
+    secrecy: Secrecy,
+    may_make_sensitive: bool,
+    /// Further arguments of the type's constructor.
+    pub arguments: Vec<Value>,
+    /// Where it is written.
+    pub span: Option<Span>,
+}
+
+/// What a conversion names as its type.
+#[derive(Clone, Debug, PartialEq)]
+enum Target {
+    Type(DataType),
+    /// A text that is no type, and why.
+    NoType(TypeSyntaxError),
+    /// Something else than a text, by the name of its type.
+    NoText(&'static str),
+}
+
+impl ConvertTo {
+    /// What an entry of `lookup_options` has for `convert_to`: a type, or a list of a type and
+    /// arguments. `None` for `null`, which asks for no conversion.
+    pub fn of(given: &Value) -> Option<ConvertTo> {
+        let (named, arguments) = match given.data() {
+            Data::Null => return None,
+            Data::Array(items) => (items.first(), items.get(1..).unwrap_or_default().to_vec()),
+            _ => (Some(given), Vec::new()),
+        };
+        let text = named.and_then(Value::as_str);
+        let target = match text.map(types::parse) {
+            Some(Ok(data_type)) => Target::Type(data_type),
+            Some(Err(reason)) => Target::NoType(reason),
+            None => Target::NoText(named.map_or("Undef", Value::type_name)),
+        };
+        Some(ConvertTo {
+            target,
+            written: text.unwrap_or_default().to_owned(),
+            secrecy: named.map_or(Secrecy::NONE, Value::secrecy_of_parts),
+            may_make_sensitive: text.is_some_and(types::may_be_sensitive),
+            arguments,
+            span: given.origin,
+        })
+    }
+
+    /// Whether the converted value may be Sensitive, or hold what is: then neither the value nor
+    /// what it is made of may be shown. Asked of the parsed type, see [`types::may_be_sensitive`].
+    pub fn may_make_sensitive(&self) -> bool {
+        self.may_make_sensitive
+    }
+
+    /// The marks of all that is converted in this way.
+    pub fn secrecy_of_values(&self) -> Secrecy {
+        if self.may_make_sensitive { Secrecy::SENSITIVE } else { Secrecy::NONE }
+    }
+
+    /// The type as written, such as `Sensitive` or `Array[String]`; empty for what is no text. It
+    /// may be decrypted text: only for Puppet's own messages.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// The type as written, or a mark in place of decrypted text.
+    pub fn shown(&self) -> &str {
+        PrintOptions::default().mark_for(self.secrecy).unwrap_or(&self.written)
+    }
+
+    /// The type as Puppet writes it, or a mark in place of decrypted text.
+    pub fn type_shown(&self) -> String {
+        match &self.target {
+            Target::Type(data_type) if !self.secrecy.is_any() => data_type.to_string(),
+            _ => self.shown().to_owned(),
+        }
+    }
+
+    /// The value with the marks that the type gives all values that are not Sensitive.
+    fn marked(&self, value: Value) -> Value {
+        match value.data() {
+            Data::Sensitive(_) => value,
+            _ => value.into_secret(self.secrecy_of_values()),
+        }
+    }
+}
+
+/// What came of a conversion.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Conversion {
+    /// The converted value.
+    Done(Value),
+    /// Puppet would convert it, or fail; hiera-ls does not know how, and leaves it as it is.
+    NotApplied(Value),
+    /// Puppet fails with this message.
+    Failed(String),
+    /// The type's text is none, for this reason.
+    NoType(String),
+}
+
+/// Why a value was not made.
+enum Failure {
+    /// Puppet fails with this message.
+    Error(String),
+    /// Only Puppet can tell.
+    Unknown,
+}
+
+type Made = Result<Value, Failure>;
+
+fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Error(message.into()))
+}
+
+/// Converts a value as an entry of `lookup_options` asks for.
+///
+/// `may_define` tells whether some module could define a type of this name.
+pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) -> Conversion {
+    let data_type = match &to.target {
+        Target::Type(data_type) => data_type,
+        Target::NoType(reason) => return Conversion::NoType(reason.to_string()),
+        Target::NoText(given) => {
+            return Conversion::Failed(format!(
+                "'new' parameter 'type' expects a Type value, got {given}"
+            ));
+        }
+    };
+    if data_type.undecided().is_some()
+        || data_type.unresolved().is_some_and(|name| may_define(&name))
+    {
+        return Conversion::NotApplied(to.marked(value));
+    }
+    let origin = value.origin;
+    let mut arguments = vec![value.clone()];
+    arguments.extend(to.arguments.iter().cloned());
+    match new(data_type, &arguments) {
+        Ok(made) => Conversion::Done(to.marked(made.with_origin(origin))),
+        Err(Failure::Error(message)) => Conversion::Failed(message),
+        Err(Failure::Unknown) => Conversion::NotApplied(to.marked(value)),
+    }
+}
+
+fn new(data_type: &DataType, arguments: &[Value]) -> Made {
+    if let [only] = arguments
+        && *data_type != DataType::Init
+        && data_type.accepts(only)
+    {
+        return Ok(only.clone());
+    }
+    let made = construct(data_type, arguments)?;
+    // Types count with 128 bits.
+    if matches!(made.data(), Data::BigInteger(digits) if digits.len() > 38)
+        && !data_type.accepts(&made)
+    {
+        return Err(Failure::Unknown);
+    }
+    types::assert_type(&format!("Converted value from {data_type}.new()"), data_type, &made)
+        .map_err(|error| Failure::Error(error.message))?;
+    Ok(made)
+}
+
+/// Calls the constructor of a type.
+fn construct(data_type: &DataType, arguments: &[Value]) -> Made {
+    match data_type {
+        DataType::Integer(_) => number::integer(arguments),
+        DataType::Float(_) => number::float(arguments),
+        DataType::Numeric => number::numeric(arguments),
+        DataType::Boolean(_) => boolean(arguments),
+        DataType::String(_) => string::string(arguments),
+        DataType::Array(..) | DataType::Tuple(..) => collection::array(arguments),
+        DataType::Hash(..) | DataType::Struct(_) => collection::hash(arguments),
+        DataType::Sensitive(_) => sensitive(arguments),
+        DataType::Timestamp(_) => time::timestamp(arguments),
+        DataType::Timespan(_) => time::timespan(arguments),
+        DataType::SemVer(_) => version::version(arguments),
+        DataType::SemVerRange => version::range(arguments),
+        DataType::Regexp(_) => regexp(arguments),
+        DataType::Binary => binary::binary(arguments),
+        DataType::Uri => uri::uri(arguments),
+        DataType::Type(_) => type_of(arguments),
+        DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
+            construct(inner, arguments)
+        }
+        DataType::Optional(None) => error("undefined method `new_function' for nil:NilClass"),
+        DataType::NotUndef(None) => {
+            call("new_unit", &[(&[("from", DataType::Any)], 1)], &[], arguments, |_, arguments| {
+                Ok(arguments[0].clone())
+            })
+        }
+        DataType::Alias(alias) => construct(alias.resolved(), arguments),
+        DataType::Foreign { name: "Object" | "TypeSet", .. } => Err(Failure::Unknown),
+        other => error(format!("Creation of new instance of type '{other}' is not supported")),
+    }
+}
+
+/// Parameters by name and type, and how many of them must be given.
+type Parameters<'a> = (&'a [(&'static str, DataType)], usize);
+
+/// What to say of arguments that no signature takes, where these parameters take them.
+type OnMismatch<'a> = (Parameters<'a>, &'a dyn Fn(&[Value]) -> Result<String, String>);
+
+/// Calls a function as Puppet's dispatcher does: the first signature that takes the arguments, then
+/// the function's own words for arguments that none takes, else Puppet's account of all signatures.
+fn call(
+    name: &str,
+    signatures: &[Parameters<'_>],
+    mismatches: &[OnMismatch<'_>],
+    arguments: &[Value],
+    body: impl FnOnce(usize, &[Value]) -> Made,
+) -> Made {
+    let signature = |(parameters, required): &Parameters<'_>| Signature {
+        parameters: parameters.to_vec(),
+        required: *required,
+    };
+    let signatures: Vec<Signature> = signatures.iter().map(signature).collect();
+    if let Some(n) = signatures.iter().position(|signature| signature.takes(arguments)) {
+        return body(n, arguments);
+    }
+    match mismatches.iter().find(|(parameters, _)| signature(parameters).takes(arguments)) {
+        Some((_, say)) => match say(arguments) {
+            Ok(message) => error(format!("'{name}' {message}")),
+            Err(message) => error(message),
+        },
+        None => error(describe_signatures(name, &signatures, arguments)),
+    }
+}
+
+fn local(name: &'static str, resolved: DataType) -> DataType {
+    DataType::Local(name, Arc::new(resolved))
+}
+
+fn pattern(source: &str) -> DataType {
+    let compiled = Pattern::new(source).expect("a pattern of Puppet's own");
+    DataType::Pattern(vec![Arc::new(compiled)])
+}
+
+/// `Integer[from, to]`.
+fn within(from: i128, to: Option<i128>) -> DataType {
+    DataType::Integer(Range { from: Some(from), to })
+}
+
+/// `String[from]`.
+fn string_from(from: i128) -> DataType {
+    DataType::String(types::Text::Length(Range { from: Some(from), to: None }))
+}
+
+fn member(name: &str, optional: bool, value: DataType) -> types::StructMember {
+    types::StructMember { name: name.into(), optional, value }
+}
+
+/// `Value of type … cannot be converted to WANTED`, or the same of a string.
+fn refusal(wanted: &str, arguments: &[Value]) -> String {
+    match arguments[0].data() {
+        Data::String(text) => format!("The string '{text}' cannot be converted to {wanted}"),
+        _ => format!(
+            "Value of type {} cannot be converted to {wanted}",
+            types::infer(&arguments[0]).generalized()
+        ),
+    }
+}
+
+/// The provenance of a value that is made of these, without an origin.
+fn made_of(values: &[Value]) -> Provenance {
+    Provenance::of_all(values).at(None)
+}
+
+/// A rich value, made of `from`.
+fn rich(rich: Rich, from: &[Value]) -> Value {
+    Value::new(Data::Rich(Arc::new(rich)), made_of(from))
+}
+
+fn is_true(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| matches!(value.data(), Data::Bool(true)))
+}
+
+fn boolean(arguments: &[Value]) -> Made {
+    let strings = ["false", "no", "n", "true", "yes", "y"];
+    let mut values: Vec<String> = strings.map(str::to_owned).to_vec();
+    values.sort();
+    let convertible = DataType::Variant(vec![
+        DataType::INTEGER,
+        DataType::FLOAT,
+        DataType::BOOLEAN,
+        DataType::Enum { values, fold: true },
+    ]);
+    let on_error = |arguments: &[Value]| Ok(refusal("Boolean", arguments));
+    let mismatch: OnMismatch<'_> = ((&[("from", DataType::Any)], 1), &on_error);
+    call("new_boolean", &[(&[("from", convertible)], 1)], &[mismatch], arguments, |_, arguments| {
+        let truth = match arguments[0].data() {
+            Data::Float(number) => *number != 0.0,
+            Data::Integer(number) => *number != 0,
+            Data::Bool(truth) => *truth,
+            Data::String(text) => !matches!(text.to_lowercase().as_str(), "false" | "no" | "n"),
+            _ => true,
+        };
+        Ok(Value::new(Data::Bool(truth), made_of(arguments)))
+    })
+}
+
+fn sensitive(arguments: &[Value]) -> Made {
+    let signatures: [Parameters<'_>; 2] = [
+        (&[("value", DataType::Sensitive(Box::new(DataType::Any)))], 1),
+        (&[("value", DataType::Any)], 1),
+    ];
+    call("new_Sensitive", &signatures, &[], arguments, |n, arguments| {
+        let value = arguments[0].clone();
+        let from = value.provenance().at(None);
+        Ok(if n == 0 { value } else { Value::new(Data::Sensitive(Arc::new(value)), from) })
+    })
+}
+
+fn regexp(arguments: &[Value]) -> Made {
+    let signature: Parameters<'_> =
+        (&[("pattern", DataType::STRING), ("escape", DataType::BOOLEAN)], 1);
+    call("new_float", &[signature], &[], arguments, |_, arguments| {
+        let source = arguments[0].to_text();
+        let escape = is_true(arguments.get(1));
+        let source = if escape { escaped(&source) } else { source.into_owned() };
+        match Pattern::new(&source) {
+            Ok(pattern) => Ok(rich(Rich::Regexp(Arc::new(pattern)), arguments)),
+            Err(reason) => error(reason.message),
+        }
+    })
+}
+
+/// Ruby's `Regexp.escape`.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{b}' => out.push_str("\\v"),
+            ' ' | '#' | '$' | '(' | ')' | '*' | '+' | '-' | '.' | '?' | '[' | '\\' | ']' | '^'
+            | '{' | '|' | '}' => {
+                out.extend(['\\', c]);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn type_of(arguments: &[Value]) -> Made {
+    call("new_type", &[(&[("type_string", string_from(1))], 1)], &[], arguments, |_, arguments| {
+        match types::parse(&arguments[0].to_text()) {
+            Ok(found) if found.undecided().is_some() || found.unresolved().is_some() => {
+                Err(Failure::Unknown)
+            }
+            Ok(found) => Ok(rich(Rich::Type(found), arguments)),
+            // What the parser of the whole language says of such texts is another matter.
+            Err(_) => Err(Failure::Unknown),
+        }
+    })
+}

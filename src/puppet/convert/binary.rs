@@ -1,0 +1,67 @@
+//! `Binary.new`.
+
+use super::{Made, Parameters, call, error, local, member, rich, within};
+use crate::puppet::rich::Rich;
+use crate::puppet::ruby::base64;
+use crate::puppet::types::DataType;
+use crate::puppet::value::{Data, Value};
+
+use DataType as T;
+
+pub(super) fn binary(arguments: &[Value]) -> Made {
+    let format =
+        T::Enum { values: ["%B", "%b", "%r", "%s", "%u"].map(str::to_owned).to_vec(), fold: false };
+    let format = local("Base64Format", format);
+    let bytes = T::array(local("ByteInteger", within(0, Some(255))), None);
+    let string_hash = T::Struct(vec![
+        member("value", false, T::STRING),
+        member("format", true, T::optional(format.clone())),
+    ]);
+    let array_hash = T::Struct(vec![member("value", false, bytes.clone())]);
+    let hash = T::Variant(vec![local("StringHash", string_hash), local("ArrayHash", array_hash)]);
+    let signatures: [Parameters<'_>; 3] = [
+        (&[("str", T::STRING), ("format", format)], 1),
+        (&[("byte_array", bytes)], 1),
+        (&[("hash_args", local("BinaryArgsHash", hash))], 1),
+    ];
+    call("new_Binary", &signatures, &[], arguments, |form, arguments| {
+        let (value, format) = match form {
+            2 => (arguments[0].get("value").cloned(), arguments[0].get("format").cloned()),
+            _ => (arguments.first().cloned(), arguments.get(1).cloned()),
+        };
+        let value = value.unwrap_or_else(|| Value::null(None));
+        if let Some(items) = value.as_array() {
+            let byte = |item: &Value| {
+                if let Data::Integer(number) = *item.data() {
+                    u8::try_from(number).ok()
+                } else {
+                    None
+                }
+            };
+            return Ok(rich(Rich::Binary(items.iter().filter_map(byte).collect()), arguments));
+        }
+        let text = value.to_text();
+        let format = format.and_then(|format| format.as_str().map(str::to_owned));
+        let bytes = match format.as_deref().unwrap_or("%B") {
+            "%b" => Some(base64::decode(&text)),
+            "%u" => {
+                let mut standard = text.replace('-', "+").replace('_', "/");
+                if !standard.ends_with('=') && !standard.len().is_multiple_of(4) {
+                    standard.push_str(&"=".repeat(4 - standard.len() % 4));
+                }
+                strict(&standard)
+            }
+            "%B" => strict(&text),
+            _ => Some(text.as_bytes().to_vec()),
+        };
+        match bytes {
+            Some(bytes) => Ok(rich(Rich::Binary(bytes), arguments)),
+            None => error("invalid base64"),
+        }
+    })
+}
+
+/// Only what is written just as Ruby writes it.
+fn strict(text: &str) -> Option<Vec<u8>> {
+    Some(base64::decode(text)).filter(|bytes| base64::encode(bytes) == text)
+}

@@ -1,0 +1,232 @@
+//! `Array.new` and `Hash.new`.
+
+use super::{Failure, Made, OnMismatch, Parameters, call, error, made_of};
+use crate::puppet::rich::Rich;
+use crate::puppet::types::{self, DataType, Range};
+use crate::puppet::value::{Data, Hash, Key, Member, Value};
+
+use DataType as T;
+
+/// The most elements that a number becomes. Puppet makes any number of them, and so hardly ends.
+const MAX_ELEMENTS: i64 = 100_000;
+
+fn any_array() -> DataType {
+    T::array(T::Any, None)
+}
+
+pub(super) fn array(arguments: &[Value]) -> Made {
+    let source =
+        T::Variant(vec![any_array(), T::hash(T::Any, T::Any, None), T::Binary, T::Iterable(None)]);
+    let signatures: [Parameters<'_>; 2] = [
+        (&[("from", source), ("wrap", T::Boolean(Some(false)))], 1),
+        (&[("from", T::Any), ("wrap", T::Boolean(Some(true)))], 2),
+    ];
+    let on_error = |arguments: &[Value]| {
+        Ok(format!(
+            "Value of type {} cannot be converted to Array",
+            types::infer(&arguments[0]).generalized()
+        ))
+    };
+    let mismatch: OnMismatch<'_> = ((&[("from", T::Any), ("wrap", T::BOOLEAN)], 1), &on_error);
+    call("new_array", &signatures, &[mismatch], arguments, |form, arguments| {
+        let from = arguments[0].clone();
+        match (from.data(), form) {
+            (Data::Array(_), _) => Ok(from),
+            (_, 1) => Ok(Value::array_of(vec![from], None)),
+            // The characters of a secret text are not even counted.
+            _ => Ok(Value::array(elements(&from)?, from.provenance().at(None))),
+        }
+    })
+}
+
+/// What iterating over a value gives.
+fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
+    let integers = |from: i64, to: i64| -> Result<Vec<Value>, Failure> {
+        if to.saturating_sub(from) > MAX_ELEMENTS {
+            return Err(Failure::Unknown);
+        }
+        Ok((from..to).map(|n| Value::new(Data::Integer(n), value.provenance_of_parts())).collect())
+    };
+    match value.data() {
+        Data::Array(items) => Ok(items.to_vec()),
+        Data::Hash(hash) => {
+            let pair = |(key, member): (&Key, &Member)| {
+                let key = key.to_value(member.key_origin);
+                Value::array_of(vec![key, member.value.clone()], member.key_origin)
+            };
+            Ok(hash.iter().map(pair).collect())
+        }
+        Data::Integer(count) => integers(0, *count),
+        Data::String(text) => Ok(text
+            .chars()
+            .map(|c| Value::string(c.encode_utf8(&mut [0; 4]), value.provenance()))
+            .collect()),
+        Data::Rich(rich) => match &**rich {
+            Rich::Binary(bytes) => Ok(bytes
+                .iter()
+                .map(|byte| {
+                    let from = made_of(std::slice::from_ref(value));
+                    Value::new(Data::Integer(i64::from(*byte)), from)
+                })
+                .collect()),
+            Rich::Type(T::Enum { values, .. }) => {
+                let from = made_of(std::slice::from_ref(value));
+                Ok(values.iter().map(|text| Value::string(text, from)).collect())
+            }
+            Rich::Type(T::Integer(Range { from: Some(from), to: Some(to) })) => {
+                match (i64::try_from(*from), i64::try_from(*to)) {
+                    (Ok(from), Ok(to)) => integers(from, to.saturating_add(1)),
+                    _ => Err(Failure::Unknown),
+                }
+            }
+            _ => Err(Failure::Unknown),
+        },
+        _ => Err(Failure::Unknown),
+    }
+}
+
+pub(super) fn hash(arguments: &[Value]) -> Made {
+    let some = Some(Range { from: Some(1), to: None });
+    let pairs = |first: DataType| T::array(T::Tuple(vec![first, T::Any], None), some);
+    let tree = super::local("TreeArray", pairs(any_array()));
+    let option = T::Enum { values: vec!["hash_tree".into(), "tree".into()], fold: false };
+    let signatures: [Parameters<'_>; 3] = [
+        (&[("from", tree), ("build_option", super::local("NewHashOption", option))], 1),
+        (&[("from", super::local("KeyValueArray", pairs(T::Any)))], 1),
+        (&[("from", T::Any)], 1),
+    ];
+    call("new_hash", &signatures, &[], arguments, |form, arguments| {
+        let from = &arguments[0];
+        match (form, arguments.get(1)) {
+            (0, Some(option)) => from_tree(from, option.as_str() == Some("hash_tree")),
+            (0 | 1, _) => Ok(Value::hash_of(
+                from.as_array().unwrap_or_default().iter().filter_map(pair).collect(),
+                None,
+            )),
+            _ => from_elements(from),
+        }
+    })
+}
+
+fn member(key: &Value, value: &Value) -> (Key, Member) {
+    (Key::from(key.clone()), Member { key_origin: key.origin, value: value.clone() })
+}
+
+fn pair(item: &Value) -> Option<(Key, Member)> {
+    if let [key, value] = item.as_array()? { Some(member(key, value)) } else { None }
+}
+
+/// Keys and values in turn.
+fn from_elements(from: &Value) -> Made {
+    match from.data() {
+        Data::Hash(_) => Ok(from.clone()),
+        Data::Array(items) if items.len() % 2 == 1 => error("odd number of arguments for Hash"),
+        Data::Array(items) => in_turn(items),
+        _ if T::Iterable(None).accepts(from) => {
+            let items = elements(from)?;
+            if let [only] = items.as_slice() {
+                // Ruby's `Hash[x]` of one thing.
+                return match only.data() {
+                    _ if items.is_empty() => Ok(Value::hash_of(Hash::default(), None)),
+                    _ => error("odd number of arguments for Hash"),
+                };
+            }
+            if items.len() % 2 == 1 {
+                error("odd number of arguments for Hash")
+            } else {
+                in_turn(&items)
+            }
+        }
+        _ => error(format!(
+            "Value of type {} cannot be converted to Hash",
+            types::infer(from).generalized()
+        )),
+    }
+}
+
+fn in_turn(items: &[Value]) -> Made {
+    Ok(Value::hash_of(items.chunks(2).map(|pair| member(&pair[0], &pair[1])).collect(), None))
+}
+
+/// A hash within hashes from a list of ways and values. `all_hashes`: lists become hashes, too.
+fn from_tree(from: &Value, all_hashes: bool) -> Made {
+    let mut root = Value::hash_of(Hash::default(), None);
+    for entry in from.as_array().unwrap_or_default() {
+        let Some([path, value]) = entry.as_array() else { return Err(Failure::Unknown) };
+        let path = path.as_array().unwrap_or_default();
+        let Data::Hash(hash) = root.data() else { return Err(Failure::Unknown) };
+        let mut hash = (**hash).clone();
+        match (path, value.data()) {
+            ([], Data::Array(items)) => {
+                hash.extend(
+                    items.iter().enumerate().map(|(n, item)| member(&index(n, value), item)),
+                );
+            }
+            ([], Data::Hash(members)) => {
+                hash.extend(members.iter().map(|(key, member)| (key.clone(), member.clone())));
+            }
+            ([], _) => {
+                let class = value.class_name();
+                return error(format!(
+                    "no implicit conversion of {} into Hash",
+                    if class == "NilClass" { "nil" } else { class }
+                ));
+            }
+            _ => {
+                let value = if all_hashes { array_as_hash(value) } else { value.clone() };
+                root = insert(&Value::hash_of(hash, None), path, value)?;
+                continue;
+            }
+        }
+        root = Value::hash_of(hash, None);
+    }
+    Ok(root)
+}
+
+/// The key of a list's element; `of`: the list.
+fn index(n: usize, of: &Value) -> Value {
+    let number = Data::Integer(i64::try_from(n).unwrap_or(i64::MAX));
+    Value::new(number, of.provenance().at(None))
+}
+
+fn array_as_hash(value: &Value) -> Value {
+    match value.as_array() {
+        Some(items) => {
+            let members = items
+                .iter()
+                .enumerate()
+                .map(|(n, item)| member(&index(n, value), &array_as_hash(item)));
+            Value::hash(members.collect(), value.provenance())
+        }
+        None => value.clone(),
+    }
+}
+
+/// Puts a value at the end of a way, through hashes that are made as needed and lists that are
+/// there.
+fn insert(of: &Value, path: &[Value], value: Value) -> Result<Value, Failure> {
+    let Some((step, rest)) = path.split_first() else { return Ok(value) };
+    match of.data() {
+        Data::Hash(hash) => {
+            let mut hash = (**hash).clone();
+            let inner = match hash.get(&Key::from(step.clone())) {
+                Some(member) if !rest.is_empty() => member.value.clone(),
+                _ => Value::hash_of(Hash::default(), None),
+            };
+            let inner = insert(&inner, rest, value)?;
+            let (key, member) = member(step, &inner);
+            hash.insert(key, member);
+            Ok(Value::hash(hash, of.provenance()))
+        }
+        Data::Array(items) => match step.data() {
+            Data::Integer(n) if usize::try_from(*n).is_ok_and(|n| n < items.len()) => {
+                let n = usize::try_from(*n).unwrap_or(0);
+                let mut items = (**items).clone();
+                items[n] = insert(&items[n], rest, value)?;
+                Ok(Value::array(items, of.provenance()))
+            }
+            _ => Err(Failure::Unknown),
+        },
+        _ => Err(Failure::Unknown), // one of Ruby's errors about its own methods
+    }
+}

@@ -1,0 +1,276 @@
+//! `Integer.new`, `Float.new` and `Numeric.new`.
+
+use super::{
+    Made, OnMismatch, Parameters, call, error, is_true, local, made_of, member, pattern, refusal,
+};
+use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
+use crate::puppet::types::{self, DataType, Range};
+use crate::puppet::value::{Data, Value, float_text};
+
+use DataType as T;
+
+// As Puppet writes them, since its messages show them.
+const FLOAT: &str = "\\A[+-]?\\s*(?:(?:(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE]-?\\d+)?)|(?:0[xX][0-9A-Fa-f]+)|(?:0[0-7]+)|(?:0[bB][01]+))\\z";
+const INTEGER: &str = "\\A[+-]?\\s*(?:(?:\\d+)|(?:0[xX][0-9A-Fa-f]+)|(?:0[bB][01]+))\\z";
+
+fn convertible(numbers: &[DataType], text: &str) -> DataType {
+    let rest = [T::BOOLEAN, pattern(text), T::Timespan(Range::ANY), T::Timestamp(Range::ANY)];
+    local("Convertible", T::Variant([numbers, &rest].concat()))
+}
+
+/// A value or an argument of a hash with names, at `place` in a call.
+fn argument(arguments: &[Value], form: usize, place: usize, name: &str) -> Option<Value> {
+    let found =
+        if form == 0 { arguments.get(place).cloned() } else { arguments[0].get(name).cloned() };
+    found.filter(|value| !matches!(value.data(), Data::Null))
+}
+
+fn absolute(number: Data) -> Data {
+    match number {
+        Data::Integer(number) => number
+            .checked_abs()
+            .map_or_else(|| whole(&number.unsigned_abs().to_string()), Data::Integer),
+        Data::BigInteger(digits) => {
+            Data::BigInteger(digits.strip_prefix('-').unwrap_or(&digits).into())
+        }
+        Data::Float(number) => Data::Float(number.abs()),
+        other => other,
+    }
+}
+
+/// An integer of any length from its decimal digits.
+pub(super) fn whole(digits: &str) -> Data {
+    match digits.parse() {
+        Ok(number) => Data::Integer(number), // `-0` among them
+        Err(_) => Data::BigInteger(digits.into()),
+    }
+}
+
+pub(super) fn integer(arguments: &[Value]) -> Made {
+    let only = |n: i128| T::Integer(Range::exactly(n));
+    let radix = local("Radix", T::Variant(vec![T::Default, only(2), only(8), only(10), only(16)]));
+    let convertible = convertible(&[T::Numeric], INTEGER);
+    let named = local(
+        "NamedArgs",
+        T::Struct(vec![
+            member("from", false, convertible.clone()),
+            member("radix", true, radix.clone()),
+            member("abs", true, T::BOOLEAN),
+        ]),
+    );
+    let signatures: [Parameters<'_>; 2] = [
+        (&[("from", convertible.clone()), ("radix", radix), ("abs", T::BOOLEAN)], 1),
+        (&[("hash_args", named.clone())], 1),
+    ];
+    let illegal = |radix: Option<&Value>| match radix.map(|radix| radix.data()) {
+        None | Some(Data::Null) => None,
+        Some(Data::Symbol(name)) if &**name == "default" => None,
+        Some(Data::Integer(2 | 8 | 10 | 16)) => None,
+        Some(_) => Some(format!(
+            "Illegal radix: {}, expected 2, 8, 10, 16, or default",
+            radix.map(|radix| radix.to_text()).unwrap_or_default()
+        )),
+    };
+    let on_error_hash = |arguments: &[Value]| {
+        if let Some(from) = arguments[0].get("from").filter(|from| !convertible.accepts(from)) {
+            return Ok(refusal("Integer", std::slice::from_ref(from)));
+        }
+        if let Some(message) = illegal(arguments[0].get("radix")) {
+            return Err(message);
+        }
+        Err(types::assert_type("Integer.new", &named, &arguments[0])
+            .map_or_else(|error| error.message, |()| String::new()))
+    };
+    let on_error = |arguments: &[Value]| match illegal(arguments.get(1)) {
+        Some(message) => Err(message),
+        None => Ok(refusal("Integer", arguments)),
+    };
+    let mismatches: [OnMismatch<'_>; 2] = [
+        ((&[("hash_args", T::hash(T::Any, T::Any, None))], 1), &on_error_hash),
+        ((&[("from", T::Any), ("radix", T::INTEGER), ("abs", T::BOOLEAN)], 1), &on_error),
+    ];
+    call("new", &signatures, &mismatches, arguments, |form, arguments| {
+        let from = argument(arguments, form, 0, "from").unwrap_or_else(|| Value::null(None));
+        let radix = match argument(arguments, form, 1, "radix").map(|radix| radix.into_parts().0) {
+            Some(Data::Integer(radix)) => u32::try_from(radix).ok(),
+            _ => None,
+        };
+        let number = match from.data() {
+            Data::Integer(_) | Data::BigInteger(_) => from.data().clone(),
+            Data::Float(number) if !number.is_finite() => return error(float_text(*number)),
+            // The digits of a float without a fraction are its exact value.
+            Data::Float(number) => whole(&format!("{:.0}", number.trunc())),
+            Data::Bool(truth) => Data::Integer(i64::from(*truth)),
+            Data::Rich(rich) => match &**rich {
+                Rich::Timestamp(nanos) | Rich::Timespan(nanos) => {
+                    whole(&nanos.div_euclid(NANOS_PER_SECOND).to_string())
+                }
+                _ => return error(refusal("Integer", &[from])),
+            },
+            _ => match ruby_integer(&from.to_text(), radix) {
+                Ok(number) => number,
+                Err(message) => return error(message),
+            },
+        };
+        let abs = is_true(argument(arguments, form, 2, "abs").as_ref());
+        Ok(Value::new(if abs { absolute(number) } else { number }, made_of(arguments)))
+    })
+}
+
+/// Ruby's `Integer(text, radix)`; blanks between sign and digits are dropped, as Puppet then tries
+/// again.
+fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
+    let bad = || format!("invalid value for Integer(): \"{text}\"");
+    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let (negative, rest) = match trimmed.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
+    };
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let lower = rest.to_ascii_lowercase();
+    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)]
+        .into_iter()
+        .find(|(prefix, own)| lower.starts_with(prefix) && radix.is_none_or(|radix| radix == *own));
+    let (digits, radix) = match (prefixed, radix) {
+        (Some((prefix, own)), _) => (&rest[prefix.len()..], own),
+        (None, Some(radix)) => (rest, radix),
+        (None, None) if rest.len() > 1 && rest.starts_with('0') => (&rest[1..], 8),
+        (None, None) => (rest, 10),
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return Err(bad());
+    }
+    let sign = if negative { "-" } else { "" };
+    Ok(match i128::from_str_radix(digits, radix) {
+        Ok(number) => whole(&format!("{sign}{number}")),
+        Err(_) => whole(&format!("{sign}{}", in_decimal(digits, radix))),
+    })
+}
+
+/// Digits of any length in another radix, in decimal.
+fn in_decimal(digits: &str, radix: u32) -> String {
+    let mut decimal: Vec<u32> = vec![0];
+    for digit in digits.chars().filter_map(|c| c.to_digit(radix)) {
+        let mut carry = digit;
+        for place in &mut decimal {
+            let value = *place * radix + carry;
+            *place = value % 10;
+            carry = value / 10;
+        }
+        while carry > 0 {
+            decimal.push(carry % 10);
+            carry /= 10;
+        }
+    }
+    decimal.iter().rev().filter_map(|digit| char::from_digit(*digit, 10)).collect()
+}
+
+pub(super) fn float(arguments: &[Value]) -> Made {
+    let convertible = convertible(&[T::Numeric], FLOAT);
+    float_or_numeric("new_float", "Float", convertible, arguments, |from| match from.data() {
+        Data::Float(_) => Ok(from.data().clone()),
+        Data::Integer(number) => Ok(Data::Float(*number as f64)),
+        Data::BigInteger(digits) => Ok(Data::Float(digits.parse().unwrap_or(f64::INFINITY))),
+        Data::Bool(truth) => Ok(Data::Float(f64::from(u8::from(*truth)))),
+        _ => {
+            let text = from.to_text();
+            if text == "0" {
+                return Err("undefined method `casecmp' for nil:NilClass".into());
+            }
+            if text.len() > 1 && text.starts_with('0') && text[1..].starts_with(['b', 'B']) {
+                return ruby_integer(&text, None).map(as_float);
+            }
+            ruby_float(&text)
+        }
+    })
+}
+
+pub(super) fn numeric(arguments: &[Value]) -> Made {
+    let convertible = convertible(&[T::INTEGER, T::FLOAT], FLOAT);
+    float_or_numeric("new_numeric", "Numeric", convertible, arguments, |from| match from.data() {
+        Data::Float(_) | Data::Integer(_) | Data::BigInteger(_) => Ok(from.data().clone()),
+        Data::Bool(truth) => Ok(Data::Integer(i64::from(*truth))),
+        _ => {
+            let text = from.to_text();
+            let lower = text.to_ascii_lowercase();
+            if lower.starts_with("0b") || lower.starts_with("0x") {
+                return ruby_integer(&text, None);
+            }
+            // What has digits and no more is an integer; a number that Puppet's own pattern does
+            // not take is none at all.
+            let unsigned = text.trim_start_matches(['+', '-']).trim_start_matches([' ', '\t']);
+            let digits = unsigned.bytes().all(|byte| byte.is_ascii_digit());
+            let hex = unsigned.len() > 1 && unsigned[1..].starts_with(['x', 'X']);
+            match (digits || hex, unsigned.contains(['\n', '\r', '\u{b}', '\u{c}'])) {
+                (_, true) => Ok(Data::Null),
+                (true, _) => ruby_integer(&text, None),
+                _ if unsigned[..usize::min(2, unsigned.len())].eq_ignore_ascii_case("0b") => {
+                    Ok(Data::Null)
+                }
+                _ => ruby_float(&text),
+            }
+        }
+    })
+}
+
+fn float_or_numeric(
+    function: &str,
+    wanted: &str,
+    convertible: DataType,
+    arguments: &[Value],
+    from_convertible: impl FnOnce(&Value) -> Result<Data, String>,
+) -> Made {
+    let named = local(
+        "NamedArgs",
+        T::Struct(vec![
+            member("from", false, convertible.clone()),
+            member("abs", true, T::BOOLEAN),
+        ]),
+    );
+    let signatures: [Parameters<'_>; 2] =
+        [(&[("from", convertible), ("abs", T::BOOLEAN)], 1), (&[("hash_args", named)], 1)];
+    let on_error = |arguments: &[Value]| Ok(refusal(wanted, arguments));
+    let mismatch: OnMismatch<'_> = ((&[("from", T::Any), ("abs", T::BOOLEAN)], 1), &on_error);
+    call(function, &signatures, &[mismatch], arguments, |form, arguments| {
+        let from = argument(arguments, form, 0, "from").unwrap_or_else(|| Value::null(None));
+        let number = match from.data() {
+            Data::Rich(rich) => match &**rich {
+                Rich::Timestamp(nanos) | Rich::Timespan(nanos) => Data::Float(*nanos as f64 / 1e9),
+                _ => return error(refusal(wanted, &[from])),
+            },
+            _ => from_convertible(&from).or_else(error)?,
+        };
+        let abs = is_true(argument(arguments, form, 1, "abs").as_ref());
+        Ok(Value::new(if abs { absolute(number) } else { number }, made_of(arguments)))
+    })
+}
+
+fn as_float(number: Data) -> Data {
+    match number {
+        Data::Integer(number) => Data::Float(number as f64),
+        Data::BigInteger(digits) => Data::Float(digits.parse().unwrap_or(f64::INFINITY)),
+        other => other,
+    }
+}
+
+/// Ruby's `Float(text)`, tried again without the blanks between sign and digits.
+fn ruby_float(text: &str) -> Result<Data, String> {
+    let (negative, rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let hex = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
+    let number = match hex {
+        Some(digits) => {
+            digits.chars().try_fold(0.0, |sum, c| Some(sum * 16.0 + f64::from(c.to_digit(16)?)))
+        }
+        None => rest.parse::<f64>().ok().filter(|_| rest.starts_with(|c: char| c.is_ascii_digit())),
+    };
+    match number {
+        Some(number) => Ok(Data::Float(if negative { -number } else { number })),
+        None => {
+            Err(format!("invalid value for Float(): {}", crate::puppet::value::inspected(text)))
+        }
+    }
+}

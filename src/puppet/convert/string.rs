@@ -1,0 +1,493 @@
+//! `String.new`: values as text, with formats. Source: `StringConverter`, followed case by case.
+
+use super::quote::{double_quote, puppet_quote};
+use super::{Failure, Made, Parameters, call, local, made_of, member, pattern, string_from};
+use crate::puppet::rich::{Pattern, Rich};
+use crate::puppet::ruby::sprintf::Directive;
+use crate::puppet::types::DataType;
+use crate::puppet::value::{Data, Hash, Value, float_text};
+
+use DataType as T;
+
+const FORMAT: &str = "^%([\\s\\[+#0{<(|-]*)([1-9][0-9]*)?(?:\\.([0-9]+))?([a-zA-Z])$";
+
+type Text = Result<String, Failure>;
+
+fn error(message: impl Into<String>) -> Text {
+    Err(Failure::Error(message.into()))
+}
+
+pub(super) fn string(arguments: &[Value]) -> Made {
+    let format = local("Format", pattern(FORMAT));
+    let container = T::Struct(vec![
+        member("format", true, format.clone()),
+        member("separator", true, T::STRING),
+        member("separator2", true, T::STRING),
+        member("string_formats", true, T::hash(T::Type(None), format.clone(), None)),
+    ]);
+    let map =
+        T::hash(T::Type(None), T::Variant(vec![format, local("ContainerFormat", container)]), None);
+    let formats = T::Variant(vec![T::Default, string_from(1), local("TypeMap", map)]);
+    let convertible = local("Convertible", T::Any);
+    let signature: Parameters<'_> =
+        (&[("from", convertible), ("string_formats", local("Formats", formats))], 1);
+    call("new_string", &[signature], &[], arguments, |_, arguments| {
+        let formats = match arguments.get(1).map(|format| format.data()) {
+            None => Formats::default(),
+            Some(Data::String(text)) => Formats::given(text, &arguments[0])?,
+            Some(Data::Symbol(_)) => Formats::default(),
+            Some(Data::Hash(hash)) if hash.is_empty() => Formats::default(),
+            Some(_) => return Err(Failure::Unknown), // keys that are types cannot come from data
+        };
+        Ok(Value::string(
+            &formats.convert(&arguments[0], Indentation { level: 0, first: true, on: false })?,
+            made_of(arguments),
+        ))
+    })
+}
+
+/// A format as written.
+#[derive(Clone, Debug)]
+struct Format {
+    directive: Directive,
+    delimiters: Option<char>,
+    space: bool,
+}
+
+impl Format {
+    fn plain(letter: char) -> Format {
+        let directive = Directive { flags: String::new(), width: None, precision: None, letter };
+        Format { directive, delimiters: None, space: false }
+    }
+
+    fn read(text: &str) -> Result<Format, Failure> {
+        let invalid = || {
+            Failure::Error(format!(
+                "The format '{text}' is not a valid format on the form '%<flags><width>.<prec><format>'"
+            ))
+        };
+        let rest = text.strip_prefix('%').ok_or_else(invalid)?;
+        let is_flag = |c: char| c.is_ascii_whitespace() || "[+#0{<(|-".contains(c);
+        let flags_end = rest.find(|c| !is_flag(c)).unwrap_or(rest.len());
+        let (flags, rest) = rest.split_at(flags_end);
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (width, rest) = rest.split_at(digits(rest));
+        let (precision, rest) = match rest.strip_prefix('.') {
+            Some(rest) if digits(rest) > 0 => {
+                let (precision, rest) = rest.split_at(digits(rest));
+                (Some(precision), rest)
+            }
+            Some(_) => return Err(invalid()),
+            None => (None, rest),
+        };
+        let mut letters = rest.chars();
+        let letter = letters.next().filter(char::is_ascii_alphabetic).ok_or_else(invalid)?;
+        if letters.next().is_some() {
+            return Err(invalid());
+        }
+        let repeated =
+            flags.char_indices().any(|(at, flag)| flags[at + flag.len_utf8()..].contains(flag));
+        if repeated {
+            return Err(Failure::Error(format!(
+                "The same flag can only be used once, got '{text}'"
+            )));
+        }
+        let mut delimiters = "[{(<|".chars().filter(|delimiter| flags.contains(*delimiter));
+        let delimiter = delimiters.next();
+        if delimiters.next().is_some() {
+            return Err(Failure::Error(format!(
+                "Only one of the delimiters [ {{ ( < | can be given in the format flags, got '{text}'"
+            )));
+        }
+        let number = |text: &str| text.parse().unwrap_or(usize::MAX);
+        let directive = Directive {
+            flags: flags.to_owned(),
+            width: Some(width).filter(|width| !width.is_empty()).map(number),
+            precision: precision.map(number),
+            letter,
+        };
+        if directive.is_huge() {
+            return Err(Failure::Unknown);
+        }
+        Ok(Format { directive, delimiters: delimiter, space: flags.contains(' ') })
+    }
+
+    fn alt(&self) -> bool {
+        self.directive.has('#')
+    }
+
+    /// Width, precision and side, and no other flag.
+    fn aligned(&self, text: &str) -> String {
+        let flags = if self.directive.has('-') { "-".to_owned() } else { String::new() };
+        Directive { flags, letter: 's', ..self.directive.clone() }.text(text)
+    }
+
+    /// All flags, as Ruby's `format` takes them with `%s`.
+    fn text(&self, text: &str) -> Text {
+        self.checked().map(|directive| directive.text(text))
+    }
+
+    fn checked(&self) -> Result<&Directive, Failure> {
+        self.directive.error().map_or(Ok(&self.directive), |message| Err(Failure::Error(message)))
+    }
+
+    fn delimiter_pair(
+        &self,
+        default: (&'static str, &'static str),
+    ) -> (&'static str, &'static str) {
+        match (self.delimiters, self.space) {
+            (Some('['), _) => ("[", "]"),
+            (Some('{'), _) => ("{", "}"),
+            (Some('('), _) => ("(", ")"),
+            (Some('<'), _) => ("<", ">"),
+            (Some('|'), _) => ("|", "|"),
+            (_, true) => ("", ""),
+            _ => default,
+        }
+    }
+
+    fn refused(&self, kind: &str, known: &str) -> Text {
+        error(format!(
+            "Illegal format '{}' specified for value of {kind} type - expected one of the characters '{known}'",
+            self.directive.letter
+        ))
+    }
+}
+
+/// Where a text within collections stands.
+#[derive(Clone, Copy)]
+struct Indentation {
+    level: usize,
+    first: bool,
+    on: bool,
+}
+
+impl Indentation {
+    fn increased(self, on: bool) -> Indentation {
+        Indentation { level: self.level + 1, first: true, on }
+    }
+
+    fn breaks(self) -> bool {
+        self.on && self.level > 0 && !self.first
+    }
+
+    fn padding(self) -> String {
+        "  ".repeat(self.level)
+    }
+}
+
+/// The format of the value itself, and those of collections within it.
+struct Formats {
+    scalar: Option<Format>,
+    array: Format,
+    hash: Format,
+}
+
+impl Default for Formats {
+    fn default() -> Formats {
+        Formats { scalar: None, array: Format::plain('a'), hash: Format::plain('h') }
+    }
+}
+
+impl Formats {
+    /// A format for a value: it holds for collections of the same kind within it, too.
+    fn given(text: &str, value: &Value) -> Result<Formats, Failure> {
+        let format = Format::read(text)?;
+        let mut formats = Formats::default();
+        match *value.data() {
+            Data::Array(_) => formats.array = format,
+            Data::Hash(_) => formats.hash = format,
+            _ => formats.scalar = Some(format),
+        }
+        Ok(formats)
+    }
+
+    fn convert(&self, value: &Value, indentation: Indentation) -> Text {
+        match value.data() {
+            Data::Array(items) => self.array(items, indentation),
+            Data::Hash(hash) => self.hash(hash, indentation),
+            data => {
+                let default = match data {
+                    Data::Float(_) => Format::plain('f'),
+                    Data::Integer(_) | Data::BigInteger(_) => Format::plain('d'),
+                    Data::Rich(rich) if matches!(**rich, Rich::Binary(_)) => Format::plain('B'),
+                    _ => Format::plain('s'),
+                };
+                scalar(data, self.scalar.as_ref().unwrap_or(&default))
+            }
+        }
+    }
+
+    /// A part of a collection: what is no collection is written as Puppet's language writes it.
+    fn part(&self, value: &Value, indentation: Indentation) -> Text {
+        match value.data() {
+            Data::Array(_) | Data::Hash(_) => self.convert(value, indentation),
+            data => scalar(data, &Format::plain('p')),
+        }
+    }
+
+    fn array(&self, items: &[Value], indentation: Indentation) -> Text {
+        let format = &self.array;
+        if !matches!(format.directive.letter, 'a' | 's' | 'p') {
+            return format.refused("Array", "asp");
+        }
+        let (open, close) = format.delimiter_pair(("[", "]"));
+        let indentation = Indentation { on: format.alt() || indentation.on, ..indentation };
+        let mut out = String::new();
+        if indentation.breaks() {
+            out.push('\n');
+            out.push_str(&indentation.padding());
+        }
+        out.push_str(open);
+        let children = indentation.increased(format.alt());
+        let is_collection = |value: &Value| matches!(value.data(), Data::Array(_) | Data::Hash(_));
+        let mapped: Vec<String> = items
+            .iter()
+            // The first child is told to be none already: Puppet moves on before it writes.
+            .map(|item| self.part(item, Indentation { first: false, ..children }))
+            .collect::<Result<_, _>>()?;
+        let too_wide = match format.directive.width.filter(|_| format.alt()) {
+            Some(width) => {
+                let mut widest = vec![0];
+                for (item, text) in items.iter().zip(&mapped) {
+                    match widest.last_mut() {
+                        Some(last) if !is_collection(item) => *last += text.chars().count(),
+                        _ => widest.push(0),
+                    }
+                }
+                widest.into_iter().max().unwrap_or(0) > width
+            }
+            None => false,
+        };
+        for (n, (item, text)) in items.iter().zip(&mapped).enumerate() {
+            if n == 0 {
+                if too_wide && !is_collection(item) {
+                    out.push(' ');
+                }
+            } else {
+                out.push_str(", ");
+                let behind_collection =
+                    format.alt() && is_collection(&items[n - 1]) && !is_collection(item);
+                if too_wide && !is_collection(item) || behind_collection {
+                    if !out.ends_with('\n') {
+                        out.truncate(out.trim_end().len());
+                    }
+                    out.push('\n');
+                    out.push_str(&children.padding());
+                }
+            }
+            if out.ends_with(' ') && text.starts_with('\n') {
+                out.truncate(out.trim_end().len());
+            }
+            out.push_str(text);
+        }
+        out.push_str(close);
+        Ok(out)
+    }
+
+    fn hash(&self, hash: &Hash, indentation: Indentation) -> Text {
+        let format = &self.hash;
+        match format.directive.letter {
+            'a' => {
+                let pair =
+                    |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
+                        Value::array_of(vec![key.to_value(None), member.value.clone()], None)
+                    };
+                return self.array(&hash.iter().map(pair).collect::<Vec<_>>(), indentation);
+            }
+            'h' | 's' | 'p' => {}
+            _ => return format.refused("Hash", "hasp"),
+        }
+        let (open, close) = format.delimiter_pair(("{", "}"));
+        let indentation = Indentation { on: format.alt() || indentation.on, ..indentation };
+        let mut out = String::new();
+        if indentation.breaks() {
+            out.push('\n');
+            out.push_str(&indentation.padding());
+        }
+        let children = indentation.increased(false);
+        let (separator, line_end, padding) = match format.alt() {
+            true => (",\n", "\n", children.padding()),
+            false => (", ", "", String::new()),
+        };
+        out.push_str(open);
+        out.push_str(line_end);
+        for (n, (key, member)) in hash.iter().enumerate() {
+            out.push_str(if n > 0 { separator } else { "" });
+            out.push_str(&padding);
+            out.push_str(&self.part(&key.to_value(None), children)?);
+            out.push_str(" => ");
+            out.push_str(&self.part(&member.value, children)?);
+        }
+        if format.alt() {
+            out.push_str(line_end);
+            out.push_str(&indentation.padding());
+        }
+        out.push_str(close);
+        Ok(out)
+    }
+}
+
+fn scalar(data: &Data, format: &Format) -> Text {
+    match data {
+        Data::Null => undef(format),
+        Data::Bool(truth) => boolean(*truth, format),
+        Data::Integer(number) => integer(i128::from(*number), format),
+        Data::BigInteger(digits) => match digits.parse() {
+            Ok(number) => integer(number, format),
+            Err(_) => Err(Failure::Unknown),
+        },
+        Data::Float(number) => float(*number, format),
+        Data::String(text) => string_text(text, format),
+        Data::Symbol(name) if &**name == "default" => match (format.directive.letter, format.alt())
+        {
+            ('d' | 's' | 'p', alt) => {
+                Ok(format.aligned(if alt { "\"default\"" } else { "default" }))
+            }
+            ('D', alt) => Ok(format.aligned(if alt { "\"Default\"" } else { "Default" })),
+            _ => format.refused("Default", "dDsp"),
+        },
+        Data::Sensitive(_) => match format.directive.letter {
+            's' => format.text("Sensitive [value redacted]"),
+            'p' => format.text("#<Sensitive [value redacted]>"),
+            _ => Err(Failure::Unknown),
+        },
+        Data::Rich(rich) => rich_text(rich, format),
+        Data::Symbol(_) | Data::Binary(_) | Data::Array(_) | Data::Hash(_) => Err(Failure::Unknown),
+    }
+}
+
+fn undef(format: &Format) -> Text {
+    let text = match (format.directive.letter, format.alt()) {
+        ('n', false) => "nil",
+        ('n', true) => "null",
+        ('u', false) | ('p', false) => "undef",
+        ('u', true) => "undefined",
+        ('d' | 'x' | 'X' | 'o' | 'b' | 'B' | 'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A', _) => "NaN",
+        ('v', _) => "n/a",
+        ('V', _) => "N/A",
+        ('s', false) => "",
+        ('s', true) => "\"\"",
+        ('p', true) => "\"undef\"",
+        _ => return format.refused("Undef", "nudxXobBeEfgGaAvVsp"),
+    };
+    Ok(format.aligned(text))
+}
+
+fn boolean(truth: bool, format: &Format) -> Text {
+    let words = |yes: &str, no: &str| {
+        let word = if truth { yes } else { no };
+        Ok(format.aligned(if format.alt() { &word[..1] } else { word }))
+    };
+    match format.directive.letter {
+        't' => words("true", "false"),
+        'T' => words("True", "False"),
+        'y' => words("yes", "no"),
+        'Y' => words("Yes", "No"),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => integer(i128::from(truth), format),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => float(f64::from(u8::from(truth)), format),
+        's' | 'p' => Ok(format.aligned(if truth { "true" } else { "false" })),
+        _ => format.refused("Boolean", "tTyYdxXobBeEfgGaAsp"),
+    }
+}
+
+fn integer(number: i128, format: &Format) -> Text {
+    match format.directive.letter {
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => Ok(format.checked()?.integer(number)),
+        'p' => format.text(&number.to_string()),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => Ok(format.checked()?.float(number as f64)),
+        'c' => match u32::try_from(number).ok().and_then(char::from_u32) {
+            Some(c) if format.alt() => format.text(&format!("\"{c}\"")),
+            Some(c) => format.text(&c.to_string()),
+            None if number < 0 => error("pack(U): value out of range"),
+            None => Err(Failure::Unknown),
+        },
+        's' if format.alt() => format.text(&format!("\"{number}\"")),
+        's' => format.text(&number.to_string()),
+        _ => format.refused("Integer", "dxXobBeEfgGaAspc"),
+    }
+}
+
+fn float(number: f64, format: &Format) -> Text {
+    match format.directive.letter {
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' if !number.is_finite() => error(float_text(number)),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => match format!("{:.0}", number.trunc()).parse() {
+            Ok(number) => Ok(format.checked()?.integer(number)),
+            Err(_) => Err(Failure::Unknown),
+        },
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => Ok(format.checked()?.float(number)),
+        'p' => format.text(&float_text(number)),
+        's' if format.alt() => format.text(&format!("\"{}\"", float_text(number))),
+        's' => format.text(&float_text(number)),
+        _ => format.refused("Float", "dxXobBeEfgGaAsp"),
+    }
+}
+
+fn string_text(text: &str, format: &Format) -> Text {
+    let changed = match format.directive.letter {
+        's' => return format.text(text),
+        'p' => {
+            let quoted = if format.alt() { double_quote(text) } else { puppet_quote(text) };
+            return Ok(format.aligned(&quoted));
+        }
+        'c' => capitalized(text),
+        'C' => {
+            let mut parts: Vec<&str> = text.split("::").collect();
+            while parts.last().is_some_and(|part| part.is_empty()) {
+                parts.pop();
+            }
+            parts.into_iter().map(capitalized).collect::<Vec<_>>().join("::")
+        }
+        'u' => text.to_uppercase(),
+        'd' => text.to_lowercase(),
+        't' => stripped(text).to_owned(),
+        _ => return format.refused("String", "cCudspt"),
+    };
+    if format.alt() { Ok(format.aligned(&puppet_quote(&changed))) } else { format.text(&changed) }
+}
+
+/// Ruby's `capitalize`.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().collect::<String>()).unwrap_or_default();
+    first + &chars.as_str().to_lowercase()
+}
+
+/// Ruby's `strip`: blanks of ASCII, and null at both ends.
+fn stripped(text: &str) -> &str {
+    text.trim_matches(|c: char| matches!(c, '\0' | '\t'..='\r' | ' '))
+}
+
+fn rich_text(rich: &Rich, format: &Format) -> Text {
+    let plain = format.directive.flags.is_empty()
+        && format.directive.width.is_none()
+        && format.directive.precision.is_none();
+    match (rich, format.directive.letter) {
+        (Rich::Regexp(pattern), letter) => regexp(pattern, letter, plain, format),
+        (Rich::Type(found), 's') => {
+            format.text(&if format.alt() { format!("\"{found}\"") } else { found.to_string() })
+        }
+        (Rich::Type(found), 'p') => format.text(&found.to_string()),
+        (Rich::Type(_), _) => format.refused("Type", "sp"),
+        (Rich::Uri(text), 's') => {
+            format.text(&if format.alt() { puppet_quote(text) } else { text.clone() })
+        }
+        (Rich::Uri(text), 'p') => Ok(format!("URI({})", puppet_quote(text))),
+        (Rich::Uri(_), _) => format.refused("URI", "sp"),
+        (Rich::Binary(_), 'B') if plain => Ok(rich.to_string()),
+        (Rich::Binary(_), 'p') if plain => Ok(format!("Binary(\"{rich}\")")),
+        (_, 's') if !matches!(rich, Rich::Binary(_)) => format.text(&rich.to_string()),
+        (Rich::SemVer(_), 'p') => format.text(&rich.to_string()),
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn regexp(pattern: &Pattern, letter: char, plain: bool, format: &Format) -> Text {
+    let text = match letter {
+        'p' => pattern.with_delimiters(),
+        's' if format.alt() => puppet_quote(pattern.source()),
+        's' => pattern.source().to_owned(),
+        _ => return format.refused("Regexp", "sp"),
+    };
+    if plain { Ok(text) } else { format.text(&text) }
+}

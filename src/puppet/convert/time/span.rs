@@ -1,0 +1,232 @@
+//! Durations read by a format such as `%D-%H:%M:%S.%-N`. Source: `Timespan::Format` and its parser.
+
+use super::{Failure, Given, format_does_not_fit, no_format_fits};
+
+const DEFAULTS: [&str; 8] = [
+    "%D-%H:%M:%S.%-N",
+    "%H:%M:%S.%-N",
+    "%M:%S.%-N",
+    "%S.%-N",
+    "%D-%H:%M:%S",
+    "%H:%M:%S",
+    "%D-%H:%M",
+    "%S",
+];
+
+enum Segment {
+    Literal(String),
+    Value { unit: Unit, pad: Option<char>, width: Option<usize>, total: bool },
+}
+
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Unit {
+    Nanoseconds,
+    Milliseconds,
+    Seconds,
+    Minutes,
+    Hours,
+    Days,
+}
+
+impl Unit {
+    fn default_width(self) -> usize {
+        match self {
+            Unit::Days => 1,
+            Unit::Milliseconds => 3,
+            Unit::Nanoseconds => 9,
+            _ => 2,
+        }
+    }
+
+    fn nanos(self) -> i128 {
+        match self {
+            Unit::Days => 86_400_000_000_000,
+            Unit::Hours => 3_600_000_000_000,
+            Unit::Minutes => 60_000_000_000,
+            Unit::Seconds => 1_000_000_000,
+            Unit::Milliseconds | Unit::Nanoseconds => 1,
+        }
+    }
+}
+
+/// Reads a duration; `None` for Puppet's own formats.
+pub(super) fn parse(text: &str, formats: Option<Given>) -> Result<i128, Failure> {
+    let formats = match formats {
+        Some(Given::One(format)) => return by_format(text, &format),
+        Some(Given::Several(formats)) => formats,
+        None => DEFAULTS.map(str::to_owned).to_vec(),
+    };
+    for format in &formats {
+        // A format that is none is an error even among several.
+        segments(format)?;
+        match by_format(text, format) {
+            Err(Failure::Error(_)) => {}
+            other => return other,
+        }
+    }
+    Err(no_format_fits(text, &formats))
+}
+
+fn by_format(text: &str, format: &str) -> Result<i128, Failure> {
+    let segments = segments(format)?;
+    let misfit = || format_does_not_fit(text, format);
+    let rest: Vec<char> = text.strip_prefix('-').unwrap_or(text).chars().collect();
+    let mut groups = Vec::new();
+    // Ruby's regular expression may take the sign for a blank of nothing; digits never do.
+    if !matches(&segments, &rest, &mut groups) {
+        return Err(misfit());
+    }
+    let mut nanos: i128 = 0;
+    for (segment, group) in segments.iter().zip(&groups) {
+        let Segment::Value { unit, total, .. } = segment else { continue };
+        let digits = group.trim_start();
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(misfit());
+        }
+        let number: i128 = digits.parse().map_err(|_| Failure::Unknown)?;
+        nanos += match unit {
+            Unit::Milliseconds | Unit::Nanoseconds if *total => {
+                return Err(Failure::Error(
+                    "Format specifiers %L and %N denotes fractions and must be used together with a specifier of higher magnitude"
+                        .into(),
+                ));
+            }
+            Unit::Milliseconds | Unit::Nanoseconds => {
+                number * 10_i128.pow(9_u32.saturating_sub(u32::try_from(digits.len()).unwrap_or(9)))
+            }
+            unit => number.checked_mul(unit.nanos()).ok_or(Failure::Unknown)?,
+        };
+    }
+    Ok(if text.starts_with('-') { -nanos } else { nanos })
+}
+
+/// Matches all segments greedily, stepping back as a regular expression does.
+fn matches(segments: &[Segment], text: &[char], groups: &mut Vec<String>) -> bool {
+    let Some((segment, rest)) = segments.split_first() else { return text.is_empty() };
+    match segment {
+        Segment::Literal(literal) => {
+            let literal: Vec<char> = literal.chars().collect();
+            if !text.starts_with(&literal) {
+                return false;
+            }
+            groups.push(String::new());
+            if matches(rest, &text[literal.len()..], groups) {
+                return true;
+            }
+            groups.pop();
+            false
+        }
+        Segment::Value { unit, pad, width, total } => {
+            let digit = |c: &&char| c.is_ascii_digit();
+            let digit_or_blank = |c: &&char| c.is_ascii_digit() || c.is_ascii_whitespace();
+            let (skip, most, least, blanks) = match (width, pad, total) {
+                (None, Some(' '), true) => (
+                    text.iter().take_while(|c| c.is_ascii_whitespace()).count(),
+                    usize::MAX,
+                    1,
+                    false,
+                ),
+                (None, _, true) => (0, usize::MAX, 1, false),
+                (None, Some(' '), false) => (0, unit.default_width(), 1, true),
+                (None, _, false) => (0, unit.default_width(), 1, false),
+                (Some(width), None, _) => (0, *width, 1, false),
+                (Some(width), Some('0'), _) => (0, *width, *width, false),
+                (Some(width), Some(_), _) => (0, *width, *width, true),
+            };
+            let text = &text[skip..];
+            let run = if blanks {
+                text.iter().take_while(digit_or_blank).count()
+            } else {
+                text.iter().take_while(digit).count()
+            };
+            for len in (least..=run.min(most)).rev() {
+                groups.push(text[..len].iter().collect());
+                if matches(rest, &text[len..], groups) {
+                    return true;
+                }
+                groups.pop();
+            }
+            false
+        }
+    }
+}
+
+fn segments(format: &str) -> Result<Vec<Segment>, Failure> {
+    let mut found: Vec<Segment> = Vec::new();
+    let literal = |found: &mut Vec<Segment>, c: char| match found.last_mut() {
+        Some(Segment::Literal(text)) => text.push(c),
+        _ => found.push(Segment::Literal(c.into())),
+    };
+    let chars: Vec<char> = format.chars().collect();
+    let mut at = 0;
+    while at < chars.len() {
+        if chars[at] != '%' {
+            literal(&mut found, chars[at]);
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let bad = |position: usize| {
+            let expression: String = chars[start..position.min(chars.len())].iter().collect();
+            Failure::Error(format!(
+                "Bad format specifier '{expression}' in '{format}', at position {position}"
+            ))
+        };
+        at += 1;
+        let (mut pad, mut width, mut fresh) = (Some('0'), None::<usize>, true);
+        loop {
+            let Some(c) = chars.get(at) else { return Err(bad(chars.len() - 1)) };
+            let unit = match c {
+                '%' => {
+                    literal(&mut found, '%');
+                    break;
+                }
+                '-' if fresh => {
+                    pad = None;
+                    None
+                }
+                '_' if fresh => {
+                    pad = Some(' ');
+                    None
+                }
+                'D' => Some(Unit::Days),
+                'H' => Some(Unit::Hours),
+                'M' => Some(Unit::Minutes),
+                'S' => Some(Unit::Seconds),
+                'L' => Some(Unit::Milliseconds),
+                'N' => Some(Unit::Nanoseconds),
+                '0' if fresh => {
+                    pad = Some('0');
+                    None
+                }
+                c if c.is_ascii_digit() => {
+                    let digit = c.to_digit(10).unwrap_or(0) as usize;
+                    width = Some(width.unwrap_or(0).saturating_mul(10).saturating_add(digit));
+                    None
+                }
+                _ => return Err(bad(at)),
+            };
+            if let Some(unit) = unit {
+                found.push(Segment::Value { unit, pad, width, total: false });
+                break;
+            }
+            fresh = false;
+            at += 1;
+        }
+        at += 1;
+    }
+    let unit_of = |segment: &Segment| {
+        if let Segment::Value { unit, .. } = segment { Some(*unit) } else { None }
+    };
+    let highest =
+        found.iter().filter_map(unit_of).fold(None, |highest: Option<Unit>, unit| match highest {
+            Some(highest) if highest > unit => Some(highest),
+            _ => Some(unit),
+        });
+    if let Some(Segment::Value { total, .. }) =
+        found.iter_mut().find(|segment| unit_of(segment).is_some_and(|unit| Some(unit) == highest))
+    {
+        *total = true;
+    }
+    Ok(found)
+}

@@ -1,0 +1,134 @@
+//! `URI.new`. What a URI is, is Ruby's RFC 3986 parser's verdict.
+
+use super::{Failure, Made, Parameters, call, error, member, rich, string_from, within};
+use crate::puppet::rich::Rich;
+use crate::puppet::types::DataType;
+use crate::puppet::value::{Value, inspected};
+
+use DataType as T;
+
+pub(super) fn uri(arguments: &[Value]) -> Made {
+    let part = |name: &str| {
+        member(name, true, if name == "port" { within(0, None) } else { string_from(1) })
+    };
+    let parts =
+        ["scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque"].map(part);
+    let signatures: [Parameters<'_>; 2] =
+        [(&[("uri", string_from(1))], 1), (&[("hash", T::Struct(parts.to_vec()))], 1)];
+    call("new_error", &signatures, &[], arguments, |form, arguments| {
+        if form > 0 {
+            return Err(Failure::Unknown); // each scheme's own class puts its parts together
+        }
+        let text = arguments[0].to_text();
+        if !text.is_ascii() {
+            return error(format!("URI must be ascii only {}", dumped(&text)));
+        }
+        let lower = text.to_ascii_lowercase();
+        if ["mailto:", "file:", "ldap:", "ldaps:", "ftp:", "jar:"]
+            .iter()
+            .any(|scheme| lower.starts_with(scheme))
+        {
+            return Err(Failure::Unknown); // these schemes have rules of their own
+        }
+        match normalized(&text) {
+            Some(text) => Ok(rich(Rich::Uri(text), arguments)),
+            None => error(format!("bad URI(is not URI?): {}", inspected(&text))),
+        }
+    })
+}
+
+/// Ruby's `dump`: as `inspect`, and nothing beyond ASCII.
+fn dumped(text: &str) -> String {
+    let escape = |c: char| match u32::from(c) {
+        code if code < 0x80 => c.to_string(),
+        code if code <= 0xffff => format!("\\u{code:04X}"),
+        code => format!("\\u{{{code:X}}}"),
+    };
+    inspected(text).chars().map(escape).collect()
+}
+
+fn all(text: &str, also: &str) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let escaped = byte == b'%'
+            && bytes.next().is_some_and(|byte| byte.is_ascii_hexdigit())
+            && bytes.next().is_some_and(|byte| byte.is_ascii_hexdigit());
+        if !(escaped
+            || byte.is_ascii_alphanumeric()
+            || b"-._~!$&'()*+,;=".contains(&byte)
+            || also.as_bytes().contains(&byte))
+        {
+            return false;
+        }
+    }
+    true
+}
+
+/// The text as `to_s` gives it back: the scheme in lower case, the default port left out. `None`
+/// for no URI.
+fn normalized(text: &str) -> Option<String> {
+    let (rest, fragment) =
+        text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
+    let (rest, query) =
+        rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    if [fragment, query].into_iter().flatten().any(|text| !all(text, ":@/?")) {
+        return None;
+    }
+    let scheme = rest.split_once(':').filter(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    });
+    let (scheme, hierarchy) =
+        scheme.map_or((None, rest), |(scheme, rest)| (Some(scheme.to_ascii_lowercase()), rest));
+    let default_port = match scheme.as_deref() {
+        Some("http" | "ws") => "80",
+        Some("https" | "wss") => "443",
+        _ => "",
+    };
+    let mut out = scheme.as_ref().map_or_else(String::new, |scheme| format!("{scheme}:"));
+    let path = match hierarchy.strip_prefix("//") {
+        Some(rest) => {
+            let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+            let (user, host) = authority
+                .rsplit_once('@')
+                .map_or((None, authority), |(user, host)| (Some(user), host));
+            let (host, port) = match host.rfind(':').filter(|at| !host[*at..].contains(']')) {
+                Some(at) => (&host[..at], Some(&host[at + 1..])),
+                None => (host, None),
+            };
+            let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+            let host_fits =
+                literal.map_or(all(host, ""), |inner| inner.parse::<std::net::Ipv6Addr>().is_ok());
+            let port_fits = port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+            if !host_fits || !port_fits || user.is_some_and(|user| !all(user, ":")) {
+                return None;
+            }
+            out.push_str("//");
+            if let Some(user) = user {
+                out.push_str(user);
+                out.push('@');
+            }
+            out.push_str(host);
+            if let Some(port) = port.filter(|port| !port.is_empty() && *port != default_port) {
+                out.push(':');
+                out.push_str(port.trim_start_matches('0'));
+            }
+            path
+        }
+        None => hierarchy,
+    };
+    let relative = scheme.is_none() && !hierarchy.starts_with("//");
+    if !all(path, ":@/")
+        || relative && path.split('/').next().is_some_and(|first| first.contains(':'))
+    {
+        return None;
+    }
+    out.push_str(path);
+    for (mark, part) in [('?', query), ('#', fragment)] {
+        if let Some(part) = part {
+            out.push(mark);
+            out.push_str(part);
+        }
+    }
+    Some(out)
+}

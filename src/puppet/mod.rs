@@ -1,0 +1,12 @@
+//! Puppet's values and types. Knows no Hiera and no files.
+
+pub mod convert;
+pub mod print;
+pub mod rich;
+pub mod ruby;
+pub mod types;
+pub mod value;
+pub mod version;
+
+pub use value::{Data, Hash, Key, Member, Value};
+pub use version::{PuppetVersion, Strict};

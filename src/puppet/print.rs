@@ -1,0 +1,521 @@
+//! Values as text: YAML for people, JSON for programs. Secrets stay hidden unless the caller says
+//! otherwise.
+
+use std::fmt::Write as _;
+
+use super::ruby::base64;
+use super::value::{Data, Secrecy, Value, float_text};
+use crate::text::{CancelToken, Span};
+use crate::yaml::psych::{Resolved, resolve_plain};
+
+/// How values are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrintOptions<'a> {
+    /// Write what Sensitive values hold, and values that `convert_to` may make Sensitive.
+    pub reveal_sensitive: bool,
+    /// Write values that `convert_to` may make Sensitive, as long as they are not: explanations of
+    /// Puppet show these, and redact Sensitive values.
+    pub reveal_marked: bool,
+    /// Write what was decrypted.
+    pub reveal_decrypted: bool,
+    /// Write a mark in place of encrypted text.
+    pub mask_encrypted: bool,
+    /// Stop after so many lines, with a last line that says so.
+    pub max_lines: Option<usize>,
+    /// Stop writing JSON once it is longer than so many bytes: for who shows its beginning only.
+    pub max_json: Option<usize>,
+    /// Cancels the printing; `None` for never.
+    pub cancel: Option<&'a CancelToken>,
+}
+
+/// What is shown for a Sensitive value, as Puppet shows it.
+pub const REDACTED: &str = "Sensitive [value redacted]";
+/// What is shown for a text that was decrypted, or that was made of one.
+pub const DECRYPTED: &str = "ENC[decrypted]";
+
+impl PrintOptions<'_> {
+    /// The error message with marks in place of encrypted texts, if these are masked.
+    pub fn mask(&self, message: String) -> String {
+        if self.mask_encrypted { masked(&message) } else { message }
+    }
+
+    fn is_enough_json(&self, out: &str) -> bool {
+        self.max_json.is_some_and(|max| out.len() > max) || self.is_cancelled()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// What is written in place of a value with these marks; `None` where it may be shown.
+    pub fn mark_for(&self, secrecy: Secrecy) -> Option<&'static str> {
+        if secrecy.decrypted && !self.reveal_decrypted {
+            Some(DECRYPTED)
+        } else if secrecy.sensitive && !self.reveal_sensitive && !self.reveal_marked {
+            Some(REDACTED)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a mark takes the place of this value, parts and all.
+    fn hides(&self, value: &Value) -> bool {
+        self.mark_for(value.secrecy()).is_some()
+    }
+}
+
+/// The value as the text that it has within a string, or a mark if that tells a secret.
+pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
+    match options.mark_for(value.secrecy_of_parts()) {
+        Some(mark) => mark.to_owned(),
+        None => value.to_text().into_owned(),
+    }
+}
+
+/// The value as YAML in block form, with a line end behind each line. What it says is what Psych
+/// would read from it.
+pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
+    let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
+    printer.node(value, 0, true);
+    if !printer.out.ends_with('\n') {
+        printer.out.push('\n');
+    }
+    if printer.is_full() {
+        printer.out.push_str("# …\n");
+    }
+    printer.out
+}
+
+/// A line of YAML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The text, without a line end.
+    pub text: String,
+    /// The place at which the leaf that starts on it is written; `None` for a line on which no leaf
+    /// starts, and for a leaf that is written nowhere.
+    pub origin: Option<Span>,
+}
+
+/// The value as [`yaml`] writes it, in lines with the origins of leaves.
+pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<Line> {
+    let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
+    printer.node(value, 0, true);
+    let origins = std::mem::take(&mut printer.origins);
+    let line = |(number, text): (usize, &str)| {
+        let at = origins.binary_search_by_key(&number, |(line, _)| *line);
+        Line { text: text.to_owned(), origin: at.ok().map(|at| origins[at].1) }
+    };
+    printer.out.lines().enumerate().map(line).collect()
+}
+
+/// The widest line that a comment is aligned with, in characters.
+const MAX_ALIGNED: usize = 48;
+
+/// Lines with a comment behind those for whose origins `comment` gives one, in one column where the
+/// lines are not too long for it. Each line gets a line end.
+pub fn with_comments(lines: &[Line], comment: &dyn Fn(Span) -> Option<String>) -> String {
+    let width = |line: &Line| line.text.chars().count();
+    let comments: Vec<Option<String>> =
+        lines.iter().map(|line| line.origin.and_then(comment)).collect();
+    let commented = lines.iter().zip(&comments).filter(|(_, comment)| comment.is_some());
+    let widths = commented.map(|(line, _)| width(line)).filter(|width| *width <= MAX_ALIGNED);
+    let column = widths.max().unwrap_or(0);
+    let mut out = String::new();
+    for (line, comment) in lines.iter().zip(comments) {
+        out.push_str(&line.text);
+        if let Some(comment) = comment {
+            let pad = column.saturating_sub(width(line));
+            out.extend(std::iter::repeat_n(' ', pad));
+            out.push_str("  # ");
+            out.push_str(&comment.split(char::is_control).collect::<Vec<_>>().join(" "));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+struct YamlPrinter<'a> {
+    options: &'a PrintOptions<'a>,
+    out: String,
+    lines: usize,
+    /// The lines on which leaves start, counted from 0, with the leaves' origins.
+    origins: Vec<(usize, Span)>,
+}
+
+impl YamlPrinter<'_> {
+    fn is_full(&self) -> bool {
+        self.options.max_lines.is_some_and(|max| self.lines >= max) || self.options.is_cancelled()
+    }
+
+    fn end_line(&mut self) {
+        self.out.push('\n');
+        self.lines += 1;
+    }
+
+    /// Writes a node; the cursor stands where its first character goes. `own_line`: whether that is
+    /// the start of a line.
+    fn node(&mut self, value: &Value, indent: usize, own_line: bool) {
+        if let Some(mark) = self.options.mark_for(value.secrecy()) {
+            self.origins.extend(value.origin.map(|origin| (self.lines, origin)));
+            self.out.push_str(mark);
+            return self.end_line();
+        }
+        match value.data() {
+            Data::Array(items) if !items.is_empty() => {
+                if !own_line {
+                    self.end_line();
+                }
+                for (n, item) in items.iter().enumerate() {
+                    if self.is_full() {
+                        return;
+                    }
+                    let inline = own_line && n == 0;
+                    self.pad(if inline { 0 } else { indent });
+                    self.out.push_str("- ");
+                    // A collection in a list starts on the dash's own line.
+                    self.node(item, indent + 2, true);
+                }
+            }
+            Data::Hash(hash) if !hash.is_empty() => {
+                if !own_line {
+                    self.end_line();
+                }
+                for (n, (key, member)) in hash.iter().enumerate() {
+                    if self.is_full() {
+                        return;
+                    }
+                    let inline = own_line && n == 0;
+                    self.pad(if inline { 0 } else { indent });
+                    self.out.push_str(&scalar(&key.to_value(None), self.options, indent, false));
+                    self.out.push(':');
+                    match member.value.data() {
+                        Data::Array(items)
+                            if !items.is_empty() && !self.options.hides(&member.value) =>
+                        {
+                            self.node(&member.value, indent, false)
+                        }
+                        Data::Hash(hash)
+                            if !hash.is_empty() && !self.options.hides(&member.value) =>
+                        {
+                            self.node(&member.value, indent + 2, false)
+                        }
+                        _ => {
+                            self.out.push(' ');
+                            self.node(&member.value, indent + 2, true);
+                        }
+                    }
+                }
+            }
+            Data::Sensitive(inner) if self.options.reveal_sensitive => {
+                self.node(inner, indent, own_line)
+            }
+            _ => {
+                let text = scalar(value, self.options, indent, true);
+                self.origins.extend(value.origin.map(|origin| (self.lines, origin)));
+                self.lines += text.matches('\n').count();
+                self.out.push_str(&text);
+                self.end_line();
+            }
+        }
+    }
+
+    fn pad(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+}
+
+/// The value as YAML on one line, in flow style. It is cut after `max_json` bytes or a little more.
+pub fn inline(value: &Value, options: &PrintOptions<'_>) -> String {
+    let mut out = String::new();
+    write_inline(value, options, false, &mut out);
+    out
+}
+
+fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &mut String) {
+    if let Some(mark) = options.mark_for(value.secrecy()) {
+        return out.push_str(mark);
+    }
+    match value.data() {
+        Data::Array(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
+                out.push_str(if n > 0 { ", " } else { "" });
+                write_inline(item, options, true, out);
+            }
+            out.push(']');
+        }
+        Data::Hash(hash) => {
+            out.push('{');
+            for (n, (key, member)) in hash.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
+                out.push_str(if n > 0 { ", " } else { "" });
+                write_inline(&key.to_value(None), options, true, out);
+                out.push_str(": ");
+                write_inline(&member.value, options, true, out);
+            }
+            out.push('}');
+        }
+        Data::Sensitive(inner) if options.reveal_sensitive => {
+            write_inline(inner, options, nested, out)
+        }
+        _ => {
+            let text = scalar(value, options, 0, false);
+            let is_quoted = text.starts_with(['\'', '"']);
+            let has_indicator = nested && text.contains([',', '[', ']', '{', '}']);
+            let is_text = matches!(value.data(), Data::String(_));
+            if has_indicator && !is_quoted && is_text && !text.starts_with("ENC[") {
+                write!(out, "'{}'", text.replace('\'', "''")).expect("writing to a string");
+            } else {
+                out.push_str(&text);
+            }
+        }
+    }
+}
+
+/// A scalar (or an empty collection) in the plainest style that Psych reads back as the same.
+fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool) -> String {
+    match value.data() {
+        Data::Null => "~".into(),
+        Data::Bool(value) => value.to_string(),
+        Data::Integer(value) => value.to_string(),
+        Data::BigInteger(digits) => digits.to_string(),
+        Data::Float(value) if value.is_nan() => ".nan".into(),
+        Data::Float(value) if value.is_infinite() => {
+            if *value > 0.0 { ".inf" } else { "-.inf" }.into()
+        }
+        Data::Float(value) => float_text(*value),
+        Data::Symbol(text) => format!(":{text}"),
+        Data::Binary(bytes) => format!("!!binary {}", base64::encode(bytes)),
+        Data::Array(_) => "[]".into(),
+        Data::Hash(_) => "{}".into(),
+        Data::Sensitive(_) => REDACTED.into(),
+        Data::Rich(rich) => string(&rich.text(), indent, blocks),
+        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => masked(text),
+        Data::String(text) => string(text, indent, blocks),
+    }
+}
+
+/// The text with each encrypted part replaced by a mark.
+pub fn masked(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("ENC[") {
+        out.push_str(&rest[..start]);
+        out.push_str("ENC[encrypted]");
+        rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
+    }
+    out.push_str(rest);
+    out
+}
+
+fn string(text: &str, indent: usize, blocks: bool) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let blocky = blocks
+        && lines.contains('\n')
+        && !lines.starts_with([' ', '\n', '\t'])
+        && !lines.ends_with('\n')
+        && !lines.contains(|c: char| c.is_control() && c != '\n');
+    if blocky {
+        let mark = if text.ends_with('\n') { "|" } else { "|-" };
+        let pad = " ".repeat(indent.max(2));
+        let body: Vec<String> = lines
+            .split('\n')
+            .map(|line| if line.is_empty() { String::new() } else { format!("{pad}{line}") })
+            .collect();
+        return format!("{mark}\n{}", body.join("\n"));
+    }
+    if text.contains(|c: char| c.is_control()) {
+        return serde_json::Value::String(text.to_owned()).to_string();
+    }
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Whether a string can stand without quotes and still be that string.
+fn is_plain(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    let indicator = "-?:,[]{}#&*!|>'\"%@`";
+    let starts_well = !indicator.contains(first)
+        || (matches!(first, '-' | '?' | ':')
+            && text[1..].starts_with(|c: char| !c.is_whitespace()));
+    starts_well
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with(':')
+        && !text.contains(|c: char| {
+            c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{feff}'
+        })
+        && text.trim() == text
+        && !text.starts_with("---")
+        && !text.starts_with("...")
+        && text != "<<"
+        && text != "="
+        && matches!(resolve_plain(text), Resolved::String)
+}
+
+/// The value as compact JSON, order kept.
+///
+/// What JSON has no word for is `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no strings
+/// become text.
+pub fn json(value: &Value, options: &PrintOptions<'_>) -> String {
+    let mut out = String::new();
+    write_json(value, options, &mut out);
+    out
+}
+
+fn write_json(value: &Value, options: &PrintOptions<'_>, out: &mut String) {
+    if let Some(mark) = options.mark_for(value.secrecy()) {
+        return json_string(mark, out);
+    }
+    match value.data() {
+        Data::Null => out.push_str("null"),
+        Data::Bool(value) => write!(out, "{value}").expect("writing to a string"),
+        Data::Integer(value) => write!(out, "{value}").expect("writing to a string"),
+        Data::BigInteger(digits) => out.push_str(digits),
+        Data::Float(value) if value.is_finite() => out.push_str(&float_text(*value)),
+        Data::Float(value) => tagged("Float", &float_text(*value), out),
+        Data::String(text) if options.mask_encrypted && text.contains("ENC[") => {
+            json_string(&masked(text), out)
+        }
+        Data::String(text) => json_string(text, out),
+        Data::Symbol(text) => json_string(text, out),
+        Data::Binary(bytes) => tagged("Binary", &base64::encode(bytes), out),
+        Data::Array(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
+                out.push_str(if n > 0 { "," } else { "" });
+                write_json(item, options, out);
+            }
+            out.push(']');
+        }
+        Data::Hash(hash) => {
+            out.push('{');
+            for (n, (key, member)) in hash.iter().enumerate() {
+                if options.is_enough_json(out) {
+                    return;
+                }
+                let key_text = key.to_text();
+                out.push_str(if n > 0 { "," } else { "" });
+                // A key without a value is an empty text, as Ruby's JSON library has it.
+                json_string(if matches!(key.data(), Data::Null) { "" } else { &key_text }, out);
+                out.push(':');
+                write_json(&member.value, options, out);
+            }
+            out.push('}');
+        }
+        Data::Sensitive(inner) if options.reveal_sensitive => {
+            out.push_str("{\"__ptype\":\"Sensitive\",\"__pvalue\":");
+            write_json(inner, options, out);
+            out.push('}');
+        }
+        Data::Sensitive(_) => json_string(REDACTED, out),
+        Data::Rich(rich) => {
+            out.push_str("{\"__ptype\":");
+            json_string(rich.type_name(), out);
+            out.push_str(",\"__pvalue\":");
+            json_string(&rich.text(), out);
+            out.push('}');
+        }
+    }
+}
+
+fn tagged(kind: &str, text: &str, out: &mut String) {
+    write!(out, "{{\"__ptype\":\"{kind}\",\"__pvalue\":\"{text}\"}}").expect("writing to a string");
+}
+
+/// Writes a string as JSON.
+pub fn json_string(text: &str, out: &mut String) {
+    out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hiera::data::{DataFile, Format};
+    use crate::puppet::value::Provenance;
+    use crate::text::FileId;
+    use crate::yaml::parse;
+
+    fn read(text: &str) -> Value {
+        DataFile::whole(&parse(text), text, FileId::new(0), Format::Yaml)
+            .root()
+            .expect("a document")
+    }
+
+    #[test]
+    fn one_line_is_flow_style() {
+        let value = read("k: {a: [1, 'x, y', two words], 'b c': {}, d: ~, e: \"x\\ny\"}\n");
+        let value = value.get("k").unwrap();
+        assert_eq!(
+            inline(value, &PrintOptions::default()),
+            r#"{a: [1, 'x, y', two words], b c: {}, d: ~, e: "x\ny"}"#
+        );
+    }
+
+    #[test]
+    fn lines_tell_where_their_leaves_are_written() {
+        let value = read("a: {b: 1, c: |\n  x\n  y\n}\n".replace("|\n  x\n  y\n", "x").as_str());
+        let lines = yaml_lines(&value, &PrintOptions::default());
+        let told: Vec<(&str, bool)> =
+            lines.iter().map(|line| (&*line.text, line.origin.is_some())).collect();
+        assert_eq!(told, [("a:", false), ("  b: 1", true), ("  c: x", true)]);
+    }
+
+    #[test]
+    fn what_is_printed_reads_back_the_same() {
+        let source = "a: 'yes'\nb: yes\nc: '0644'\nd: 0644\ne: [1, [2, {x: y}], {}, []]\nf: {g: {h: [1.5, ~]}, 'i: j': \"tab\\t\"}\nk: |\n  two\n  lines\nl: |-\n  one\n\n  two\nm: '- x'\nn: 'a #b'\no: \"\"\np: '12:30'\nq: {1: a}\nr: [|\n block]\n";
+        let source = source.rsplit_once("r: ").expect("the last line").0;
+        let value = read(source);
+        let printed = yaml(&value, &PrintOptions::default());
+        assert_eq!(read(&printed), value, "{printed}");
+    }
+
+    #[test]
+    fn secrets_are_hidden() {
+        let sensitive = Value::new(
+            Data::Sensitive(std::sync::Arc::new("s3cret".into())),
+            Provenance::written(None),
+        );
+        assert_eq!(yaml(&sensitive, &PrintOptions::default()), "Sensitive [value redacted]\n");
+        assert_eq!(json(&sensitive, &PrintOptions::default()), "\"Sensitive [value redacted]\"");
+        let reveal = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
+        assert_eq!(json(&sensitive, &reveal), r#"{"__ptype":"Sensitive","__pvalue":"s3cret"}"#);
+        let mask = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+        assert_eq!(yaml(&"x ENC[PKCS7,abc] y".into(), &mask), "x ENC[encrypted] y\n");
+    }
+
+    #[test]
+    fn json_has_a_word_for_everything() {
+        let value = read("{1: .inf, b: 123456789012345678901234567890, c: 1.0, d: !!binary //8=}");
+        let expected = r#"{"1":{"__ptype":"Float","__pvalue":"Infinity"},"b":123456789012345678901234567890,"c":1.0,"d":{"__ptype":"Binary","__pvalue":"//8="}}"#;
+        assert_eq!(json(&value, &PrintOptions::default()), expected);
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let options = PrintOptions { max_lines: Some(2), ..PrintOptions::default() };
+        assert_eq!(yaml(&read("[1, 2, 3, 4]"), &options), "- 1\n- 2\n# …\n");
+        let options = PrintOptions { max_json: Some(4), ..PrintOptions::default() };
+        assert_eq!(json(&read("[[1, 2], {a: 3}, 4]"), &options), "[[1,2]");
+        assert_eq!(json(&read("{a: {b: 1}, c: 2}"), &options), "{\"a\":{");
+    }
+
+    #[test]
+    fn printing_stops_when_cancelled() {
+        let value = read("[1, [2, 3], {a: 4, b: 5}]");
+        let cancelled = CancelToken::new(|| true);
+        let options = PrintOptions { cancel: Some(&cancelled), ..PrintOptions::default() };
+        assert!(!yaml(&value, &options).contains('1'));
+        assert!(!json(&value, &options).contains('1'));
+    }
+}

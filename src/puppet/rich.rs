@@ -1,0 +1,154 @@
+//! Values that YAML has no word for and that `convert_to` makes: times, versions, regular
+//! expressions, URIs, bytes and types.
+
+use std::fmt;
+
+use super::ruby::base64;
+use super::ruby::regex::{RegexError, RubyRegex};
+use super::types::DataType;
+use std::sync::Arc;
+
+mod semver;
+mod time;
+
+pub use semver::{Version, VersionRange};
+pub use time::{NANOS_PER_SECOND, civil_from_days, days_from_civil, timespan_text, timestamp_text};
+
+/// Such a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rich {
+    /// A point in time, in nanoseconds since 1970 (UTC).
+    Timestamp(i128),
+    /// A duration in nanoseconds.
+    Timespan(i128),
+    /// A version.
+    SemVer(Version),
+    /// A range of versions.
+    SemVerRange(VersionRange),
+    /// A regular expression.
+    Regexp(Arc<Pattern>),
+    /// A URI, as written.
+    Uri(String),
+    /// Bytes.
+    Binary(Vec<u8>),
+    /// A data type.
+    Type(DataType),
+}
+
+impl Rich {
+    /// The name of its type.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Rich::Timestamp(_) => "Timestamp",
+            Rich::Timespan(_) => "Timespan",
+            Rich::SemVer(_) => "SemVer",
+            Rich::SemVerRange(_) => "SemVerRange",
+            Rich::Regexp(_) => "Regexp",
+            Rich::Uri(_) => "URI",
+            Rich::Binary(_) => "Binary",
+            Rich::Type(_) => "Type",
+        }
+    }
+
+    /// Ruby's name for its class.
+    pub fn class_name(&self) -> &'static str {
+        match self {
+            Rich::Timestamp(_) => "Puppet::Pops::Time::Timestamp",
+            Rich::Timespan(_) => "Puppet::Pops::Time::Timespan",
+            Rich::SemVer(_) => "SemanticPuppet::Version",
+            Rich::SemVerRange(_) => "SemanticPuppet::VersionRange",
+            Rich::Regexp(_) => "Regexp",
+            Rich::Uri(_) => "URI::Generic",
+            Rich::Binary(_) => "Puppet::Pops::Types::PBinaryType::Binary",
+            Rich::Type(_) => "Puppet::Pops::Types::PAnyType",
+        }
+    }
+
+    /// What stands for it beside the name of its type in JSON: Puppet's `String.new` of it.
+    pub fn text(&self) -> String {
+        match self {
+            // With letters beyond ASCII a regular expression has an option, and Puppet shows all
+            // options.
+            Rich::Regexp(pattern) if pattern.has_encoding() => {
+                format!("(?-imx:{})", pattern.source())
+            }
+            Rich::Regexp(pattern) => pattern.source().to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Ruby's `to_s`.
+impl fmt::Display for Rich {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rich::Timestamp(nanos) => f.write_str(&timestamp_text(*nanos)),
+            Rich::Timespan(nanos) => f.write_str(&timespan_text(*nanos)),
+            Rich::SemVer(version) => version.fmt(f),
+            Rich::SemVerRange(range) => range.fmt(f),
+            Rich::Regexp(pattern) => write!(f, "(?-mix:{})", pattern.escaped()),
+            Rich::Uri(text) => f.write_str(text),
+            Rich::Binary(bytes) => f.write_str(&base64::encode(bytes)),
+            Rich::Type(data_type) => data_type.fmt(f),
+        }
+    }
+}
+
+/// A regular expression with the text that it was made of.
+#[derive(Debug)]
+pub struct Pattern {
+    source: String,
+    regex: RubyRegex,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Pattern {
+    /// Compiles a pattern.
+    pub fn new(source: &str) -> Result<Pattern, RegexError> {
+        Ok(Pattern { source: source.to_owned(), regex: RubyRegex::new(source)? })
+    }
+
+    /// Whether it matches anywhere in `text`. One that explodes does not match.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text) == Some(true)
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Its text as Ruby writes it between slashes.
+    pub fn escaped(&self) -> String {
+        let mut out = String::new();
+        let mut chars = self.source.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
+                '/' => out.push_str("\\/"),
+                c if c.is_ascii_control() && !c.is_ascii_whitespace() => {
+                    out.push_str(&format!("\\x{:02X}", u32::from(c)))
+                }
+                c => out.push(c),
+            }
+        }
+        out
+    }
+
+    fn has_encoding(&self) -> bool {
+        !self.source.is_ascii() || self.source.contains("\\u")
+    }
+
+    /// Its text between slashes.
+    pub fn with_delimiters(&self) -> String {
+        if self.has_encoding() {
+            return format!("/(?-mix:{})/", self.escaped());
+        }
+        format!("/{}/", self.escaped())
+    }
+}

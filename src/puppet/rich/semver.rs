@@ -1,0 +1,390 @@
+//! Versions and ranges of versions, as the gem semantic_puppet 1.0 reads and compares them.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A version: three numbers, perhaps a pre-release and a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    numbers: [u128; 3],
+    prerelease: Option<Vec<Part>>,
+    build: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Number(u128),
+    Text(String),
+}
+
+/// What a range holds: bounds, the last of each with whether it is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Bounds {
+    from: Option<(Version, bool)>,
+    to: Option<(Version, bool)>,
+}
+
+/// A range of versions.
+#[derive(Clone, Debug)]
+pub struct VersionRange {
+    text: String,
+    alternatives: Vec<Bounds>,
+}
+
+impl PartialEq for VersionRange {
+    fn eq(&self, other: &VersionRange) -> bool {
+        self.alternatives == other.alternatives
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn number(text: &str) -> Option<u128> {
+    let plain = is_number(text) && (text == "0" || !text.starts_with('0'));
+    if plain { text.parse().ok() } else { None }
+}
+
+/// `1.2.3-a.b+c` to `1.2.3`, `a.b`, `c`.
+fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
+    let (text, build) =
+        text.split_once('+').map_or((text, None), |(text, build)| (text, Some(build)));
+    let (text, prerelease) =
+        text.split_once('-').map_or((text, None), |(text, prerelease)| (text, Some(prerelease)));
+    (text, prerelease, build)
+}
+
+const LEADING_ZERO: &str = "Numeric pre-release identifiers MUST NOT contain leading zeroes";
+
+fn parts(text: &str) -> Result<Vec<Part>, String> {
+    let part = |text: &str| match is_number(text) {
+        true if text.len() > 1 && text.starts_with('0') => Err(LEADING_ZERO.to_owned()),
+        true => text.parse().map(Part::Number).map_err(|_| "a number too long".to_owned()),
+        false => Ok(Part::Text(text.to_owned())),
+    };
+    text.split('.').map(part).collect()
+}
+
+impl Version {
+    /// A version of three numbers and the two qualifiers, each taken as one part.
+    pub fn new(numbers: [u128; 3], prerelease: Option<&str>, build: Option<&str>) -> Version {
+        let prerelease = prerelease.map(|text| vec![Part::Text(text.to_owned())]);
+        Version { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }
+    }
+
+    /// Whether the text has the form of a version.
+    pub fn has_form(text: &str) -> bool {
+        let text = text.strip_suffix('\n').unwrap_or(text); // Ruby's `\Z`
+        let (numbers, prerelease, build) = split(text);
+        let qualified =
+            |text: Option<&str>| text.is_none_or(|text| text.split('.').all(is_identifier));
+        numbers.split('.').count() == 3
+            && numbers.split('.').all(|text| number(text).is_some())
+            && qualified(prerelease)
+            && qualified(build)
+    }
+
+    /// Reads a version. Errors: Puppet's message.
+    pub fn parse(text: &str) -> Result<Version, String> {
+        if !Version::has_form(text) {
+            return Err(format!("Unable to parse '{text}' as a semantic version identifier"));
+        }
+        let (numbers, prerelease, build) = split(text.strip_suffix('\n').unwrap_or(text));
+        let mut parsed = numbers.split('.').filter_map(number);
+        let numbers = std::array::from_fn(|_| parsed.next().unwrap_or(0));
+        let prerelease = prerelease.map(parts).transpose()?;
+        Ok(Version {
+            numbers,
+            prerelease,
+            build: build.map(|build| build.split('.').map(str::to_owned).collect()),
+        })
+    }
+
+    fn is_stable(&self) -> bool {
+        self.prerelease.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Version) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Version) -> Ordering {
+        let part = |(ours, theirs): (&Part, &Part)| match (ours, theirs) {
+            (Part::Number(a), Part::Number(b)) => a.cmp(b),
+            (Part::Number(_), Part::Text(_)) => Ordering::Less,
+            (Part::Text(_), Part::Number(_)) => Ordering::Greater,
+            (Part::Text(a), Part::Text(b)) => a.cmp(b),
+        };
+        let prerelease = || match (&self.prerelease, &other.prerelease) {
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (Some(a), Some(b)) => a
+                .iter()
+                .zip(b)
+                .map(part)
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| a.len().cmp(&b.len())),
+        };
+        self.numbers.cmp(&other.numbers).then_with(prerelease)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, patch] = self.numbers;
+        write!(f, "{major}.{minor}.{patch}")?;
+        let part = |part: &Part| match part {
+            Part::Number(number) => number.to_string(),
+            Part::Text(text) => text.clone(),
+        };
+        if let Some(parts) = &self.prerelease {
+            write!(f, "-{}", parts.iter().map(part).collect::<Vec<_>>().join("."))?;
+        }
+        if let Some(build) = &self.build {
+            write!(f, "+{}", build.join("."))?;
+        }
+        Ok(())
+    }
+}
+
+impl VersionRange {
+    /// Just this version.
+    pub fn only(version: &Version) -> VersionRange {
+        VersionRange::between(version.clone(), version.clone(), false)
+    }
+
+    /// From one version to another. The text is put together as the gem does, with its slip.
+    pub fn between(from: Version, to: Version, exclude_to: bool) -> VersionRange {
+        let text = if exclude_to { format!(">={to} <{from}") } else { format!("{to} - {from}") };
+        VersionRange {
+            text,
+            alternatives: vec![Bounds { from: Some((from, false)), to: Some((to, exclude_to)) }],
+        }
+    }
+
+    /// Reads a range. Errors: Puppet's message.
+    pub fn parse(text: &str) -> Result<VersionRange, String> {
+        let set = without_gaps(text);
+        let mut alternatives = Vec::new();
+        // Blanks around a bar do not count; those before the whole text do.
+        let mut pieces: Vec<&str> = set
+            .split("||")
+            .enumerate()
+            .map(|(n, piece)| if n > 0 { piece.trim() } else { piece.trim_end() })
+            .collect();
+        while pieces.last().is_some_and(|piece| piece.is_empty()) {
+            pieces.pop();
+        }
+        if pieces.is_empty() {
+            return Ok(VersionRange {
+                text: "*".into(),
+                alternatives: vec![Bounds { from: None, to: None }],
+            });
+        }
+        for piece in pieces {
+            let mut words: Vec<&str> = piece.split_whitespace().collect();
+            if piece.starts_with(char::is_whitespace) {
+                words.insert(0, "");
+            }
+            let bounds = match words.as_slice() {
+                [from, "-", to] if partial(from).is_some() && partial(to).is_some() => {
+                    Some(Bounds {
+                        from: Some((filled(from)?, false)),
+                        to: Some((filled(to)?, false)),
+                    })
+                }
+                [] => None,
+                words => {
+                    let mut bounds = Bounds { from: None, to: None };
+                    for word in words {
+                        let unparsable = || format!("Unparsable version range: \"{text}\"");
+                        bounds = bounds.and(&simple(word, unparsable)?);
+                    }
+                    Some(bounds)
+                }
+            };
+            alternatives.extend(bounds);
+        }
+        Ok(VersionRange { text: text.to_owned(), alternatives })
+    }
+
+    /// Whether a version is within; a pre-release only where the range names one of the same
+    /// numbers.
+    pub fn includes(&self, version: &Version) -> bool {
+        let named = |bound: &Option<(Version, bool)>| {
+            bound
+                .as_ref()
+                .is_some_and(|(bound, _)| !bound.is_stable() && bound.numbers == version.numbers)
+        };
+        let within = |bounds: &Bounds| {
+            let open = bounds.from.is_none() && bounds.to.is_none();
+            bounds.holds(version)
+                && (version.is_stable() || open || named(&bounds.from) || named(&bounds.to))
+        };
+        self.alternatives.iter().any(within)
+    }
+
+    /// Whether all of `other` is within.
+    pub fn covers(&self, other: &VersionRange) -> bool {
+        let ([ours], [theirs]) = (self.alternatives.as_slice(), other.alternatives.as_slice())
+        else {
+            return false;
+        };
+        let from = ours
+            .from
+            .as_ref()
+            .is_none_or(|(from, _)| theirs.from.as_ref().is_some_and(|(other, _)| from <= other));
+        let to = ours.to.as_ref().is_none_or(|(to, out)| {
+            theirs
+                .to
+                .as_ref()
+                .is_some_and(|(other, other_out)| to > other || to == other && (!out || *other_out))
+        });
+        from && to
+    }
+}
+
+impl Bounds {
+    fn holds(&self, version: &Version) -> bool {
+        self.from
+            .as_ref()
+            .is_none_or(|(from, out)| if *out { from < version } else { from <= version })
+            && self
+                .to
+                .as_ref()
+                .is_none_or(|(to, out)| if *out { version < to } else { version <= to })
+    }
+
+    fn and(self, other: &Bounds) -> Bounds {
+        let from = match (self.from, other.from.clone()) {
+            (Some(a), Some(b)) => Some(if a.0 > b.0 || a.0 == b.0 && a.1 { a } else { b }),
+            (a, b) => a.or(b),
+        };
+        let to = match (self.to, other.to.clone()) {
+            (Some(a), Some(b)) => Some(if a.0 < b.0 || a.0 == b.0 && a.1 { a } else { b }),
+            (a, b) => a.or(b),
+        };
+        Bounds { from, to }
+    }
+}
+
+impl fmt::Display for VersionRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Drops blanks, or a `v`, behind an operator.
+fn without_gaps(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+        if matches!(c, '<' | '>' | '=' | '~' | '^') {
+            let trimmed = rest.trim_start();
+            rest = if trimmed.len() < rest.len() { trimmed } else { rest };
+            rest =
+                trimmed.strip_prefix('v').filter(|_| rest.len() == trimmed.len()).unwrap_or(rest);
+        }
+    }
+    out
+}
+
+/// The numbers of `1`, `1.2.x` or `1.2.3-a`: `None` within for what is left open; with the
+/// qualifiers of three.
+fn partial(text: &str) -> Option<[Option<u128>; 3]> {
+    let (numbers, prerelease, build) = split(text);
+    let pieces: Vec<&str> = numbers.split('.').collect();
+    let qualified = |text: Option<&str>| {
+        text.is_none_or(|text| pieces.len() == 3 && text.split('.').all(is_identifier))
+    };
+    if pieces.len() > 3 || !qualified(prerelease) || !qualified(build) {
+        return None;
+    }
+    let mut found = [None; 3];
+    for (slot, piece) in found.iter_mut().zip(&pieces) {
+        *slot = match *piece {
+            "x" | "X" | "*" => None,
+            piece => Some(number(piece)?),
+        };
+    }
+    Some(found)
+}
+
+/// The version that a partial one begins with.
+fn filled(text: &str) -> Result<Version, String> {
+    let numbers = partial(text).ok_or_else(|| format!("Unparsable version range: \"{text}\""))?;
+    let (_, prerelease, build) = split(text);
+    let build = build.map(|build| build.split('.').map(str::to_owned).collect());
+    Ok(Version {
+        numbers: numbers.map(|number| number.unwrap_or(0)),
+        prerelease: prerelease.map(parts).transpose()?,
+        build,
+    })
+}
+
+fn simple(word: &str, unparsable: impl Fn() -> String) -> Result<Bounds, String> {
+    let operators = ["<=", ">=", "~>", "~=", "<", ">", "=", "~", "^"];
+    let operator = operators.into_iter().find(|operator| word.starts_with(operator)).unwrap_or("");
+    let operand = &word[operator.len()..];
+    let [major, minor, patch] = partial(operand).ok_or_else(unparsable)?;
+    let version = filled(operand)?;
+    let plain = |numbers: [u128; 3]| Version { numbers, prerelease: None, build: None };
+    let from = |version: Version, to: Version| Bounds {
+        from: Some((version, false)),
+        to: Some((to, true)),
+    };
+    let next = |number: u128| number.saturating_add(1);
+    let all = Bounds { from: None, to: None };
+    let nothing = Bounds {
+        from: None,
+        to: Some((Version { prerelease: Some(Vec::new()), ..plain([0; 3]) }, true)),
+    };
+    let Some(major) = major else {
+        return match operator {
+            ">" => Ok(nothing),
+            ">=" => Ok(Bounds { from: Some((version, false)), to: None }),
+            "<" => Ok(Bounds { from: None, to: Some((version, true)) }),
+            "^" | "<=" => {
+                Err("undefined method `SINGLETON' for SemanticPuppet::VersionRange::AllRange:Class"
+                    .into())
+            }
+            _ => Ok(all),
+        };
+    };
+    let lowest = plain([major, minor.unwrap_or(0), 0]);
+    let next_up = match minor {
+        None => plain([next(major), 0, 0]),
+        Some(minor) => plain([major, next(minor), 0]),
+    };
+    Ok(match operator {
+        ">=" => Bounds { from: Some((version, false)), to: None },
+        "<" => Bounds { from: None, to: Some((version, true)) },
+        ">" if minor.is_none() || patch.is_none() => {
+            Bounds { from: Some((next_up, false)), to: None }
+        }
+        ">" => Bounds { from: Some((version, true)), to: None },
+        "<=" if minor.is_none() || patch.is_none() => {
+            Bounds { from: None, to: Some((next_up, true)) }
+        }
+        "<=" => Bounds { from: None, to: Some((version, false)) },
+        "^" if major > 0 => {
+            let low = if minor.is_some() && patch.is_some() { version } else { lowest };
+            from(low, plain([next(major), 0, 0]))
+        }
+        _ if minor.is_none() || patch.is_none() => from(lowest, next_up),
+        "" | "=" => Bounds { from: Some((version.clone(), false)), to: Some((version, false)) },
+        _ => from(version, next_up),
+    })
+}

@@ -1,0 +1,238 @@
+//! Ruby's `Dir.glob`, as `glob` and `globs` of hiera.yaml use it, over any listing of folders. Asks
+//! nothing of the operating system.
+//!
+//! Follows `dir.c` of Ruby 3.1.3 and later (Puppet 8 has 3.2), where results are sorted; `tests/puppet/globs` compares both on
+//! random trees.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::text::FilePath;
+
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use pattern::{Matcher, Part, alternatives, compile, fits};
+
+/// What lies under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file, a link to one, or a link to nothing, which Ruby's glob keeps too.
+    File,
+    /// A folder.
+    Folder,
+    /// A link to a folder: `*/` goes through it, `**/` does not.
+    LinkedFolder,
+}
+
+/// Folders and what is in them.
+pub trait Listing {
+    /// The names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it is no
+    /// folder. Links are followed.
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
+
+    /// What lies at `path`; `None` when nothing does.
+    fn kind(&self, path: &FilePath) -> Option<EntryKind> {
+        let entries = self.list(&path.parent()?);
+        let at = entries.binary_search_by(|(name, _)| name.as_str().cmp(path.name())).ok()?;
+        Some(entries[at].1)
+    }
+}
+
+/// The files that an absolute pattern matches, in the order and as often as Ruby's `Dir.glob` names
+/// them; folders are left out.
+///
+/// Sorted by bytes within each folder, an entry before what lies in it. Alternatives in braces
+/// follow one another in written order and repeat what both match, below each folder where the
+/// braces are reached (`*/{b,a}`: `d/b`, `d/a`, `e/b`, `e/a`). Right behind `**/`, though, braces
+/// without a `/` in them are one more way to match a name: no order, no repetition.
+///
+/// Names at the start of the pattern that hold no special character are not looked up, so `listing`
+/// need not know the folders above. `..` should have been folded by the caller; one that is left is
+/// folded as text, without regard to links. Source: `glob_make_pattern`, `glob_helper` and
+/// `ruby_brace_expand` in `dir.c` of Ruby 3.1.3 and later.
+pub fn glob(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
+    let Some(parts) = compile(pattern.strip_prefix('/').unwrap_or(pattern)) else {
+        return Vec::new();
+    };
+    let mut walk = Walk { listing, expanded: HashMap::new(), found: Vec::new() };
+    walk.visit(&parts, &[0], &Place { path: FilePath::new("/"), kind: None, skip_dot: false });
+    walk.found
+}
+
+/// Whether a pattern matches a file at `path`, were there one and nothing else. Both are absolute.
+///
+/// No folder on the way counts as a link.
+pub fn matches(pattern: &str, path: &FilePath) -> bool {
+    !glob(pattern, &OnlyFile(path)).is_empty()
+}
+
+/// A world with one file.
+struct OnlyFile<'p>(&'p FilePath);
+
+impl Listing for OnlyFile<'_> {
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+        Cow::Owned(match self.0.relative_to(folder) {
+            None | Some("") => Vec::new(),
+            Some(rest) => match rest.split_once('/') {
+                Some((name, _)) => vec![(name.into(), EntryKind::Folder)],
+                None => vec![(rest.into(), EntryKind::File)],
+            },
+        })
+    }
+}
+
+struct Walk<'w> {
+    listing: &'w dyn Listing,
+    /// What the rest of a pattern with braces stands for.
+    expanded: HashMap<String, Rc<Vec<Vec<Part>>>>,
+    found: Vec<FilePath>,
+}
+
+/// Where a walk has come to.
+struct Place {
+    path: FilePath,
+    /// `None` where nobody has looked.
+    kind: Option<EntryKind>,
+    /// Whether `.` is no name to match any more; it is one in the first folder that is read.
+    skip_dot: bool,
+}
+
+impl Walk<'_> {
+    /// Collects what matches at a place and below. Each of `states` is the number of the part of
+    /// the pattern that comes next.
+    fn visit(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+        let mut recursive = false;
+        let mut listed = false;
+        for &state in states {
+            let is_recursive =
+                matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. }));
+            recursive |= is_recursive;
+            match parts.get(state + usize::from(is_recursive)) {
+                // All other states are lost here, in Ruby too.
+                Some(Part { matcher: Matcher::Braces(_), text })
+                    if !recursive || text.contains('/') =>
+                {
+                    return self.expand(&parts[states[0]..], place);
+                }
+                Some(Part { matcher: Matcher::Magical(_), .. }) => listed = true,
+                _ => {}
+            }
+        }
+        if states.contains(&parts.len())
+            && place.kind.or_else(|| self.listing.kind(&place.path)) == Some(EntryKind::File)
+        {
+            self.found.push(place.path.clone());
+        }
+        if place.kind == Some(EntryKind::File) {
+            return;
+        }
+        if recursive || listed {
+            self.list(parts, states, place, recursive)
+        } else {
+            self.join(parts, states, place)
+        }
+    }
+
+    fn expand(&mut self, rest: &[Part], place: &Place) {
+        let texts: Vec<&str> = rest.iter().map(|part| part.text.as_str()).collect();
+        let expanded = self.expanded.entry(texts.join("/")).or_insert_with_key(|text| {
+            Rc::new(
+                alternatives(text).iter().filter_map(|alternative| compile(alternative)).collect(),
+            )
+        });
+        for parts in expanded.clone().iter() {
+            self.visit(parts, &[0], place);
+        }
+    }
+
+    // Ruby does not read a folder only to find names that it knows.
+    fn join(&mut self, parts: &[Part], states: &[usize], place: &Place) {
+        let name_of = |state: usize| match parts.get(state).map(|part| &part.matcher) {
+            Some(Matcher::Plain(name)) => Some(name.as_str()),
+            _ => None,
+        };
+        let mut left: Vec<usize> =
+            states.iter().copied().filter(|state| name_of(*state).is_some()).collect();
+        while let Some(name) = left.first().and_then(|state| name_of(*state)) {
+            let (same, others): (Vec<usize>, Vec<usize>) =
+                left.iter().partition(|state| name_of(**state) == Some(name));
+            let next: Vec<usize> = same.iter().map(|state| state + 1).collect();
+            if name != ".." || self.is_folder(place) {
+                // An escaped slash does not separate, but leads on.
+                let last = name.rsplit('/').next();
+                let kind = matches!(last, Some("" | "." | "..")).then_some(EntryKind::Folder);
+                let path = place.path.join(&format!("./{name}"));
+                self.visit(parts, &next, &Place { path, kind, skip_dot: place.skip_dot });
+            }
+            left = others;
+        }
+    }
+
+    fn list(&mut self, parts: &[Part], states: &[usize], place: &Place, recursive: bool) {
+        let listing = self.listing;
+        let entries = listing.list(&place.path);
+        let has_dot = !recursive && !place.skip_dot && !entries.is_empty();
+        let (before, behind) =
+            entries.split_at(entries.partition_point(|(name, _)| name.as_str() < "."));
+        let dot = has_dot.then_some((".", EntryKind::Folder));
+        for (name, kind) in before.iter().map(named).chain(dot).chain(behind.iter().map(named)) {
+            let next = step(parts, states, name, kind);
+            if !next.is_empty() {
+                self.visit(
+                    parts,
+                    &next,
+                    &Place {
+                        path: place.path.join(&format!("./{name}")),
+                        kind: Some(kind),
+                        skip_dot: true,
+                    },
+                );
+            }
+        }
+    }
+
+    fn is_folder(&self, place: &Place) -> bool {
+        matches!(
+            place.kind.or_else(|| self.listing.kind(&place.path)),
+            Some(EntryKind::Folder | EntryKind::LinkedFolder)
+        )
+    }
+}
+
+fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
+    (name, *kind)
+}
+
+/// The states behind an entry of a folder.
+fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<usize> {
+    let mut next = Vec::new();
+    let mut push = |state: usize| {
+        if !next.contains(&state) {
+            next.push(state);
+        }
+    };
+    for &state in states {
+        let mut state = state;
+        if matches!(parts.get(state), Some(Part { matcher: Matcher::Recursive, .. })) {
+            if kind == EntryKind::Folder && !name.starts_with('.') {
+                push(state);
+            }
+            state += 1;
+        }
+        let fits = match parts.get(state).map(|part| &part.matcher) {
+            Some(Matcher::Plain(plain)) => plain == name,
+            Some(Matcher::Magical(tokens)) => fits(tokens, name),
+            Some(Matcher::Braces(alternatives)) => {
+                alternatives.iter().any(|tokens| fits(tokens, name))
+            }
+            Some(Matcher::Recursive) | None => false,
+        };
+        if fits {
+            push(state + 1);
+        }
+    }
+    next
+}

@@ -1,0 +1,280 @@
+//! Patterns of `Dir.glob`: cut at slashes, with what each part matches, and what braces stand for.
+
+/// How many patterns the braces of one pattern may stand for; all further ones are ignored.
+const MAX_ALTERNATIVES: usize = 10_000;
+
+/// How long the texts may be in total that the expansion of braces goes through.
+const MAX_EXPANDED_BYTES: usize = 1 << 24;
+
+/// How many names a pattern may have; no path of any system has more.
+const MAX_PARTS: usize = 4_096;
+
+/// A pattern between two slashes.
+pub(super) struct Part {
+    /// As written; braces can only be expanded in the whole rest of a pattern.
+    pub(super) text: String,
+    pub(super) matcher: Matcher,
+}
+
+pub(super) enum Matcher {
+    /// `**/`: any number of folders.
+    Recursive,
+    /// A name without special characters.
+    Plain(String),
+    /// A name with some.
+    Magical(Vec<Token>),
+    /// A name with braces, and the patterns it stands for.
+    Braces(Vec<Vec<Token>>),
+}
+
+pub(super) enum Token {
+    Char(char),
+    /// `?`
+    Any,
+    /// `*`
+    Star,
+    /// `[...]`
+    Set {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+    /// An unclosed `[`.
+    Never,
+}
+
+/// Whether a name fits. Quadratic at worst: only the last star is tried again.
+pub(super) fn fits(tokens: &[Token], name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    if name.first() == Some(&'.') && !matches!(tokens.first(), Some(Token::Char('.'))) {
+        return false;
+    }
+    let (mut token, mut at) = (0, 0);
+    let mut star = None;
+    loop {
+        let fits = match (tokens.get(token), name.get(at)) {
+            (None, None) => return true,
+            (Some(Token::Star), _) => {
+                star = Some((token + 1, at));
+                token += 1;
+                continue;
+            }
+            (Some(_), None) => return false,
+            (None, Some(_)) | (Some(Token::Never), Some(_)) => false,
+            (Some(Token::Any), Some(_)) => true,
+            (Some(Token::Char(c)), Some(own)) => c == own,
+            (Some(Token::Set { negated, ranges }), Some(own)) => {
+                // A range that runs backwards holds its two ends.
+                ranges
+                    .iter()
+                    .any(|(from, to)| own == from || own == to || (from..=to).contains(&own))
+                    != *negated
+            }
+        };
+        if fits {
+            (token, at) = (token + 1, at + 1);
+        } else if let Some((behind, start)) = star {
+            star = Some((behind, start + 1));
+            (token, at) = (behind, start + 1);
+        } else {
+            return false;
+        }
+    }
+}
+
+/// The patterns that one with braces stands for, none when a brace is not closed.
+pub(super) fn alternatives(pattern: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    // Unbalanced patterns give nothing however often they branch, so the branches are counted as
+    // well.
+    let mut bytes = 0;
+    let mut left = vec![pattern.to_owned()];
+    while let Some(pattern) = left.pop() {
+        bytes += pattern.len();
+        if bytes > MAX_EXPANDED_BYTES || found.len() >= MAX_ALTERNATIVES {
+            break;
+        }
+        match outer_braces(&pattern) {
+            (None, _) => found.push(pattern),
+            (Some(_), None) => {}
+            (Some(open), Some(close)) => {
+                let inner = split_at_commas(&pattern[open + 1..close]);
+                left.extend(
+                    inner.iter().rev().map(|inner| {
+                        format!("{}{inner}{}", &pattern[..open], &pattern[close + 1..])
+                    }),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Where the first brace opens, and where it closes.
+fn outer_braces(pattern: &str) -> (Option<usize>, Option<usize>) {
+    let mut open = None;
+    let mut depth = 0;
+    let mut chars = pattern.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '{' => {
+                if depth == 0 {
+                    open = Some(at);
+                }
+                depth += 1;
+            }
+            '}' if open.is_some() => {
+                depth -= 1;
+                if depth == 0 {
+                    return (open, Some(at));
+                }
+            }
+            '\\' => drop(chars.next()),
+            _ => {}
+        }
+    }
+    (open, None)
+}
+
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut depth = 0;
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            '\\' => drop(chars.next()),
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// The parts of a pattern behind a root or a folder; `None` when it matches folders only.
+pub(super) fn compile(pattern: &str) -> Option<Vec<Part>> {
+    let mut rest = pattern;
+    let mut parts: Vec<Part> = Vec::new();
+    if rest.is_empty() {
+        return Some(parts);
+    }
+    loop {
+        if let Some(behind) = rest.strip_prefix("**/") {
+            if !matches!(parts.last(), Some(Part { matcher: Matcher::Recursive, .. })) {
+                parts.push(Part { text: "**".into(), matcher: Matcher::Recursive });
+            }
+            rest = behind.trim_start_matches('/');
+        } else {
+            let (text, behind) = rest.split_at(separator(rest));
+            parts.push(Part { text: text.into(), matcher: compile_name(text) });
+            match behind.strip_prefix('/') {
+                Some(behind) => rest = behind,
+                None => return Some(parts),
+            }
+        }
+        if rest.is_empty() || parts.len() > MAX_PARTS {
+            return None;
+        }
+    }
+}
+
+/// Where the first slash is that separates; one within brackets or braces does not.
+fn separator(pattern: &str) -> usize {
+    let mut open = false;
+    let mut chars = pattern.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '[' | '{' => open = true,
+            ']' | '}' => open = false,
+            '/' if !open => return at,
+            '\\' => drop(chars.next()),
+            _ => {}
+        }
+    }
+    pattern.len()
+}
+
+fn compile_name(text: &str) -> Matcher {
+    let mut chars = text.chars();
+    let mut plain = String::new();
+    let mut magical = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '{' => {
+                return Matcher::Braces(
+                    alternatives(text)
+                        .iter()
+                        .map(|alternative| compile_tokens(alternative))
+                        .collect(),
+                );
+            }
+            '*' | '?' | '[' => magical = true,
+            '\\' => plain.extend(chars.next()),
+            c => plain.push(c),
+        }
+    }
+    if magical { Matcher::Magical(compile_tokens(text)) } else { Matcher::Plain(plain) }
+}
+
+fn compile_tokens(part: &str) -> Vec<Token> {
+    let chars: Vec<char> = part.chars().collect();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        at += 1;
+        tokens.push(match chars[at - 1] {
+            '*' if matches!(tokens.last(), Some(Token::Star)) => continue,
+            '*' => Token::Star,
+            '?' => Token::Any,
+            '[' => match compile_set(&chars[at..]) {
+                Some((set, len)) => {
+                    at += len;
+                    set
+                }
+                None => Token::Never,
+            },
+            '\\' => match chars.get(at) {
+                Some(c) => {
+                    at += 1;
+                    Token::Char(*c)
+                }
+                // One at the end stands for nothing.
+                None => continue,
+            },
+            c => Token::Char(c),
+        });
+    }
+    tokens
+}
+
+/// The set that `chars` begin with, behind its bracket, and how many of them it takes; `None` when
+/// it does not end.
+fn compile_set(chars: &[char]) -> Option<(Token, usize)> {
+    let negated = matches!(chars.first(), Some('!' | '^'));
+    let mut at = usize::from(negated);
+    let mut ranges = Vec::new();
+    loop {
+        if *chars.get(at)? == ']' {
+            return Some((Token::Set { negated, ranges }, at + 1));
+        }
+        let (from, next) = set_char(chars, at)?;
+        at = next;
+        if *chars.get(at)? != '-' || chars.get(at + 1) == Some(&']') {
+            ranges.push((from, from));
+            continue;
+        }
+        let (to, next) = set_char(chars, at + 1)?;
+        at = next;
+        ranges.push((from, to));
+    }
+}
+
+fn set_char(chars: &[char], at: usize) -> Option<(char, usize)> {
+    let at = if *chars.get(at)? == '\\' { at + 1 } else { at };
+    Some((*chars.get(at)?, at + 1))
+}

@@ -1,0 +1,169 @@
+//! Ruby's regular expressions, which `lookup_options` patterns are written in.
+//!
+//! The engine is Oniguruma in its Ruby syntax, the ancestor of Ruby's own: what Rust's `regex`
+//! refuses (look-around, possessive quantifiers, `\h`) or reads otherwise (`^`, `$`, `(?m)`) is
+//! decided as Ruby decides it.
+//!
+//! Chosen on evidence: of the 254 patterns of `tests/puppet/regexes`, each tried on seven texts
+//! (1,778 answers of Ruby 3.1), `fancy-regex` 0.20 in its Oniguruma mode with `^` and `$` at lines
+//! answers 45 otherwise than Ruby, this engine 26, and with `rewrite` 13. Those are listed in
+//! `tests/puppet/regexes/known.txt`: the options `(?a)`, `(?d)` and `(?u)`, a few escapes that are
+//! not whole, and `\u{…}` with several letters.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use onig::{MatchParam, RegexOptions, Region, SearchOptions, Syntax};
+
+mod rewrite;
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub struct RubyRegex(Arc<onig::Regex>);
+
+/// Why a pattern is no regular expression, in Ruby's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegexError {
+    /// The message with the pattern, such as `end pattern with unmatched parenthesis: /^(/`.
+    pub message: String,
+}
+
+/// How many times a match may step back before it is given up: far more than any sane pattern
+/// needs, a fraction of a second.
+const RETRY_LIMIT: u32 = 1_000_000;
+
+/// Patterns that were compiled in this process.
+static COMPILED: LazyLock<RwLock<HashMap<Box<str>, RubyRegex>>> = LazyLock::new(RwLock::default);
+/// How many of them are kept.
+const MAX_COMPILED: usize = 1024;
+
+impl RubyRegex {
+    /// Compiles a pattern, or takes it as it was compiled before: every lookup assembles its
+    /// options anew, and their patterns are the same ones.
+    pub fn new(pattern: &str) -> Result<RubyRegex, RegexError> {
+        if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+            return Ok(known.clone());
+        }
+        let compiled = compile(pattern)
+            // Ruby takes a quantifier behind an anchor, Oniguruma only behind a group.
+            .or_else(|error| {
+                rewrite::with_grouped_anchors(pattern)
+                    .and_then(|again| compile(&again).ok())
+                    .ok_or(error)
+            })
+            .map(|regex| RubyRegex(Arc::new(regex)))
+            .map_err(|error| RegexError {
+                message: format!("{}: /{pattern}/", error.description()),
+            })?;
+        let mut known = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_COMPILED {
+            known.clear(); // A pattern is typed letter by letter.
+        }
+        known.insert(pattern.into(), compiled.clone());
+        Ok(compiled)
+    }
+
+    /// Whether it matches anywhere in `text`; `None` when the engine gave up on a pattern that
+    /// explodes. For `lookup_options` and types it then does not match.
+    pub fn is_match(&self, text: &str) -> Option<bool> {
+        self.find(text, 0).map(|found| found.is_some())
+    }
+
+    /// The text without all that it matches, as Ruby's `gsub` leaves it; `None` when the engine
+    /// gave up.
+    pub fn without_matches(&self, text: &str) -> Option<String> {
+        let mut out = String::new();
+        let (mut kept, mut from) = (0, 0);
+        while from <= text.len() {
+            let Some((start, end)) = self.find(text, from)? else { break };
+            out.push_str(text.get(kept..start).unwrap_or_default());
+            kept = end;
+            // An empty match is passed over by one character.
+            from = if end > start {
+                end
+            } else {
+                end + text[end..].chars().next().map_or(1, char::len_utf8)
+            };
+        }
+        out.push_str(&text[kept..]);
+        Some(out)
+    }
+
+    /// The first match from a place on; the outer `None` when the engine gave up.
+    fn find(&self, text: &str, from: usize) -> Option<Option<(usize, usize)>> {
+        let mut param = MatchParam::default();
+        param.set_retry_limit_in_match(RETRY_LIMIT);
+        let mut region = Region::new();
+        let found = self.0.search_with_param(
+            text,
+            from,
+            text.len(),
+            SearchOptions::SEARCH_OPTION_NONE,
+            Some(&mut region),
+            param,
+        );
+        Some(found.ok()?.and_then(|_| region.pos(0)))
+    }
+}
+
+fn compile(pattern: &str) -> Result<onig::Regex, onig::Error> {
+    onig::Regex::with_options(pattern, RegexOptions::REGEX_OPTION_NONE, Syntax::ruby())
+}
+
+impl fmt::Display for RegexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_ruby_reads() {
+        for (pattern, text, matches) in [
+            ("^a::(?!b)", "a::c", true),
+            ("^a::(?!b)", "a::b", false),
+            ("^k", "k2", true),
+            ("^foo|zz", "kzz", true),
+            ("^\\h+$", "beef", true),
+            ("^(?<name>a)\\k<name>", "aa", true),
+            ("^a++b", "aab", true),
+            ("^(?i)ABC", "abc", true),
+            ("^[[:alpha:]]+\\z", "abc", true),
+        ] {
+            assert_eq!(
+                RubyRegex::new(pattern).unwrap().is_match(text),
+                Some(matches),
+                "{pattern} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_ruby_refuses_in_its_words() {
+        assert_eq!(
+            RubyRegex::new("^(").unwrap_err().message,
+            "end pattern with unmatched parenthesis: /^(/"
+        );
+        for pattern in ["^[a", "^(?<a", "^\\", "*"] {
+            assert!(RubyRegex::new(pattern).is_err(), "{pattern}");
+        }
+        for pattern in ["^a{2", "^a**", "^a{,3}"] {
+            assert!(RubyRegex::new(pattern).is_ok(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_explodes_is_given_up() {
+        let text = "a".repeat(40) + "!";
+        assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().is_match(&text), None);
+        assert_eq!(RubyRegex::new("^(a|a)*$").unwrap().without_matches(&text), None);
+        assert_eq!(
+            RubyRegex::new("^-*|b").unwrap().without_matches("--a\n-ab"),
+            Some("a\na".into())
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Patterns that Ruby takes and Oniguruma does not, in a form that means the same to both.
+
+/// The pattern with each anchor, look-around included, that a quantifier follows put into an atomic
+/// group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes nothing.
+/// `None` where there is none.
+pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
+    let pieces = pieces(pattern);
+    let mut out = String::new();
+    // Where in `out` each open group began, and whether it is an anchor: it looks around, or has so
+    // far held nothing but anchors.
+    let mut open: Vec<(usize, bool, bool)> = Vec::new();
+    let mut changed = false;
+    for (n, piece) in pieces.iter().enumerate() {
+        let start = out.len();
+        out.push_str(piece);
+        let anchor = match *piece {
+            "^" | "$" | "\\A" | "\\z" | "\\Z" | "\\b" | "\\B" | "\\G" => Some(start),
+            piece if piece.starts_with('(') => {
+                open.push((start, LOOK_AROUND.contains(&piece), piece == "(?:"));
+                continue;
+            }
+            ")" => open.pop().and_then(|(start, looks_around, only_anchors)| {
+                (looks_around || only_anchors).then_some(start)
+            }),
+            _ => None,
+        };
+        if let (Some((_, _, only_anchors)), None) = (open.last_mut(), anchor) {
+            *only_anchors &= is_quantifier(piece);
+        }
+        let quantified = pieces.get(n + 1).is_some_and(|next| is_quantifier(next));
+        if let (Some(start), true) = (anchor, quantified) {
+            out.insert_str(start, "(?>");
+            out.push(')');
+            changed = true;
+        }
+    }
+    changed.then_some(out)
+}
+
+const LOOK_AROUND: [&str; 4] = ["(?<=", "(?<!", "(?=", "(?!"];
+
+fn is_quantifier(piece: &str) -> bool {
+    let counts = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    matches!(piece, "*" | "+" | "?")
+        || counts.is_some_and(|counts| {
+            counts.bytes().any(|byte| byte.is_ascii_digit())
+                && counts.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+                && counts.matches(',').count() < 2
+        })
+}
+
+/// The pattern in pieces: escapes, whole character classes, openings of groups, counts in braces,
+/// and single characters.
+fn pieces(pattern: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let len = match c {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '[' => class_len(rest),
+            '(' => LOOK_AROUND
+                .into_iter()
+                .chain(["(?:"])
+                .find(|opening| rest.starts_with(opening))
+                .map_or(1, str::len),
+            '{' => rest.find('}').map_or(1, |at| at + 1),
+            c => c.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(len);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// The length of a character class with those within it.
+fn class_len(text: &str) -> usize {
+    let mut depth = 0;
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '[' => depth += 1,
+            ']' if depth == 1 => return at + 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}

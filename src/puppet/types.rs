@@ -1,0 +1,378 @@
+//! Puppet's data types: read from text, inferred from values, compared with each other, and held
+//! against values.
+//!
+//! What a mismatch is called follows from the types alone, as in Puppet: the value's type is
+//! inferred and described beside the expected one. Rooms: `parse` (text to type), `names` (aliases of modules), `show` (type to
+//! text), `infer` (value to type), `assign` (which types and values belong to a type), `sensitive` (which values are secrets), `normalize`
+//! (the simplest form), `describe` (what is wrong, in Puppet's words), `check` (of which value). `tests/puppet/types`
+//! compares verdicts and words with the real ones, recorded and at random.
+
+use std::sync::{Arc, OnceLock};
+
+use super::rich::{Pattern, VersionRange};
+
+mod assign;
+mod check;
+mod describe;
+mod expression;
+mod guard;
+mod infer;
+mod names;
+mod normalize;
+mod parse;
+mod sensitive;
+mod show;
+mod signatures;
+
+pub(crate) use check::report;
+pub use check::{Known, WrongPart, WrongType, assert_type, check_parameter, check_partial};
+pub use expression::TypeSyntaxError;
+pub use infer::{infer, infer_set};
+pub use names::{NamedAlias, NamedType, TypeNames, TypeTable};
+pub use parse::parse;
+pub use sensitive::may_be_sensitive;
+pub(crate) use signatures::{Signature, describe_signatures};
+
+/// A type of Puppet's own code.
+pub(crate) fn known(text: &str) -> DataType {
+    parse(text).expect("a type that was written here")
+}
+
+/// A data type. `None` for a contained type is what Puppet writes without brackets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataType {
+    /// Everything.
+    Any,
+    /// What the elements of an empty collection are: assignable to everything.
+    Unit,
+    /// `undef`.
+    Undef,
+    /// `default`.
+    Default,
+    /// Strings, numbers, booleans, regular expressions, times and versions.
+    Scalar,
+    /// Strings, numbers and booleans.
+    ScalarData,
+    /// Numbers.
+    Numeric,
+    /// An integer within bounds.
+    Integer(Range<i128>),
+    /// A float within bounds.
+    Float(Range<f64>),
+    /// A string.
+    String(Text),
+    /// A boolean, or just one of the two.
+    Boolean(Option<bool>),
+    /// One of these strings.
+    Enum {
+        /// The strings, sorted.
+        values: Vec<String>,
+        /// Whether case does not count.
+        fold: bool,
+    },
+    /// A string that matches one of these.
+    Pattern(Vec<Arc<Pattern>>),
+    /// A regular expression, or just this one.
+    Regexp(Option<Arc<Pattern>>),
+    /// A version within one of these ranges.
+    SemVer(Vec<VersionRange>),
+    /// A range of versions.
+    SemVerRange,
+    /// A time within bounds, in nanoseconds.
+    Timestamp(Range<i128>),
+    /// A duration within bounds, in nanoseconds.
+    Timespan(Range<i128>),
+    /// Bytes.
+    Binary,
+    /// A URI.
+    Uri,
+    /// A list or a hash of so many.
+    Collection(Size),
+    /// A list.
+    Array(Box<DataType>, Size),
+    /// A hash.
+    Hash(Box<DataType>, Box<DataType>, Size),
+    /// A list with a type for each place; the last one repeats as the size allows.
+    Tuple(Vec<DataType>, Size),
+    /// A hash with these members.
+    Struct(Vec<StructMember>),
+    /// `undef`, or this.
+    Optional(Option<Box<DataType>>),
+    /// This, but not `undef`.
+    NotUndef(Option<Box<DataType>>),
+    /// One of these.
+    Variant(Vec<DataType>),
+    /// A sensitive value of this type.
+    Sensitive(Box<DataType>),
+    /// A type that is assignable to this one.
+    Type(Option<Box<DataType>>),
+    /// What can be iterated over.
+    Iterable(Option<Box<DataType>>),
+    /// What is being iterated over.
+    Iterator(Option<Box<DataType>>),
+    /// What a type can be made of; without brackets only.
+    Init,
+    /// One of Puppet's own aliases.
+    Alias(Alias),
+    /// An alias that a module defines.
+    Named(NamedAlias),
+    /// A name that one of Puppet's functions gives a type of its parameters.
+    Local(&'static str, Arc<DataType>),
+    /// A type that no value of data has.
+    Foreign {
+        /// Its name.
+        name: &'static str,
+        /// As written.
+        text: String,
+    },
+    /// A name that is no type of Puppet's own: perhaps a module's, which cannot be read here.
+    Reference(String),
+    /// A type that only Puppet can decide, as written: one that is defined on the spot, or that
+    /// calls functions.
+    Undecided(String),
+}
+
+/// What is known of a string.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Text {
+    /// Nothing.
+    Any,
+    /// How many characters it has.
+    Length(Range<i128>),
+    /// What it is.
+    Value(String),
+}
+
+/// Bounds, both included; `None` for none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range<T> {
+    /// The least.
+    pub from: Option<T>,
+    /// The greatest.
+    pub to: Option<T>,
+}
+
+/// How many; `None` where nothing is said.
+pub type Size = Option<Range<i128>>;
+
+/// A member of a `Struct`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructMember {
+    /// Its key.
+    pub name: String,
+    /// Whether it may be missing.
+    pub optional: bool,
+    /// Its type.
+    pub value: DataType,
+}
+
+/// Puppet's own aliases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alias {
+    /// What JSON has a word for.
+    Data,
+    /// What a key of `RichData` may be.
+    RichDataKey,
+    /// All data.
+    RichData,
+    /// What a key in looked-up data may be.
+    LookupKey,
+    /// What may be looked up.
+    LookupValue,
+}
+
+impl<T: PartialOrd + Copy> Range<T> {
+    /// No bounds.
+    pub const ANY: Range<T> = Range { from: None, to: None };
+
+    /// Just this one.
+    pub fn exactly(value: T) -> Range<T> {
+        Range { from: Some(value), to: Some(value) }
+    }
+
+    /// Whether `value` is within.
+    pub fn holds(&self, value: T) -> bool {
+        self.from.is_none_or(|from| from <= value) && self.to.is_none_or(|to| value <= to)
+    }
+
+    /// Whether all of `other` is within.
+    pub fn covers(&self, other: &Range<T>) -> bool {
+        self.from.is_none_or(|from| other.from.is_some_and(|other| from <= other))
+            && self.to.is_none_or(|to| other.to.is_some_and(|other| other <= to))
+    }
+
+    fn meets(&self, other: &Range<T>) -> bool {
+        let before = |end: Option<T>, start: Option<T>| {
+            end.is_some_and(|end| start.is_some_and(|start| end < start))
+        };
+        !before(self.to, other.from) && !before(other.to, self.from)
+    }
+
+    /// The least range that covers both.
+    fn hull(&self, other: &Range<T>) -> Range<T> {
+        let pick = |a: Option<T>, b: Option<T>, first: fn(T, T) -> bool| {
+            Some(if first(a?, b?) { a? } else { b? })
+        };
+        Range {
+            from: pick(self.from, other.from, |a, b| a <= b),
+            to: pick(self.to, other.to, |a, b| a >= b),
+        }
+    }
+}
+
+/// How Puppet writes `TypeSet` out.
+const TYPE_SET: &str = "TypeSet[{pcore_uri => 'http://puppet.com/2016.1/pcore', pcore_version => '1.0.0', name_authority => \
+                        'http://puppet.com/2016.1/runtime', name => 'DefaultTypeSet', version => '0.0.0'}]";
+
+/// Any number of elements.
+const ANY_NUMBER: Range<i128> = Range { from: Some(0), to: None };
+
+impl DataType {
+    /// `Integer` without bounds.
+    pub const INTEGER: DataType = DataType::Integer(Range::ANY);
+    /// `Float` without bounds.
+    pub const FLOAT: DataType = DataType::Float(Range::ANY);
+    /// `String` of any length.
+    pub const STRING: DataType = DataType::String(Text::Any);
+    /// `Boolean`.
+    pub const BOOLEAN: DataType = DataType::Boolean(None);
+
+    /// `Array[element, size]`. What an array without elements holds is of no type.
+    pub fn array(element: DataType, size: Size) -> DataType {
+        let none = size == Some(Range::exactly(0));
+        DataType::Array(Box::new(if none { DataType::Unit } else { element }), size)
+    }
+
+    /// `Hash[key, value, size]`.
+    pub fn hash(key: DataType, value: DataType, size: Size) -> DataType {
+        let none = size == Some(Range::exactly(0));
+        let (key, value) = if none { (DataType::Unit, DataType::Unit) } else { (key, value) };
+        DataType::Hash(Box::new(key), Box::new(value), size)
+    }
+
+    /// One of `types`; just the type if it is only one.
+    pub fn variant(types: Vec<DataType>) -> DataType {
+        let mut flat: Vec<DataType> = Vec::new();
+        for one in types {
+            let parts = if let DataType::Variant(parts) = one { parts } else { vec![one] };
+            parts.into_iter().for_each(|part| {
+                if !flat.contains(&part) {
+                    flat.push(part);
+                }
+            });
+        }
+        if flat.len() == 1 { flat.remove(0) } else { DataType::Variant(flat) }
+    }
+
+    /// `undef` or `inner`.
+    pub fn optional(inner: DataType) -> DataType {
+        DataType::Optional(Some(Box::new(inner)))
+    }
+
+    /// The types within.
+    fn parts(&self) -> Vec<&DataType> {
+        match self {
+            DataType::Array(inner, _) | DataType::Sensitive(inner) => vec![inner],
+            DataType::Optional(inner)
+            | DataType::NotUndef(inner)
+            | DataType::Type(inner)
+            | DataType::Iterable(inner)
+            | DataType::Iterator(inner) => inner.iter().map(|inner| &**inner).collect(),
+            DataType::Hash(key, value, _) => vec![key, value],
+            DataType::Tuple(types, _) | DataType::Variant(types) => types.iter().collect(),
+            DataType::Struct(members) => members.iter().map(|member| &member.value).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The first name in it, or in what its aliases stand for, that is not known.
+    pub fn unresolved(&self) -> Option<String> {
+        self.find(&mut Vec::new(), &|one| match one {
+            DataType::Reference(name) => Some(name.clone()),
+            _ => None,
+        })
+    }
+
+    /// The first part of it, or of what its aliases stand for, that only Puppet can decide.
+    pub fn undecided(&self) -> Option<String> {
+        self.find(&mut Vec::new(), &|one| match one {
+            DataType::Undecided(text) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    /// Whether it, or what its aliases stand for, names Sensitive values.
+    pub fn holds_sensitive(&self) -> bool {
+        let found = self.find(&mut Vec::new(), &|one| match one {
+            DataType::Sensitive(_) => Some(String::new()),
+            _ => None,
+        });
+        found.is_some()
+    }
+
+    /// What `ask` says of the first part that it says something of. `seen` are the aliases that
+    /// were looked into.
+    fn find(
+        &self,
+        seen: &mut Vec<NamedAlias>,
+        ask: &dyn Fn(&DataType) -> Option<String>,
+    ) -> Option<String> {
+        match self {
+            DataType::Named(alias) if seen.contains(alias) => None,
+            DataType::Named(alias) => {
+                seen.push(alias.clone());
+                alias.with_target(|target| target.find(seen, ask))
+            }
+            _ => {
+                ask(self).or_else(|| self.parts().into_iter().find_map(|part| part.find(seen, ask)))
+            }
+        }
+    }
+}
+
+impl Alias {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Alias::Data => "Data",
+            Alias::RichDataKey => "RichDataKey",
+            Alias::RichData => "RichData",
+            Alias::LookupKey => "Puppet::LookupKey",
+            Alias::LookupValue => "Puppet::LookupValue",
+        }
+    }
+
+    /// What it stands for.
+    pub fn resolved(self) -> &'static DataType {
+        static TYPES: [OnceLock<DataType>; 5] = [const { OnceLock::new() }; 5];
+        TYPES[self as usize].get_or_init(|| match self {
+            Alias::Data => DataType::Variant(vec![
+                DataType::ScalarData,
+                DataType::Undef,
+                DataType::hash(DataType::STRING, DataType::Alias(Alias::Data), None),
+                DataType::array(DataType::Alias(Alias::Data), None),
+            ]),
+            Alias::RichDataKey => DataType::Variant(vec![DataType::STRING, DataType::Numeric]),
+            Alias::RichData => DataType::Variant(vec![
+                DataType::Scalar,
+                DataType::SemVerRange,
+                DataType::Binary,
+                DataType::Sensitive(Box::new(DataType::Any)),
+                DataType::Type(None),
+                DataType::Foreign { name: "TypeSet", text: TYPE_SET.into() },
+                DataType::Uri,
+                DataType::Foreign { name: "Object", text: "Object".into() },
+                DataType::Undef,
+                DataType::Default,
+                DataType::hash(
+                    DataType::Alias(Alias::RichDataKey),
+                    DataType::Alias(Alias::RichData),
+                    None,
+                ),
+                DataType::array(DataType::Alias(Alias::RichData), None),
+            ]),
+            Alias::LookupKey => DataType::Alias(Alias::RichDataKey),
+            Alias::LookupValue => DataType::Alias(Alias::RichData),
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Values held against types: what is wrong with them, and where that was written.
+
+use std::fmt;
+
+use super::describe::{Mismatch, Step, describe};
+use super::guard::RecursionGuard;
+use super::normalize::Crash;
+use super::{DataType, infer_set};
+use crate::puppet::value::Value;
+use crate::text::Span;
+
+/// A value that is not of its type. `Display` gives Puppet's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongType {
+    /// The message.
+    pub message: String,
+    /// Where the part that is blamed was written; of a hash that could have no such keys, the first
+    /// of these.
+    pub origin: Option<Span>,
+}
+
+impl fmt::Display for WrongType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks a value; the error is Puppet's message about `subject`, such as `Found value has wrong
+/// type, expects …`.
+pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result<(), WrongType> {
+    let error = |message: String, origin: Option<Span>| {
+        Err(WrongType { message, origin: origin.or(value.origin) })
+    };
+    if let Some(text) = data_type.undecided() {
+        return error(
+            format!("{subject} cannot be checked: hiera-ls does not know the type {text}"),
+            None,
+        );
+    }
+    if data_type.accepts(value) {
+        return Ok(());
+    }
+    match describe(data_type, &infer_set(value), &[]) {
+        Ok(found) => {
+            let lines: Vec<String> = found
+                .iter()
+                .map(|one| {
+                    one.message(&format!("{subject} has wrong type,")).trim_start().to_owned()
+                })
+                .collect();
+            error(report(&lines), found.iter().find_map(|one| one.origin(value)))
+        }
+        Err(Crash(message)) => error(message.to_owned(), None),
+    }
+}
+
+/// What is known of a value, or of a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// All of it.
+    Whole,
+    /// That it is a string.
+    Kind,
+    /// Nothing.
+    Nothing,
+}
+
+/// A part of a parameter's value that is not of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongPart {
+    /// Puppet's message, from `parameter 'x'` on.
+    pub message: String,
+    /// Where the part was written, or the key that is blamed.
+    pub origin: Option<Span>,
+    /// Whether a Sensitive value is wanted where a plain one is.
+    pub wants_sensitive: bool,
+    /// Whether it is the value itself, not a part within.
+    pub is_whole: bool,
+    /// Whether it is wrong for one of several variants: another may take it, and not what is
+    /// within.
+    pub is_of_variant: bool,
+}
+
+/// Checks the value of a parameter, and tells every part that is wrong, in Puppet's order. Nothing
+/// where the type cannot be decided here, and where Puppet fails over the question.
+pub fn check_parameter(name: &str, data_type: &DataType, value: &Value) -> Vec<WrongPart> {
+    check_partial(name, data_type, value, &|_| Known::Whole)
+}
+
+/// The same for a value that is known in part: tells what is wrong whatever the rest may be.
+pub fn check_partial(
+    name: &str,
+    data_type: &DataType,
+    value: &Value,
+    known: &dyn Fn(&Value) -> Known,
+) -> Vec<WrongPart> {
+    let may_be =
+        |one: &DataType, value: &Value| one.is_instance(value, &mut RecursionGuard::knowing(known));
+    let is_undecided = data_type.undecided().is_some() || data_type.unresolved().is_some();
+    if is_undecided || may_be(data_type, value) {
+        return Vec::new();
+    }
+    let path = [Step::Parameter(name.to_owned().into())];
+    let is_wrong = |one: &Mismatch| {
+        let Some(part) = one.part(value) else { return true };
+        known(part) == Known::Whole
+            || known(part) == Known::Kind
+                && one.expected().is_none_or(|expected| !may_be(expected, part))
+    };
+    let part = |one: Mismatch| WrongPart {
+        message: one.message("").trim_start().to_owned(),
+        origin: one.origin(value).or(value.origin),
+        wants_sensitive: one.expected().is_some_and(wants_sensitive),
+        is_whole: one.part(value).is_some_and(|part| std::ptr::eq(part, value)),
+        is_of_variant: one.path.iter().any(|step| matches!(step, Step::Variant(_))),
+    };
+    let found = describe(data_type, &infer_set(value), &path).unwrap_or_default();
+    found.into_iter().filter(is_wrong).map(part).collect()
+}
+
+/// Whether only Sensitive values, and perhaps undef, are of this type.
+fn wants_sensitive(expected: &DataType) -> bool {
+    match expected {
+        DataType::Sensitive(_) => true,
+        DataType::Optional(Some(inner)) => wants_sensitive(inner),
+        DataType::Variant(types) => types.iter().all(wants_sensitive),
+        DataType::Named(alias) => alias.with_target(wants_sensitive),
+        _ => false,
+    }
+}
+
+/// Puppet's text for one or more complaints.
+pub(crate) fn report(lines: &[String]) -> String {
+    match lines {
+        [line] => line.trim_end().to_owned(),
+        lines => lines.iter().map(|line| format!(" {line}")).collect::<Vec<_>>().join("\n "),
+    }
+}

@@ -1,0 +1,606 @@
+//! What is wrong with a value, in Puppet's words. Source: `TypeMismatchDescriber`, followed case by
+//! case.
+
+use std::borrow::Cow;
+
+use super::assign::{count, exactly, tuple_size};
+use super::normalize::Crash;
+use super::{ANY_NUMBER, DataType, Range, StructMember, Text};
+use crate::puppet::value::{Hash, Key, Value};
+use crate::text::Span;
+
+use DataType as T;
+
+/// The place of an element. Equal to another that Puppet shows as the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ElementAt {
+    /// As Puppet shows it.
+    shown: usize,
+    /// Where it is.
+    at: usize,
+}
+
+impl ElementAt {
+    fn exactly(at: usize) -> Step {
+        Step::Index(ElementAt { shown: at, at })
+    }
+}
+
+impl PartialEq for ElementAt {
+    fn eq(&self, other: &ElementAt) -> bool {
+        self.shown == other.shown
+    }
+}
+
+/// A step on the way to a part of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    Signature(usize),
+    Parameter(Cow<'static, str>),
+    Index(ElementAt),
+    Entry(String),
+    Key(String),
+    Variant(usize),
+}
+
+/// A part of a value that is not of its type.
+#[derive(Clone, Debug)]
+pub(super) struct Mismatch {
+    pub(super) path: Vec<Step>,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// Too few or too many arguments.
+    Count {
+        expected: Range<i128>,
+        actual: Range<i128>,
+    },
+    MissingKey(String),
+    ExtraneousKey(String),
+    Unresolved(String),
+    Type {
+        expected: DataType,
+        actual: DataType,
+    },
+    Pattern {
+        expected: DataType,
+        actual: DataType,
+    },
+    Size {
+        expected: Range<i128>,
+        actual: Range<i128>,
+    },
+}
+
+/// What is wrong, unless Puppet fails over the question.
+pub(super) type Described = Result<Vec<Mismatch>, Crash>;
+
+fn type_mismatch(path: &[Step], expected: &DataType, actual: &DataType) -> Described {
+    let what = What::Type { expected: expected.normalized()?, actual: actual.normalized()? };
+    Ok(vec![Mismatch { path: path.to_vec(), what }])
+}
+
+fn size_mismatch(path: &[Step], expected: Range<i128>, actual: Range<i128>) -> Described {
+    Ok(vec![Mismatch { path: path.to_vec(), what: What::Size { expected, actual } }])
+}
+
+fn each(described: impl Iterator<Item = Described>) -> Described {
+    Ok(described.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+pub(super) fn below(path: &[Step], step: Step) -> Vec<Step> {
+    [path, &[step]].concat()
+}
+
+pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[Step]) -> Described {
+    match expected.unresolved() {
+        Some(name) => Ok(vec![Mismatch { path: path.to_vec(), what: What::Unresolved(name) }]),
+        None => describe_as(&expected.normalized()?, expected, actual, path),
+    }
+}
+
+/// `original` is what `expected` was before it was taken apart.
+fn describe_as(
+    expected: &DataType,
+    original: &DataType,
+    actual: &DataType,
+    path: &[Step],
+) -> Described {
+    match expected {
+        T::Variant(types) => describe_variant(types, original, actual, path),
+        T::Struct(members) => describe_struct(members, original, actual, path),
+        T::Hash(key, value, size) => match actual {
+            T::Struct(members) => {
+                let actual_size =
+                    Range { from: Some(required(members)), to: Some(count(members.len())) };
+                let expected_size = size.unwrap_or(ANY_NUMBER);
+                if !expected_size.covers(&actual_size) {
+                    return size_mismatch(path, expected_size, actual_size);
+                }
+                let mut all = Vec::new();
+                for member in members {
+                    let name = || member.name.clone();
+                    all.extend(describe_unless_assignable(
+                        key,
+                        &member.key_type(),
+                        below(path, Step::Key(name())),
+                    )?);
+                    all.extend(describe_unless_assignable(
+                        value,
+                        &member.value,
+                        below(path, Step::Entry(name())),
+                    )?);
+                }
+                Ok(all)
+            }
+            T::Hash(actual_key, actual_value, actual_size) => {
+                match size.zip(Some(actual_size.unwrap_or(ANY_NUMBER))) {
+                    Some((expected, actual)) if !expected.covers(&actual) => {
+                        size_mismatch(path, expected, actual)
+                    }
+                    _ => type_mismatch(
+                        path,
+                        original,
+                        &T::hash((**actual_key).clone(), (**actual_value).clone(), None),
+                    ),
+                }
+            }
+            _ => type_mismatch(path, original, actual),
+        },
+        T::Tuple(types, size) => {
+            if expected == actual || types.is_empty() && matches!(actual, T::Array(..)) {
+                return Ok(Vec::new());
+            }
+            let expected_size = tuple_size(types, *size);
+            let last = types.len().saturating_sub(1);
+            match actual {
+                T::Tuple(others, other_size) => {
+                    let actual_size = tuple_size(others, *other_size);
+                    if !expected_size.covers(&actual_size) {
+                        return size_mismatch(path, expected_size, actual_size);
+                    }
+                    // Where the last type repeats, Puppet gives its place, not the element's.
+                    let one = |(at, other)| {
+                        let shown = usize::min(at, last);
+                        let step = Step::Index(ElementAt { shown, at });
+                        types
+                            .get(shown)
+                            .map_or(Ok(Vec::new()), |one| describe(one, other, &below(path, step)))
+                    };
+                    each(others.iter().enumerate().map(one))
+                }
+                T::Array(element, other_size) => {
+                    let actual_size = other_size.unwrap_or(ANY_NUMBER);
+                    if !expected_size.covers(&actual_size) {
+                        return size_mismatch(path, expected_size, actual_size);
+                    }
+                    let one =
+                        |(n, one)| describe(one, element, &below(path, ElementAt::exactly(n)));
+                    each(types.iter().enumerate().map(one))
+                }
+                _ => type_mismatch(path, original, actual),
+            }
+        }
+        T::Array(element, size) => match actual {
+            T::Tuple(types, other_size) => {
+                let expected_size = size.unwrap_or(ANY_NUMBER);
+                let actual_size = other_size.unwrap_or(exactly(types.len()));
+                if !expected_size.covers(&actual_size) {
+                    return size_mismatch(path, expected_size, actual_size);
+                }
+                let one = |(n, one)| {
+                    describe_unless_assignable(element, one, below(path, ElementAt::exactly(n)))
+                };
+                each(types.iter().enumerate().map(one))
+            }
+            T::Array(other, other_size) => match size.zip(Some(other_size.unwrap_or(ANY_NUMBER))) {
+                Some((expected, actual)) if !expected.covers(&actual) => {
+                    size_mismatch(path, expected, actual)
+                }
+                _ => type_mismatch(path, original, &T::array((**other).clone(), None)),
+            },
+            _ => type_mismatch(path, original, actual),
+        },
+        T::Optional(inner) => match (actual, inner) {
+            (T::Undef, _) | (_, None) => Ok(Vec::new()),
+            (_, Some(inner)) => {
+                let original = if is_alias(original) { original } else { expected };
+                describe_as(inner, original, actual, path)
+            }
+        },
+        T::Pattern(_) | T::Enum { .. } => {
+            let what =
+                What::Pattern { expected: original.normalized()?, actual: actual.normalized()? };
+            Ok(vec![Mismatch { path: path.to_vec(), what }])
+        }
+        T::Alias(alias) => describe_as(&alias.resolved().normalized()?, expected, actual, path),
+        T::Local(_, resolved) => describe_as(&resolved.normalized()?, expected, actual, path),
+        T::Named(alias) => describe_as(&alias.target().normalized()?, expected, actual, path),
+        _ if expected.assignable(actual) => Ok(Vec::new()),
+        _ => type_mismatch(path, original, actual),
+    }
+}
+
+fn describe_unless_assignable(
+    expected: &DataType,
+    actual: &DataType,
+    path: Vec<Step>,
+) -> Described {
+    if expected.assignable(actual) { Ok(Vec::new()) } else { describe(expected, actual, &path) }
+}
+
+fn required(members: &[StructMember]) -> i128 {
+    count(members.iter().filter(|member| !member.optional).count())
+}
+
+fn describe_struct(
+    members: &[StructMember],
+    original: &DataType,
+    actual: &DataType,
+    path: &[Step],
+) -> Described {
+    match actual {
+        T::Struct(others) => {
+            let mut all = Vec::new();
+            for member in members {
+                match others.iter().find(|other| other.name == member.name) {
+                    None if member.optional => {}
+                    None => all.push(Mismatch {
+                        path: path.to_vec(),
+                        what: What::MissingKey(member.name.clone()),
+                    }),
+                    Some(other) => {
+                        let path = below(path, Step::Entry(member.name.clone()));
+                        all.extend(describe_unless_assignable(&member.value, &other.value, path)?);
+                    }
+                }
+            }
+            let known =
+                |other: &&StructMember| members.iter().any(|member| member.name == other.name);
+            all.extend(others.iter().filter(|other| !known(other)).map(|other| Mismatch {
+                path: path.to_vec(),
+                what: What::ExtraneousKey(other.name.clone()),
+            }));
+            Ok(all)
+        }
+        T::Hash(key, value, size) => {
+            let actual_size = size.unwrap_or(ANY_NUMBER);
+            let expected_size =
+                Range { from: Some(required(members)), to: Some(count(members.len())) };
+            if expected_size.covers(&actual_size) {
+                type_mismatch(path, original, &T::hash((**key).clone(), (**value).clone(), None))
+            } else {
+                size_mismatch(path, expected_size, actual_size)
+            }
+        }
+        _ => type_mismatch(path, original, actual),
+    }
+}
+
+fn describe_variant(
+    types: &[DataType],
+    original: &DataType,
+    actual: &DataType,
+    path: &[Step],
+) -> Described {
+    let undef = matches!(original, T::Optional(_)).then_some(&T::Undef);
+    let mut each = Vec::new();
+    for (n, one) in undef.into_iter().chain(types).enumerate() {
+        let found = describe(one, actual, &below(path, Step::Variant(n)))?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        each.push(found);
+    }
+    let merged = merge(path.len(), each)?;
+    if is_alias(original) && merged.len() == 1 {
+        type_mismatch(path, original, actual)
+    } else {
+        Ok(merged)
+    }
+}
+
+/// All variants' complaints: as one where they are about the same part, else each with its variant.
+pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
+    let variants = each.len();
+    let mut all: Vec<Mismatch> = each.into_iter().flatten().collect();
+    let kinds: [fn(&What) -> bool; 2] = [
+        // Variants have sizes, signatures of functions numbers of arguments: never both.
+        |what| matches!(what, What::Size { .. } | What::Count { .. }),
+        |what| matches!(what, What::Type { .. } | What::Pattern { .. }),
+    ];
+    for kind in kinds {
+        let found: Vec<&Mismatch> = all.iter().filter(|one| kind(&one.what)).collect();
+        if found.len() != variants {
+            continue;
+        }
+        let same_place =
+            found.windows(2).all(|pair| pair[0].canonical_path() == pair[1].canonical_path());
+        if let (true, Some((first, rest))) = (same_place, found.split_first()) {
+            let joined = rest
+                .iter()
+                .try_fold((*first).clone(), |joined, other| joined.joined(&other.what))?;
+            all = vec![joined];
+            break;
+        }
+    }
+    // Puppet means to drop repetitions here, and compares in a way that finds none.
+    if let [only] = all.as_mut_slice()
+        && position < only.path.len()
+    {
+        only.path.remove(position);
+    }
+    Ok(all)
+}
+
+impl Mismatch {
+    /// The part of the value that this is about; `None` where it is a key.
+    pub(super) fn part<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        let mut part = value;
+        for step in &self.path {
+            part = match step {
+                Step::Index(place) => part.as_array()?.get(place.at)?,
+                Step::Entry(key) => part.get(key)?,
+                Step::Key(_) => return None,
+                Step::Signature(_) | Step::Parameter(_) | Step::Variant(_) => part,
+            };
+        }
+        Some(part)
+    }
+
+    /// The type that was wanted, if it is about a type.
+    pub(super) fn expected(&self) -> Option<&DataType> {
+        match &self.what {
+            What::Type { expected, .. } | What::Pattern { expected, .. } => Some(expected),
+            _ => None,
+        }
+    }
+
+    /// Where the part of the value was written that this is about.
+    pub(super) fn origin(&self, value: &Value) -> Option<Span> {
+        let mut part = value;
+        for step in &self.path {
+            part = match step {
+                Step::Index(place) => part.as_array()?.get(place.at)?,
+                Step::Entry(key) => part.get(key)?,
+                Step::Key(key) => return part.as_hash()?.get(key.as_str())?.key_origin,
+                Step::Signature(_) | Step::Parameter(_) | Step::Variant(_) => part,
+            };
+        }
+        let odd_key = |hash: &Hash| {
+            let is_odd = |key: &Key| match &self.what {
+                What::ExtraneousKey(name) => key.as_str() == Some(name),
+                _ => key.as_str().is_none_or(str::is_empty),
+            };
+            hash.iter().find(|(key, _)| is_odd(key)).and_then(|(_, member)| member.key_origin)
+        };
+        part.as_hash().and_then(odd_key).or(part.origin)
+    }
+
+    fn canonical_path(&self) -> Vec<&Step> {
+        self.path
+            .iter()
+            .filter(|step| !matches!(step, Step::Variant(_) | Step::Signature(_)))
+            .collect()
+    }
+
+    fn joined(self, other: &What) -> Result<Mismatch, Crash> {
+        let Mismatch { path, what } = self;
+        let both =
+            |ours: DataType, theirs: &DataType| T::variant(vec![ours, theirs.clone()]).normalized();
+        let what = match (what, other) {
+            (
+                What::Type { expected, actual },
+                What::Type { expected: more, .. } | What::Pattern { expected: more, .. },
+            ) => What::Type { expected: both(expected, more)?, actual },
+            (
+                What::Pattern { expected, actual },
+                What::Type { expected: more, .. } | What::Pattern { expected: more, .. },
+            ) => What::Pattern { expected: both(expected, more)?, actual },
+            (What::Size { expected, actual }, What::Size { expected: more, .. }) => {
+                What::Size { expected: expected.hull(more), actual }
+            }
+            (What::Count { expected, actual }, What::Count { expected: more, .. }) => {
+                What::Count { expected: expected.hull(more), actual }
+            }
+            (what, _) => what,
+        };
+        Ok(Mismatch { path, what })
+    }
+
+    /// The message with the blank that Puppet begins it with. `name` goes before the path; it may
+    /// be empty.
+    pub(super) fn message(&self, name: &str) -> String {
+        let mut position = if name.is_empty() { String::new() } else { format!(" {name}") };
+        for step in &self.path {
+            position.push(' ');
+            position.push_str(&match step {
+                Step::Signature(n) => format!("{}.", n + 1),
+                Step::Parameter(name) => format!("parameter '{name}'"),
+                Step::Index(place) => format!("index {}", place.shown),
+                Step::Entry(key) => format!("entry '{key}'"),
+                Step::Key(key) => format!("key of entry '{key}'"),
+                Step::Variant(n) => format!("variant {n}"),
+            });
+        }
+        match &self.what {
+            What::MissingKey(key) => format!("{position} expects a value for key '{key}'"),
+            What::ExtraneousKey(key) => format!("{position} unrecognized key '{key}'"),
+            What::Unresolved(name) => format!("{position} references an unresolved type '{name}'"),
+            What::Type { expected, actual } => {
+                format!("{position} expects {}", expectation(expected, actual))
+            }
+            What::Pattern { expected, actual } => {
+                let (undef, expected) = match expected {
+                    T::Optional(Some(inner)) => ("an undef value or ", &**inner),
+                    other => ("", other),
+                };
+                let got = match actual {
+                    T::String(Text::Value(text)) => format!("'{text}'"),
+                    other => short_name(other),
+                };
+                format!("{position} expects {undef}a match for {}, got {got}", expected.expanded())
+            }
+            What::Count { expected, actual } => {
+                let none = |range: &Range<i128>, none: &str| match range_text(range).as_str() {
+                    "0" => none.to_owned(),
+                    text => text.to_owned(),
+                };
+                let single = matches!(
+                    (expected.from, expected.to),
+                    (Some(1), Some(1) | None) | (Some(0), Some(1))
+                );
+                let plural = if single { "" } else { "s" };
+                format!(
+                    "{position} expects {} argument{plural}, got {}",
+                    none(expected, "no"),
+                    none(actual, "none")
+                )
+            }
+            What::Size { expected, actual } => {
+                format!(
+                    "{position} expects size to be {}, got {}",
+                    range_text(expected),
+                    range_text(actual)
+                )
+            }
+        }
+    }
+}
+
+fn range_text(range: &Range<i128>) -> String {
+    match (range.from.unwrap_or(0), range.to) {
+        (from, Some(to)) if from == to => from.to_string(),
+        (0, None) => "unlimited".into(),
+        (0, Some(to)) => format!("at most {to}"),
+        (from, None) => format!("at least {from}"),
+        (from, Some(to)) => format!("between {from} and {to}"),
+    }
+}
+
+fn is_alias(one: &DataType) -> bool {
+    matches!(one, T::Alias(_) | T::Local(..) | T::Named(_))
+}
+
+/// `an Integer value, got String`.
+fn expectation(expected: &DataType, actual: &DataType) -> String {
+    let (optional, inner) = match expected {
+        T::Optional(Some(inner)) => (true, &**inner),
+        other => (false, other),
+    };
+    let list: &[DataType] =
+        if let T::Variant(types) = inner { types } else { std::slice::from_ref(inner) };
+    let detailed = list.iter().any(|one| is_detailed(one, actual) || default_takes(one, actual));
+    let (names, got) = if detailed {
+        (list.iter().map(DataType::expanded).collect(), detailed_actual(list, actual))
+    } else {
+        let mut names: Vec<String> = Vec::new();
+        for name in list.iter().map(short_name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (names, short_name(actual))
+    };
+    let names: Vec<String> =
+        optional.then(|| "Undef".to_owned()).into_iter().chain(names).collect();
+    match names.as_slice() {
+        [one] => format!("{} {one} value, got {got}", article(one)),
+        [first, second] => format!("a value of type {first} or {second}, got {got}"),
+        [others @ .., last] => {
+            format!("a value of type {}, or {last}, got {got}", others.join(", "))
+        }
+        [] => format!(" value, got {got}"),
+    }
+}
+
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['A', 'E', 'I', 'O', 'U', 'a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+fn short_name(one: &DataType) -> String {
+    match one {
+        T::Optional(Some(inner)) | T::NotUndef(Some(inner)) | T::Type(Some(inner)) => {
+            named_with(one, inner)
+        }
+        T::Iterable(Some(inner)) | T::Iterator(Some(inner)) | T::Sensitive(inner) => {
+            named_with(one, inner)
+        }
+        _ => one.name().to_owned(),
+    }
+}
+
+fn named_with(one: &DataType, inner: &DataType) -> String {
+    if *inner == T::Any {
+        one.name().to_owned()
+    } else {
+        format!("{}[{}]", one.name(), inner.name())
+    }
+}
+
+fn is_detailed(expected: &DataType, actual: &DataType) -> bool {
+    let same_kind = match (expected, actual) {
+        (T::Foreign { name, .. }, T::Foreign { name: other, .. }) => name == other,
+        _ => std::mem::discriminant(expected) == std::mem::discriminant(actual),
+    };
+    let special =
+        matches!((expected, actual), (T::Struct(_), T::Hash(..)) | (T::Tuple(..), T::Array(..)));
+    same_kind || special || is_alias(expected) || is_alias(actual)
+}
+
+/// Whether the type without its brackets would take the value's type.
+fn default_takes(expected: &DataType, actual: &DataType) -> bool {
+    let default = match expected {
+        T::Alias(alias) => return default_takes_resolved(alias.resolved(), actual),
+        T::Local(_, resolved) => return default_takes_resolved(resolved, actual),
+        T::Named(alias) => {
+            return alias.with_target(|target| default_takes_resolved(target, actual));
+        }
+        T::Integer(_) => T::INTEGER,
+        T::Float(_) => T::FLOAT,
+        T::String(_) => T::STRING,
+        T::Boolean(_) => T::BOOLEAN,
+        T::Enum { .. } => T::Enum { values: Vec::new(), fold: false },
+        T::Pattern(_) => T::Pattern(Vec::new()),
+        T::Regexp(_) => T::Regexp(None),
+        T::SemVer(_) => T::SemVer(Vec::new()),
+        T::Timestamp(_) => T::Timestamp(Range::ANY),
+        T::Timespan(_) => T::Timespan(Range::ANY),
+        T::Collection(_) => T::Collection(None),
+        T::Array(..) => T::array(T::Any, None),
+        T::Hash(..) => T::hash(T::Any, T::Any, None),
+        T::Tuple(..) => T::Tuple(Vec::new(), None),
+        T::Struct(_) => T::Struct(Vec::new()),
+        T::Optional(_) => T::Optional(None),
+        T::NotUndef(_) => T::NotUndef(None),
+        T::Variant(_) => T::Variant(Vec::new()),
+        T::Sensitive(_) => T::Sensitive(Box::new(T::Any)),
+        T::Type(_) => T::Type(None),
+        T::Iterable(_) => T::Iterable(None),
+        T::Iterator(_) => T::Iterator(None),
+        other => other.clone(),
+    };
+    default.assignable(actual)
+}
+
+fn default_takes_resolved(resolved: &DataType, actual: &DataType) -> bool {
+    !is_alias(resolved) && default_takes(resolved, actual)
+}
+
+fn detailed_actual(expected: &[DataType], actual: &DataType) -> String {
+    let resolved: Vec<DataType> = expected.iter().map(resolve).collect();
+    let in_full = resolved.iter().any(|one| is_detailed(one, actual))
+        || resolved.iter().any(|one| one.assignable(&actual.generalized()));
+    if in_full { actual.to_string() } else { actual.name().to_owned() }
+}
+
+fn resolve(one: &DataType) -> DataType {
+    match one {
+        T::Alias(alias) => resolve(alias.resolved()),
+        T::Local(_, resolved) => resolve(resolved),
+        T::Named(alias) => resolve(&alias.target()),
+        other => other.clone(),
+    }
+}

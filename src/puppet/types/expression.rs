@@ -1,0 +1,273 @@
+//! The text of a type as an expression, before its names are given a meaning. Source: Puppet's
+//! grammar, as far as types need it.
+
+use std::fmt;
+
+/// Why a text is no type, in Puppet's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeSyntaxError(pub String);
+
+impl fmt::Display for TypeSyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TypeSyntaxError {}
+
+/// The text as an expression, before its names are given a meaning.
+pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
+    if text.trim().is_empty() {
+        return Err(invalid(""));
+    }
+    let mut reader = Reader { text, at: 0 };
+    let expression = reader.expression(0)?;
+    reader.blanks();
+    if reader.at < text.len() {
+        return Err(reader.error());
+    }
+    Ok(expression)
+}
+
+/// What may stand between the brackets of a type.
+#[derive(Clone, Debug)]
+pub(super) enum Expression {
+    Type { name: String, parameters: Option<Vec<Expression>>, text: String },
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Bool(bool),
+    Regex(String),
+    Default,
+    Undef,
+    List(Vec<Expression>),
+    Hash(Vec<(Expression, Expression)>),
+}
+
+pub(super) fn invalid(text: &str) -> TypeSyntaxError {
+    TypeSyntaxError(format!("The expression <{text}> is not a valid type specification."))
+}
+
+/// A number as Puppet writes it: decimal, octal or hexadecimal; a float.
+fn number_of(text: &str) -> Option<Expression> {
+    let radix =
+        |digits: &str, radix| i128::from_str_radix(digits, radix).ok().map(Expression::Integer);
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        return radix(digits, 16);
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return if text.len() > 1 && text.starts_with('0') {
+            radix(text, 8)
+        } else {
+            radix(text, 10)
+        };
+    }
+    let plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E'));
+    text.parse().ok().filter(|_| plain).map(Expression::Float)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// Deeper types are not meant.
+const MAX_DEPTH: usize = 50;
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    /// Passes over blanks and comments.
+    fn blanks(&mut self) {
+        loop {
+            self.at += self.rest().len() - self.rest().trim_start().len();
+            let end = match self.rest() {
+                rest if rest.starts_with('#') => rest.find('\n').unwrap_or(rest.len()),
+                rest if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
+                _ => return,
+            };
+            self.at += end;
+        }
+    }
+
+    fn error(&self) -> TypeSyntaxError {
+        let word = self
+            .rest()
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(self.rest().len());
+        let token = self
+            .rest()
+            .get(..word.max(self.rest().chars().next().map_or(0, char::len_utf8)))
+            .unwrap_or_default();
+        if token.is_empty() {
+            return TypeSyntaxError("Syntax error at end of input".into());
+        }
+        let before = &self.text[..self.at];
+        let (line, start) =
+            (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |at| at + 1));
+        let column = before[start..].chars().count() + 1;
+        TypeSyntaxError(format!("Syntax error at '{token}' (line: {line}, column: {column})"))
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.blanks();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn word(&mut self, belongs: impl Fn(char) -> bool) -> String {
+        let len = self.rest().find(|c| !belongs(c)).unwrap_or(self.rest().len());
+        let word = self.rest()[..len].to_owned();
+        self.at += len;
+        word
+    }
+
+    fn expression(&mut self, depth: usize) -> Result<Expression, TypeSyntaxError> {
+        self.blanks();
+        let first =
+            self.rest().chars().next().filter(|_| depth < MAX_DEPTH).ok_or_else(|| self.error())?;
+        match first {
+            '\'' | '"' => {
+                self.at += 1;
+                let text = self.string(first)?;
+                Ok(Expression::Text(text))
+            }
+            '/' => {
+                self.at += 1;
+                let bytes = self.rest().as_bytes();
+                let end = (0..bytes.len())
+                    .find(|n| bytes[*n] == b'/' && (*n == 0 || bytes[n - 1] != b'\\'));
+                let end = end.ok_or_else(|| self.error())?;
+                let source = self.rest()[..end].replace("\\/", "/");
+                self.at += end + 1;
+                Ok(Expression::Regex(source))
+            }
+            '{' => self.hash(depth),
+            '[' => {
+                self.at += 1;
+                Ok(Expression::List(self.list("]", depth)?))
+            }
+            c if c.is_ascii_digit() || c == '-' => {
+                self.at += usize::from(c == '-');
+                self.blanks();
+                let number = self.word(|c| c.is_ascii_alphanumeric() || c == '.');
+                let number = number_of(&number).ok_or_else(|| self.error())?;
+                Ok(match number {
+                    Expression::Integer(number) if c == '-' => Expression::Integer(-number),
+                    Expression::Float(number) if c == '-' => Expression::Float(-number),
+                    number => number,
+                })
+            }
+            c if c.is_ascii_uppercase() => {
+                let start = self.at;
+                let name = self.word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+                let end = self.at;
+                let parameters = if self.take("[") {
+                    self.blanks();
+                    if self.rest().starts_with(']') {
+                        return Err(self.error());
+                    }
+                    Some(self.list("]", depth)?)
+                } else {
+                    self.at = end; // blanks behind a name are not its own
+                    None
+                };
+                Ok(Expression::Type {
+                    name,
+                    parameters,
+                    text: self.text[start..self.at].to_owned(),
+                })
+            }
+            c if c.is_ascii_lowercase() || c == '_' => {
+                let word = self.word(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'));
+                Ok(match word.as_str() {
+                    "true" => Expression::Bool(true),
+                    "false" => Expression::Bool(false),
+                    "default" => Expression::Default,
+                    "undef" => Expression::Undef,
+                    _ => Expression::Text(word),
+                })
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// A string in quotes. In single ones only the quote and the backslash are escaped.
+    fn string(&mut self, quote: char) -> Result<String, TypeSyntaxError> {
+        let mut text = String::new();
+        let mut chars = self.rest().char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                c if c == quote => {
+                    self.at += at + 1;
+                    return Ok(text);
+                }
+                '\\' => match chars.next().map(|(_, c)| c) {
+                    Some(c) if c == quote || c == '\\' => text.push(c),
+                    Some('n') if quote == '"' => text.push('\n'),
+                    Some('t') if quote == '"' => text.push('\t'),
+                    Some('r') if quote == '"' => text.push('\r'),
+                    Some('s') if quote == '"' => text.push(' '),
+                    Some('$') if quote == '"' => text.push('$'),
+                    Some(c) => text.extend(['\\', c]),
+                    None => break,
+                },
+                c => text.push(c),
+            }
+        }
+        self.at = self.text.len();
+        Err(self.error())
+    }
+
+    /// Expressions up to `end`; pairs without braces, which may come last, are a hash.
+    fn list(&mut self, end: &str, depth: usize) -> Result<Vec<Expression>, TypeSyntaxError> {
+        let mut items = Vec::new();
+        let mut pairs = Vec::new();
+        while !self.take(end) {
+            let item = self.expression(depth + 1)?;
+            if self.take("=>") {
+                pairs.push((item, self.expression(depth + 1)?));
+            } else if pairs.is_empty() {
+                items.push(item);
+            } else {
+                return Err(self.error());
+            }
+            if !self.take(",") {
+                if !self.take(end) {
+                    return Err(self.error());
+                }
+                break;
+            }
+        }
+        if !pairs.is_empty() {
+            items.push(Expression::Hash(pairs));
+        }
+        Ok(items)
+    }
+
+    fn hash(&mut self, depth: usize) -> Result<Expression, TypeSyntaxError> {
+        self.at += 1;
+        let mut members = Vec::new();
+        while !self.take("}") {
+            let key = self.expression(depth + 1)?;
+            if !self.take("=>") {
+                return Err(self.error());
+            }
+            members.push((key, self.expression(depth + 1)?));
+            if !self.take(",") {
+                return if self.take("}") {
+                    Ok(Expression::Hash(members))
+                } else {
+                    Err(self.error())
+                };
+            }
+        }
+        Ok(Expression::Hash(members))
+    }
+}

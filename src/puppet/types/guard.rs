@@ -1,0 +1,110 @@
+//! A value being held against a type: what is known of its parts, and where aliases that are part of
+//! themselves were met. Source of the latter: `RecursionGuard`, whose state stays set from the first
+//! repetition on, until what was met first is left.
+
+use super::check::Known;
+use crate::puppet::value::Value;
+
+/// What is being judged, from the outside in.
+pub(super) struct RecursionGuard<'a> {
+    /// What is known of a part of the value.
+    known: &'a dyn Fn(&Value) -> Known,
+    /// Names of aliases.
+    aliases: Vec<String>,
+    is_alias_repeated: bool,
+    /// Addresses of values.
+    values: Vec<usize>,
+    is_value_repeated: bool,
+}
+
+impl Default for RecursionGuard<'_> {
+    fn default() -> Self {
+        RecursionGuard::knowing(&|_| Known::Whole)
+    }
+}
+
+impl<'a> RecursionGuard<'a> {
+    /// Judges a value of whose parts this is known.
+    pub(super) fn knowing(known: &'a dyn Fn(&Value) -> Known) -> RecursionGuard<'a> {
+        RecursionGuard {
+            known,
+            aliases: Vec::new(),
+            is_alias_repeated: false,
+            values: Vec::new(),
+            is_value_repeated: false,
+        }
+    }
+
+    /// What is known of a part of the value.
+    pub(super) fn known(&self, value: &Value) -> Known {
+        (self.known)(value)
+    }
+    /// Whether an alias is asked again about a value that it is being asked about. `judge` says
+    /// whether the value is what the alias stands for.
+    pub(super) fn judge(
+        &mut self,
+        alias: &str,
+        value: &Value,
+        judge: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
+    ) -> bool {
+        self.with_value(value, &mut |guard| {
+            guard.with_alias(alias, &mut |guard| {
+                !(guard.is_alias_repeated && guard.is_value_repeated) && judge(guard)
+            })
+        })
+    }
+
+    /// Whether an alias that is met is to be written out.
+    pub(super) fn write_out(
+        &mut self,
+        alias: &str,
+        write: &mut dyn FnMut(&mut RecursionGuard<'a>, bool) -> String,
+    ) -> String {
+        let mut text = String::new();
+        self.with_alias(alias, &mut |guard| {
+            let is_first = !guard.is_alias_repeated;
+            text = write(guard, is_first);
+            true
+        });
+        text
+    }
+
+    fn with_alias(
+        &mut self,
+        alias: &str,
+        within: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
+    ) -> bool {
+        if self.is_alias_repeated {
+            return within(self);
+        }
+        if self.aliases.iter().any(|known| known == alias) {
+            self.is_alias_repeated = true;
+            return within(self);
+        }
+        self.aliases.push(alias.to_owned());
+        let result = within(self);
+        self.is_alias_repeated = false;
+        self.aliases.pop();
+        result
+    }
+
+    fn with_value(
+        &mut self,
+        value: &Value,
+        within: &mut dyn FnMut(&mut RecursionGuard<'a>) -> bool,
+    ) -> bool {
+        let address = std::ptr::from_ref(value).addr();
+        if self.is_value_repeated {
+            return within(self);
+        }
+        if self.values.contains(&address) {
+            self.is_value_repeated = true;
+            return within(self);
+        }
+        self.values.push(address);
+        let result = within(self);
+        self.is_value_repeated = false;
+        self.values.pop();
+        result
+    }
+}

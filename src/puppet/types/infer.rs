@@ -1,0 +1,241 @@
+//! Types of values: as exact as can be (`infer_set`), or one type for all elements (`infer`).
+//! Source: `TypeCalculator`.
+
+use super::assign::exactly;
+use super::{Alias, DataType, Range, StructMember, Text};
+use crate::puppet::rich::{Rich, VersionRange};
+use crate::puppet::value::{Data, Hash, Value};
+
+use DataType as T;
+
+/// A long integer; what exceeds even 128 bits counts as the longest.
+pub(super) fn big(digits: &str) -> i128 {
+    digits.parse().unwrap_or(if digits.starts_with('-') { i128::MIN } else { i128::MAX })
+}
+
+fn one(value: &Value) -> DataType {
+    match value.data() {
+        Data::Null => T::Undef,
+        Data::Bool(truth) => T::Boolean(Some(*truth)),
+        Data::Integer(number) => T::Integer(Range::exactly(i128::from(*number))),
+        Data::BigInteger(digits) => T::Integer(Range::exactly(big(digits))),
+        // To Puppet an infinite bound is none.
+        Data::Float(number) => T::Float(Range {
+            from: Some(*number).filter(|from| *from != f64::NEG_INFINITY),
+            to: Some(*number).filter(|to| *to != f64::INFINITY),
+        }),
+        Data::String(text) => T::String(Text::Value(text.to_string())),
+        Data::Binary(bytes) => T::String(Text::Value(String::from_utf8_lossy(bytes).into_owned())),
+        Data::Symbol(name) if &**name == "default" => T::Default,
+        Data::Symbol(_) => T::Foreign { name: "Runtime", text: "Runtime[ruby, 'Symbol']".into() },
+        Data::Sensitive(inner) => T::Sensitive(Box::new(infer(inner).generalized())),
+        Data::Rich(rich) => match &**rich {
+            Rich::Timestamp(nanos) => T::Timestamp(Range::exactly(*nanos)),
+            Rich::Timespan(nanos) => T::Timespan(Range::exactly(*nanos)),
+            Rich::SemVer(_) => T::SemVer(Vec::new()),
+            Rich::SemVerRange(_) => T::SemVerRange,
+            Rich::Regexp(pattern) => T::Regexp(Some(pattern.clone())),
+            Rich::Uri(_) => T::Uri,
+            Rich::Binary(_) => T::Binary,
+            Rich::Type(inner) => T::Type(Some(Box::new(inner.clone()))),
+        },
+        Data::Array(_) => T::array(T::Unit, Some(exactly(0))),
+        Data::Hash(_) => T::hash(T::Unit, T::Unit, Some(exactly(0))),
+    }
+}
+
+/// The type of a value, elements of collections being of the type that all have in common.
+pub fn infer(value: &Value) -> DataType {
+    let common = |types: Vec<DataType>| {
+        types.into_iter().reduce(|a, b| common_type(&a, &b)).unwrap_or(T::Unit)
+    };
+    match value.data() {
+        Data::Array(items) if !items.is_empty() => {
+            T::array(common(items.iter().map(infer).collect()), Some(exactly(items.len())))
+        }
+        Data::Hash(hash) if !hash.is_empty() => {
+            let keys = hash.keys().map(|key| infer(&key.to_value(None))).collect();
+            let values = hash.values().map(|member| infer(&member.value)).collect();
+            T::hash(common(keys), common(values), Some(exactly(hash.len())))
+        }
+        _ => one(value),
+    }
+}
+
+/// The type of a value with the type of each of its parts.
+pub fn infer_set(value: &Value) -> DataType {
+    match value.data() {
+        Data::Array(items) if !items.is_empty() => {
+            T::Tuple(items.iter().map(infer_set).collect(), None)
+        }
+        Data::Hash(hash) if !hash.is_empty() => {
+            if is_struct(hash) {
+                let member =
+                    |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
+                        StructMember {
+                            name: key.to_text().into_owned(),
+                            optional: false,
+                            value: infer_set(&member.value),
+                        }
+                    };
+                return T::Struct(hash.iter().map(member).collect());
+            }
+            let keys = hash.keys().map(|key| infer_set(&key.to_value(None))).collect();
+            let values = hash.values().map(|member| infer_set(&member.value)).collect();
+            T::hash(T::variant(keys), T::variant(values), Some(exactly(hash.len())))
+        }
+        Data::Rich(rich) => match &**rich {
+            Rich::SemVer(version) => T::SemVer(vec![VersionRange::only(version)]),
+            _ => one(value),
+        },
+        _ => one(value),
+    }
+}
+
+/// Whether a hash that is not empty is a `Struct` to Puppet: all its keys are strings, none of them
+/// empty.
+fn is_struct(hash: &Hash) -> bool {
+    hash.keys().all(|key| key.as_str().is_some_and(|key| !key.is_empty()))
+}
+
+impl Value {
+    /// The short name of its type, as the messages of type mismatches give it: that of
+    /// [`infer_set`], without a look at its parts.
+    pub fn type_name(&self) -> &'static str {
+        let shallow = match self.data() {
+            Data::Array(items) if !items.is_empty() => T::Tuple(Vec::new(), None),
+            Data::Hash(hash) if !hash.is_empty() && is_struct(hash) => T::Struct(Vec::new()),
+            _ => one(self),
+        };
+        shallow.own_name()
+    }
+}
+
+fn common_type(a: &DataType, b: &DataType) -> DataType {
+    match (a, b) {
+        (T::Undef, other) | (other, T::Undef) | (T::Unit, other) | (other, T::Unit) => {
+            return other.clone();
+        }
+        _ if a.assignable(b) => return a.clone(),
+        _ if b.assignable(a) => return b.clone(),
+        (T::Array(a, _), T::Array(b, _)) => return T::array(common_type(a, b), None),
+        (T::Hash(key, value, _), T::Hash(other_key, other_value, _)) => {
+            return T::hash(common_type(key, other_key), common_type(value, other_value), None);
+        }
+        (T::Integer(a), T::Integer(b)) => return T::Integer(a.hull(b)),
+        (T::Float(a), T::Float(b)) => return T::Float(a.hull(b)),
+        (T::String(Text::Value(a)), T::String(Text::Value(b))) => {
+            return enumeration(vec![a.clone(), b.clone()]);
+        }
+        (T::Enum { values, .. }, T::String(Text::Value(text)))
+        | (T::String(Text::Value(text)), T::Enum { values, .. }) => {
+            return enumeration([values.as_slice(), std::slice::from_ref(text)].concat());
+        }
+        (T::Enum { values, .. }, T::Enum { values: others, .. }) => {
+            return enumeration([values.as_slice(), others.as_slice()].concat());
+        }
+        (T::Variant(types), T::Variant(others)) => {
+            return T::variant([types.as_slice(), others.as_slice()].concat());
+        }
+        (T::Regexp(_), T::Regexp(_)) => return T::Regexp(None),
+        _ => {}
+    }
+    let both = |common: DataType| (common.assignable(a) && common.assignable(b)).then_some(common);
+    let plain = both(T::Numeric)
+        .or_else(|| both(T::ScalarData))
+        .or_else(|| both(T::Scalar))
+        .or_else(|| both(T::Alias(Alias::Data)));
+    if let (None, T::Type(a), T::Type(b)) = (&plain, a, b) {
+        let inner = a.as_ref().zip(b.as_ref()).map(|(a, b)| Box::new(common_type(a, b)));
+        return T::Type(inner);
+    }
+    plain.or_else(|| both(T::Alias(Alias::RichData))).unwrap_or(T::Any)
+}
+
+/// `Enum` of these strings.
+pub(super) fn enumeration(mut values: Vec<String>) -> DataType {
+    values.sort();
+    values.dedup();
+    T::Enum { values, fold: false }
+}
+
+impl DataType {
+    /// The type without bounds, lengths and single values.
+    pub fn generalized(&self) -> DataType {
+        let boxed = |inner: &Option<Box<DataType>>| {
+            inner.as_ref().map(|inner| Box::new(inner.generalized()))
+        };
+        match self {
+            T::Integer(_) => T::INTEGER,
+            T::Float(_) => T::FLOAT,
+            T::String(_) => T::STRING,
+            T::Boolean(_) => T::BOOLEAN,
+            T::Timestamp(_) => T::Timestamp(Range::ANY),
+            T::Timespan(_) => T::Timespan(Range::ANY),
+            T::Enum { values, .. } if values.is_empty() => T::STRING,
+            T::Enum { values, .. } => {
+                let lengths = values.iter().map(|value| value.chars().count());
+                let bounds = exactly(lengths.clone().min().unwrap_or(0))
+                    .hull(&exactly(lengths.max().unwrap_or(0)));
+                T::String(Text::Length(bounds))
+            }
+            T::Collection(_) => T::Collection(None),
+            T::Array(element, _) => T::array(element.generalized(), None),
+            T::Hash(key, _, size) if **key == T::Unit && *size == Some(exactly(0)) => self.clone(),
+            T::Hash(key, value, _) => T::hash(key.generalized(), value.generalized(), None),
+            T::Tuple(types, size) => {
+                T::Tuple(types.iter().map(DataType::generalized).collect(), *size)
+            }
+            T::Struct(members) => {
+                let member = |member: &StructMember| StructMember {
+                    value: member.value.generalized(),
+                    ..member.clone()
+                };
+                T::Struct(members.iter().map(member).collect())
+            }
+            T::Variant(types) if !types.is_empty() => {
+                T::variant(types.iter().map(DataType::generalized).collect())
+            }
+            T::Optional(inner) => T::Optional(boxed(inner)),
+            T::NotUndef(inner) => T::NotUndef(boxed(inner)),
+            T::Type(inner) => T::Type(boxed(inner)),
+            T::Iterable(inner) => T::Iterable(boxed(inner)),
+            T::Iterator(inner) => T::Iterator(boxed(inner)),
+            T::Sensitive(inner) => T::Sensitive(Box::new(inner.generalized())),
+            other => other.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::puppet::value::{Key, Member, Provenance};
+
+    #[test]
+    fn the_short_name_is_that_of_the_inferred_type() {
+        let hash = |key: Data| {
+            let member = Member { key_origin: None, value: "x".into() };
+            let key = Key::new(key, Provenance::written(None));
+            Value::hash([(key, member)].into_iter().collect(), Provenance::written(None))
+        };
+        let symbol = |name: &str| Data::Symbol(name.into());
+        let new = |data: Data| Value::new(data, Provenance::written(None));
+        for (value, name) in [
+            (Value::null(None), "Undef"),
+            ("x".into(), "String"),
+            (new(symbol("x")), "Runtime"),
+            (new(symbol("default")), "Default"),
+            (new(Data::Array(Vec::new().into())), "Array"),
+            (new(Data::Array(vec!["x".into()].into())), "Tuple"),
+            (new(Data::Hash(Hash::default().into())), "Hash"),
+            (hash(Data::String("a".into())), "Struct"),
+            (hash(Data::String("".into())), "Hash"),
+            (hash(Data::Integer(1)), "Hash"),
+            (new(Data::Sensitive(std::sync::Arc::new("x".into()))), "Sensitive"),
+            (new(Data::Rich(std::sync::Arc::new(Rich::Timespan(1)))), "Timespan"),
+        ] {
+            assert_eq!((value.type_name(), infer_set(&value).name()), (name, name));
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Type aliases that modules define: `type NAME = TYPE`.
+//!
+//! A [`TypeTable`] reads types whose names [`TypeNames`] knows, and keeps each alias that it has read.
+//! A type holds its aliases by weak references, as an alias may be part of itself; they live as long
+//! as the table. Source: `PTypeAliasType`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+
+use super::parse::{Names, parse_naming};
+use super::{DataType, TypeSyntaxError};
+
+use DataType as T;
+
+/// What names stand for that are no types of Puppet's own.
+pub trait TypeNames {
+    /// What a name stands for; the name is in lower case.
+    fn type_named(&self, name: &str) -> NamedType;
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedType {
+    /// An alias.
+    Alias {
+        /// Its name as declared.
+        name: String,
+        /// The text of the type that it stands for.
+        text: String,
+    },
+    /// A type that only Puppet can judge, such as one that is defined in Ruby.
+    Opaque,
+    /// Nothing that is known here.
+    Unknown,
+}
+
+/// The aliases that were read.
+#[derive(Debug, Default)]
+pub struct TypeTable {
+    /// Aliases of which everything that they lead to is read.
+    known: RwLock<HashMap<String, Arc<AliasType>>>,
+    /// Held while aliases are read, so that each is read once.
+    reading: Mutex<()>,
+    /// Types by their texts; those that cannot be judged are `None`.
+    judged: RwLock<HashMap<String, Option<Arc<DataType>>>>,
+}
+
+/// An alias and what it stands for.
+#[derive(Debug)]
+struct AliasType {
+    name: Arc<str>,
+    /// Nothing while it is being read.
+    target: OnceLock<DataType>,
+    /// Whether it is part of itself; computed once all that it names is read.
+    recursive: OnceLock<bool>,
+    weight: OnceLock<u64>,
+}
+
+/// An alias as a part of a type. Equal to every alias of the same name.
+#[derive(Clone, Debug)]
+pub struct NamedAlias {
+    name: Arc<str>,
+    alias: Weak<AliasType>,
+}
+
+impl PartialEq for NamedAlias {
+    fn eq(&self, other: &NamedAlias) -> bool {
+        self.name == other.name
+    }
+}
+
+/// How many aliases may lead to each other before a type is left to Puppet.
+const MAX_ALIASES: usize = 40;
+/// How many parts a type may have, aliases written out.
+const MAX_WEIGHT: u64 = 20_000;
+
+impl TypeTable {
+    /// Reads a type. A name that is not known becomes [`DataType::Reference`]; a type that is too
+    /// long, and an alias that stands for nothing but itself, [`DataType::Undecided`].
+    ///
+    /// Errors: the text is no type.
+    pub fn parse(&self, text: &str, names: &dyn TypeNames) -> Result<DataType, TypeSyntaxError> {
+        let data_type = parse_naming(text, &Outermost { table: self, names })?;
+        let is_short = weight(&data_type, &mut Vec::new()) <= MAX_WEIGHT;
+        Ok(if is_short { data_type } else { T::Undecided(text.to_owned()) })
+    }
+
+    /// The type that a text stands for, if values can be held against it here: all names in it are
+    /// known, and nothing of it is left to Puppet. Read once.
+    pub fn judged(&self, text: &str, names: &dyn TypeNames) -> Option<Arc<DataType>> {
+        let known = self.judged.read().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let can_be_judged =
+            |found: &DataType| found.undecided().is_none() && found.unresolved().is_none();
+        let found = self.parse(text, names).ok().filter(can_be_judged).map(Arc::new);
+        let mut judged = self.judged.write().unwrap_or_else(PoisonError::into_inner);
+        judged.insert(text.to_owned(), found.clone());
+        found
+    }
+
+    fn known(&self, name: &str) -> Option<Arc<AliasType>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+}
+
+/// Names in the text of a type that somebody asked for.
+struct Outermost<'a> {
+    table: &'a TypeTable,
+    names: &'a dyn TypeNames,
+}
+
+impl Names for Outermost<'_> {
+    fn resolve(&self, name: &str, written: &str) -> DataType {
+        let lower = name.to_ascii_lowercase();
+        if let Some(alias) = self.table.known(&lower) {
+            return T::Named(NamedAlias::to(&alias));
+        }
+        let _reading = self.table.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = RefCell::default();
+        let within = Within { table: self.table, names: self.names, begun: &begun, depth: 0 };
+        let found = within.resolve(name, written);
+        let mut known = self.table.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.extend(begun.into_inner());
+        found
+    }
+}
+
+/// Names in the text of an alias, while the aliases that lead there are being read.
+struct Within<'a> {
+    table: &'a TypeTable,
+    names: &'a dyn TypeNames,
+    begun: &'a RefCell<HashMap<String, Arc<AliasType>>>,
+    /// How many aliases led here.
+    depth: usize,
+}
+
+impl Names for Within<'_> {
+    fn resolve(&self, name: &str, written: &str) -> DataType {
+        let lower = name.to_ascii_lowercase();
+        let known = self.table.known(&lower).or_else(|| self.begun.borrow().get(&lower).cloned());
+        if let Some(alias) = known {
+            return T::Named(NamedAlias::to(&alias));
+        }
+        match self.names.type_named(&lower) {
+            NamedType::Alias { name, text } if self.depth < MAX_ALIASES => {
+                self.read(lower, &name, &text)
+            }
+            NamedType::Alias { .. } | NamedType::Opaque => T::Undecided(written.to_owned()),
+            NamedType::Unknown => T::Reference(written.to_owned()),
+        }
+    }
+}
+
+impl Within<'_> {
+    fn read(&self, lower: String, name: &str, text: &str) -> DataType {
+        let alias = Arc::new(AliasType {
+            name: name.into(),
+            target: OnceLock::new(),
+            recursive: OnceLock::new(),
+            weight: OnceLock::new(),
+        });
+        self.begun.borrow_mut().insert(lower, alias.clone());
+        let within = Within { depth: self.depth + 1, ..*self };
+        let read = parse_naming(text, &within).ok().and_then(|read| read.normalized().ok());
+        let target = read.and_then(|read| alias.without_itself(read));
+        // Judging such a one would come back to it with the same value, for ever.
+        let target = target.filter(|target| !leads_back(target, name, &mut Vec::new()));
+        let _ = alias.target.set(target.unwrap_or_else(|| T::Undecided(name.to_owned())));
+        T::Named(NamedAlias::to(&alias))
+    }
+}
+
+impl AliasType {
+    /// What it stands for without the variants that are nothing but itself; `None` where nothing
+    /// else is left.
+    fn without_itself(&self, read: DataType) -> Option<DataType> {
+        let is_real = |one: &DataType| {
+            !matches!(one, T::Named(named) if named.name == self.name)
+                && has_other(one, &mut Vec::new())
+        };
+        match read {
+            T::Variant(types) => {
+                let real: Vec<DataType> = types.into_iter().filter(is_real).collect();
+                (!real.is_empty()).then(|| T::variant(real))
+            }
+            other => is_real(&other).then_some(other),
+        }
+    }
+}
+
+impl NamedAlias {
+    fn to(alias: &Arc<AliasType>) -> NamedAlias {
+        NamedAlias { name: alias.name.clone(), alias: Arc::downgrade(alias) }
+    }
+
+    /// Its name as declared.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it stands for. While the alias is being read, and when its table is gone, nothing that
+    /// can be decided.
+    pub fn target(&self) -> DataType {
+        self.with_target(DataType::clone)
+    }
+
+    /// What `ask` says of what it stands for.
+    pub(super) fn with_target<R>(&self, ask: impl FnOnce(&DataType) -> R) -> R {
+        let alias = self.alias.upgrade();
+        match alias.as_ref().and_then(|alias| alias.target.get()) {
+            Some(target) => ask(target),
+            None => ask(&T::Undecided(self.name.to_string())),
+        }
+    }
+
+    /// Whether it is part of itself.
+    pub(super) fn is_recursive(&self) -> bool {
+        let Some(alias) = self.alias.upgrade() else { return false };
+        let Some(target) = alias.target.get() else { return false };
+        *alias.recursive.get_or_init(|| leads_to(target, &self.name, &mut Vec::new()))
+    }
+}
+
+/// Whether an alias is part of a type.
+fn leads_to(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
+    match one {
+        T::Named(alias) if &*alias.name == name => true,
+        T::Named(alias) if seen.contains(&alias.name) => false,
+        T::Named(alias) => {
+            seen.push(alias.name.clone());
+            alias.with_target(|target| leads_to(target, name, seen))
+        }
+        _ => one.parts().into_iter().any(|part| leads_to(part, name, seen)),
+    }
+}
+
+/// Whether a type holds anything but aliases and variants.
+fn has_other(one: &DataType, seen: &mut Vec<Arc<str>>) -> bool {
+    match one {
+        T::Named(alias) if seen.contains(&alias.name) => false,
+        T::Named(alias) => {
+            seen.push(alias.name.clone());
+            alias.with_target(|target| has_other(target, seen))
+        }
+        T::Variant(types) => types.iter().any(|one| has_other(one, seen)),
+        _ => true,
+    }
+}
+
+/// Whether an alias is asked about the same value as the type.
+fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
+    match one {
+        T::Named(alias) if &*alias.name == name => true,
+        T::Named(alias) if seen.contains(&alias.name) => false,
+        T::Named(alias) => {
+            seen.push(alias.name.clone());
+            alias.with_target(|target| leads_back(target, name, seen))
+        }
+        // Of iterables it is asked whether they take anything.
+        T::Variant(_) | T::Optional(_) | T::NotUndef(_) | T::Iterable(_) | T::Iterator(_) => {
+            one.parts().into_iter().any(|part| leads_back(part, name, seen))
+        }
+        _ => false,
+    }
+}
+
+/// How many parts a type has, aliases written out.
+fn weight(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
+    match one {
+        T::Named(alias) if path.contains(&alias.name) => 1,
+        T::Named(alias) => {
+            let Some(known) = alias.alias.upgrade() else { return 1 };
+            if let Some(weight) = known.weight.get() {
+                return *weight;
+            }
+            path.push(alias.name.clone());
+            let found = alias.with_target(|target| weight(target, path)).saturating_add(1);
+            path.pop();
+            *known.weight.get_or_init(|| found)
+        }
+        _ => one.parts().into_iter().map(|part| weight(part, path)).fold(1, u64::saturating_add),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::puppet::types::check_parameter;
+    use crate::puppet::value::Value;
+
+    struct Chain;
+
+    /// `t0` to `t99`: each is twice the one before it.
+    impl TypeNames for Chain {
+        fn type_named(&self, name: &str) -> NamedType {
+            let alias = |text: String| NamedType::Alias { name: name.to_uppercase(), text };
+            match name {
+                "tn" => alias("Integer".to_owned()),
+                "ruby" => NamedType::Opaque,
+                "a" => alias("Variant[Integer, B]".to_owned()),
+                "b" => alias("Variant[String, A]".to_owned()),
+                _ => match name.strip_prefix('t').and_then(|number| number.parse().ok()) {
+                    Some(0) => alias("Integer".to_owned()),
+                    Some(number) if number < 100_u32 => {
+                        let below = number - 1;
+                        alias(format!("Variant[T{below}, Array[T{below}]]"))
+                    }
+                    _ => NamedType::Unknown,
+                },
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_left_to_puppet() {
+        let table = TypeTable::default();
+        let is_judged = |text: &str| table.judged(text, &Chain).is_some();
+        assert!(is_judged("T8") && is_judged("Array[Tn]") && is_judged("Hash[String, T0]"));
+        // Too long when written out, too many aliases, nothing but each other, Ruby's, unknown.
+        for text in ["T30", "T99", "A", "Optional[B]", "Ruby", "Array[Nope::It]", "T1[2]", "T1["] {
+            assert!(!is_judged(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn aliases_are_shared_by_threads_and_outlive_none_of_them() {
+        let table = TypeTable::default();
+        let judge = || {
+            let found = table.judged("T6", &Chain).expect("a type");
+            check_parameter("x", &found, &Value::from("a")).len()
+        };
+        let counts: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(judge)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(counts.iter().all(|count| *count == counts[0] && *count > 0), "{counts:?}");
+        let found = table.judged("T6", &Chain).unwrap();
+        drop(table);
+        assert_eq!(check_parameter("x", &found, &Value::from("a")), [], "nothing is claimed");
+    }
+}

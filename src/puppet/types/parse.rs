@@ -1,0 +1,421 @@
+//! Types read from text, as Puppet's parser and `TypeParser` read them.
+
+use std::sync::Arc;
+
+use super::expression::{Expression, TypeSyntaxError, expression, invalid};
+use super::{Alias, DataType, Range, Size, StructMember, Text};
+use crate::puppet::convert::time::{timespan_bound, timestamp_bound};
+use crate::puppet::rich::{Pattern, VersionRange};
+
+use DataType as T;
+
+/// What names stand for that are no types of Puppet's own.
+pub(super) trait Names {
+    /// The type of this name, which stands in the text as `written`, brackets included.
+    fn resolve(&self, name: &str, written: &str) -> DataType;
+}
+
+/// No name is known.
+pub(super) struct NoNames;
+
+impl Names for NoNames {
+    fn resolve(&self, _: &str, written: &str) -> DataType {
+        T::Reference(written.to_owned())
+    }
+}
+
+/// Reads a type. A name that is no type of Puppet's own becomes [`DataType::Reference`], as it may
+/// be a module's.
+pub fn parse(text: &str) -> Result<DataType, TypeSyntaxError> {
+    parse_naming(text, &NoNames)
+}
+
+/// The same where names stand for types.
+pub(super) fn parse_naming(text: &str, names: &dyn Names) -> Result<DataType, TypeSyntaxError> {
+    match expression(text)? {
+        Expression::Type { name, parameters, text } => {
+            to_type(&name, parameters.as_deref(), &text, names)
+        }
+        _ => Err(invalid(text.trim())),
+    }
+}
+
+/// Types that no value of data has; what is between their brackets does not matter.
+const FOREIGN: [(&str, &str); 6] = [
+    ("callable", "Callable"),
+    ("catalogentry", "CatalogEntry"),
+    ("class", "Class"),
+    ("resource", "Resource"),
+    ("runtime", "Runtime"),
+    ("typeset", "TypeSet"),
+];
+
+fn to_type(
+    name: &str,
+    parameters: Option<&[Expression]>,
+    text: &str,
+    names: &dyn Names,
+) -> Result<DataType, TypeSyntaxError> {
+    let lower = name.to_ascii_lowercase();
+    let Some(given) = parameters else { return Ok(bare(&lower, name, names)) };
+    let typed = |expression: &Expression| match expression {
+        Expression::Type { name, parameters, text } => {
+            to_type(name, parameters.as_deref(), text, names)
+        }
+        _ => Err(invalid(text)),
+    };
+    let boxed = |expression: &Expression| typed(expression).map(Box::new);
+    let counted = |kind: &str, required: &str| {
+        TypeSyntaxError(format!(
+            "Invalid number of type parameters specified: {kind} requires {required}, {} provided",
+            given.len()
+        ))
+    };
+    let only = |kind: &str| if let [one] = given { Ok(one) } else { Err(counted(kind, "1")) };
+    let unparameterized =
+        |qualified: &str| TypeSyntaxError(format!("Not a parameterized type <{qualified}>"));
+    Ok(match lower.as_str() {
+        "array" => match given {
+            [one] => T::array(typed(one)?, None),
+            [Expression::Type { .. }, length] => {
+                T::array(typed(&given[0])?, size(length, None, text)?)
+            }
+            [from, to] => T::array(T::Any, size_between(from, to, text)?),
+            // `default` as the least is not the zero that leaves no elements.
+            [one, Expression::Default, to] => {
+                T::Array(boxed(one)?, size_between(&Expression::Default, to, text)?)
+            }
+            [one, from, to] => T::array(typed(one)?, size_between(from, to, text)?),
+            _ => return Err(counted("Array", "1 to 3")),
+        },
+        "hash" => match given {
+            [key @ Expression::Type { .. }, value @ Expression::Type { .. }] => {
+                T::hash(typed(key)?, typed(value)?, None)
+            }
+            [from, to] => T::hash(T::Any, T::Any, size_between(from, to, text)?),
+            [key, value, length] => T::hash(typed(key)?, typed(value)?, size(length, None, text)?),
+            [key, value, Expression::Default, to] => {
+                T::Hash(boxed(key)?, boxed(value)?, size_between(&Expression::Default, to, text)?)
+            }
+            [key, value, from, to] => {
+                T::hash(typed(key)?, typed(value)?, size_between(from, to, text)?)
+            }
+            _ => return Err(counted("Hash", "2 to 4")),
+        },
+        "collection" => match given {
+            [length] => T::Collection(size(length, None, text)?),
+            [from, to] => T::Collection(size_between(from, to, text)?),
+            _ => return Err(counted("Collection", "1 to 2")),
+        },
+        "string" => match given {
+            [length] => T::String(size(length, None, text)?.map_or(Text::Any, Text::Length)),
+            [from, to] => T::String(size_between(from, to, text)?.map_or(Text::Any, Text::Length)),
+            _ => return Err(counted("String", "1 to 2")),
+        },
+        "integer" => match given {
+            [Expression::Default] => T::INTEGER,
+            [Expression::Integer(from)] => T::Integer(Range { from: Some(*from), to: None }),
+            [_] => return Err(invalid(text)),
+            [from, to] => match integer(from).zip(integer(to)) {
+                Some((from, to)) => T::Integer(ordered(from, to, |number| number.to_string())?),
+                None => T::Undecided(text.to_owned()),
+            },
+            _ => return Err(counted("Integer", "1 or 2")),
+        },
+        "float" => match given {
+            [Expression::Default] => T::FLOAT,
+            [one] => match float(one) {
+                Some(from) => T::Float(Range { from, to: None }),
+                None => return Err(invalid(text)),
+            },
+            [from, to] => match float(from).zip(float(to)) {
+                Some((from, to)) => {
+                    T::Float(ordered(from, to, |number| crate::puppet::value::float_text(*number))?)
+                }
+                None => T::Undecided(text.to_owned()),
+            },
+            _ => return Err(counted("Float", "1 or 2")),
+        },
+        "boolean" => match only("Boolean")? {
+            Expression::Bool(truth) => T::Boolean(Some(*truth)),
+            _ => return Err(TypeSyntaxError("Boolean parameter must be true or false".into())),
+        },
+        "enum" => {
+            let (strings, fold) = match given {
+                [strings @ .., Expression::Bool(fold)] => (strings, *fold),
+                strings => (strings, false),
+            };
+            if strings.is_empty() {
+                return Err(TypeSyntaxError(
+                    "Invalid number of type parameters specified: Enum requires 1 or more, 0 provided".into(),
+                ));
+            }
+            let values = strings.iter().map(|one| {
+                if let Expression::Text(text) = one { Some(text.clone()) } else { None }
+            });
+            let Some(mut values) = values.collect::<Option<Vec<String>>>() else {
+                return Err(TypeSyntaxError(
+                    "Enum parameters must be identifiers or strings".into(),
+                ));
+            };
+            values.sort();
+            values.dedup();
+            T::Enum { values, fold }
+        }
+        "pattern" if given.is_empty() => return Err(counted("Pattern", "1 or more")),
+        "pattern" => match patterns(given)? {
+            Some(patterns) => T::Pattern(patterns),
+            None => T::Undecided(text.to_owned()),
+        },
+        "regexp" => match patterns(std::slice::from_ref(only("Regexp")?))? {
+            Some(patterns) => T::Regexp(patterns.into_iter().next()),
+            None => T::Undecided(text.to_owned()),
+        },
+        "tuple" => {
+            let is_bound =
+                |one: &Expression| matches!(one, Expression::Integer(_) | Expression::Default);
+            let (types, size) = match given {
+                [] => return Err(counted("Tuple", "1 or more")),
+                [types @ .., from, to] if is_bound(from) => (types, size_between(from, to, text)?),
+                [types @ .., from] if is_bound(from) => (types, size(from, None, text)?),
+                types => (types, None),
+            };
+            T::Tuple(types.iter().map(typed).collect::<Result<_, _>>()?, size)
+        }
+        "struct" => match only("Struct")? {
+            Expression::Hash(members) => {
+                let member =
+                    |(key, value): &(Expression, Expression)| member(key, typed(value)?, text);
+                T::Struct(members.iter().map(member).collect::<Result<_, _>>()?)
+            }
+            _ => return Err(invalid(text)),
+        },
+        "optional" | "notundef" => {
+            let kind = if lower == "optional" { "Optional" } else { "NotUndef" };
+            let inner = match only(kind)? {
+                Expression::Text(value) => T::String(Text::Value(value.clone())),
+                one => typed(one)?,
+            };
+            match lower.as_str() {
+                "optional" => T::optional(inner),
+                _ => T::NotUndef(Some(inner).filter(|inner| *inner != T::Any).map(Box::new)),
+            }
+        }
+        "variant" if given.is_empty() => return Err(counted("Variant", "1 or more")),
+        "variant" => T::variant(given.iter().map(typed).collect::<Result<_, _>>()?),
+        "sensitive" => match given {
+            [] => T::Sensitive(Box::new(T::Any)),
+            [one] => T::Sensitive(Box::new(typed(one)?.generalized())),
+            _ => return Err(counted("Sensitive", "0 to 1")),
+        },
+        "type" => T::Type(Some(boxed(only("Type")?)?)),
+        "iterable" => T::Iterable(Some(boxed(only("Iterable")?)?)),
+        "iterator" => T::Iterator(Some(boxed(only("Iterator")?)?)),
+        "timestamp" | "timespan" => {
+            let kind = if lower == "timestamp" { "Timestamp" } else { "Timespan" };
+            if given.len() > 2 {
+                return Err(counted(kind, "0 to 2"));
+            }
+            let bound = |n: usize| match given.get(n) {
+                None | Some(Expression::Default) => Some(None),
+                Some(one) => time_bound(one, kind == "Timestamp").map(Some),
+            };
+            match bound(0).zip(bound(1)) {
+                Some((from, to)) if from.zip(to).is_none_or(|(from, to)| from <= to) => {
+                    let range = Range { from, to };
+                    if kind == "Timestamp" { T::Timestamp(range) } else { T::Timespan(range) }
+                }
+                _ => T::Undecided(text.to_owned()),
+            }
+        }
+        "semver" => {
+            let range = |one: &Expression| {
+                if let Expression::Text(text) = one { VersionRange::parse(text).ok() } else { None }
+            };
+            // Several ranges are merged by Puppet, by rules of their own.
+            match given {
+                [one] => range(one)
+                    .map_or_else(|| T::Undecided(text.to_owned()), |range| T::SemVer(vec![range])),
+                _ => T::Undecided(text.to_owned()),
+            }
+        }
+        "any" | "data" | "catalogentry" | "scalar" | "undef" | "numeric" | "default"
+        | "semverrange" => {
+            return Err(unparameterized(name));
+        }
+        "binary" | "scalardata" | "richdata" | "richdatakey" => return Err(unparameterized(text)),
+        "uri" | "init" | "object" | "typealias" | "typereference" => T::Undecided(text.to_owned()),
+        foreign => match FOREIGN.iter().find(|(known, _)| *known == foreign) {
+            Some((_, name)) => T::Foreign { name, text: text.to_owned() },
+            None if is_resource(foreign) || is_object(foreign) => T::Undecided(text.to_owned()),
+            // An alias takes no parameters; what Puppet says of that is no matter of a value.
+            None => match names.resolve(name, text) {
+                T::Named(_) => T::Undecided(text.to_owned()),
+                found => found,
+            },
+        },
+    })
+}
+
+/// A type without brackets.
+pub(super) fn bare(lower: &str, name: &str, names: &dyn Names) -> DataType {
+    match lower {
+        "any" => T::Any,
+        "undef" => T::Undef,
+        "default" => T::Default,
+        "scalar" => T::Scalar,
+        "scalardata" => T::ScalarData,
+        "numeric" => T::Numeric,
+        "integer" => T::INTEGER,
+        "float" => T::FLOAT,
+        "string" => T::STRING,
+        "boolean" => T::BOOLEAN,
+        "enum" => T::Enum { values: Vec::new(), fold: false },
+        "pattern" => T::Pattern(Vec::new()),
+        "regexp" => T::Regexp(None),
+        "semver" => T::SemVer(Vec::new()),
+        "semverrange" => T::SemVerRange,
+        "timestamp" => T::Timestamp(Range::ANY),
+        "timespan" => T::Timespan(Range::ANY),
+        "binary" => T::Binary,
+        "uri" => T::Uri,
+        "collection" => T::Collection(None),
+        "array" => T::array(T::Any, None),
+        "hash" => T::hash(T::Any, T::Any, None),
+        "tuple" => T::Tuple(Vec::new(), None),
+        "struct" => T::Struct(Vec::new()),
+        "optional" => T::Optional(None),
+        "notundef" => T::NotUndef(None),
+        "variant" => T::Variant(Vec::new()),
+        "sensitive" => T::Sensitive(Box::new(T::Any)),
+        "type" => T::Type(None),
+        "iterable" => T::Iterable(None),
+        "iterator" => T::Iterator(None),
+        "init" => T::Init,
+        "data" => T::Alias(Alias::Data),
+        "richdata" => T::Alias(Alias::RichData),
+        "richdatakey" => T::Alias(Alias::RichDataKey),
+        "puppet::lookupkey" => T::Alias(Alias::LookupKey),
+        "puppet::lookupvalue" => T::Alias(Alias::LookupValue),
+        "object" => T::Foreign { name: "Object", text: "Object".into() },
+        other => match FOREIGN.iter().find(|(known, _)| *known == other) {
+            Some((_, "TypeSet")) => {
+                T::Foreign { name: "TypeSet", text: super::TYPE_SET.to_owned() }
+            }
+            Some((_, name)) => T::Foreign { name, text: (*name).to_owned() },
+            None if is_resource(other) || is_object(other) => T::Undecided(name.to_owned()),
+            None => names.resolve(name, name),
+        },
+    }
+}
+
+/// Whether it is a resource type that Puppet itself brings along.
+fn is_resource(lower: &str) -> bool {
+    let known = "component exec file filebucket group node notify package resources schedule service stage tidy user whit";
+    known.split(' ').any(|name| name == lower)
+}
+
+/// Whether it is an object type that Puppet itself brings along, or in a set of such types.
+fn is_object(lower: &str) -> bool {
+    let known = "error target deferred task plan applyresult resourceinstance resultset result";
+    known.split(' ').any(|name| name == lower)
+        || ["pcore::", "puppet::ast::", "puppet::datatypes::"]
+            .iter()
+            .any(|set| lower.starts_with(set))
+        || matches!(lower, "typealias" | "typereference")
+}
+
+fn ordered<N: PartialOrd + Copy>(
+    from: Option<N>,
+    to: Option<N>,
+    text: impl Fn(&N) -> String,
+) -> Result<Range<N>, TypeSyntaxError> {
+    match from.zip(to) {
+        Some((from, to)) if from > to => Err(TypeSyntaxError(format!(
+            "'from' must be less or equal to 'to'. Got ({}, {}",
+            text(&from),
+            text(&to)
+        ))),
+        _ => Ok(Range { from, to }),
+    }
+}
+
+/// `Some(None)` is no bound, `None` is no integer.
+fn integer(expression: &Expression) -> Option<Option<i128>> {
+    match expression {
+        Expression::Default => Some(None),
+        Expression::Integer(number) => Some(Some(*number)),
+        _ => None,
+    }
+}
+
+fn float(expression: &Expression) -> Option<Option<f64>> {
+    match expression {
+        Expression::Float(number) => Some(Some(*number)),
+        other => integer(other).map(|bound| bound.map(|number| number as f64)),
+    }
+}
+
+/// A size of at least `from`, or a type of integers as a size.
+fn size(from: &Expression, to: Option<i128>, text: &str) -> Result<Size, TypeSyntaxError> {
+    let range = match from {
+        Expression::Type { name, parameters, text } => {
+            match to_type(name, parameters.as_deref(), text, &NoNames)? {
+                T::Integer(range) => range,
+                _ => return Err(invalid(text)),
+            }
+        }
+        one => Range { from: integer(one).ok_or_else(|| invalid(text))?, to },
+    };
+    Ok(Some(to_size(range)))
+}
+
+fn size_between(from: &Expression, to: &Expression, text: &str) -> Result<Size, TypeSyntaxError> {
+    let (from, to) = integer(from).zip(integer(to)).ok_or_else(|| invalid(text))?;
+    Ok(Some(to_size(ordered(from, to, |number| number.to_string())?)))
+}
+
+/// No size is less than none.
+fn to_size(range: Range<i128>) -> Range<i128> {
+    if range.from.is_some_and(|from| from >= 0) {
+        return range;
+    }
+    Range { from: Some(0), to: range.to.map(|to| to.max(0)) }
+}
+
+fn time_bound(expression: &Expression, timestamp: bool) -> Option<i128> {
+    match expression {
+        Expression::Integer(seconds) => seconds.checked_mul(1_000_000_000),
+        Expression::Text(text) if timestamp => timestamp_bound(text),
+        Expression::Text(text) => timespan_bound(text),
+        _ => None,
+    }
+}
+
+/// `None` where a pattern is named by another type.
+fn patterns(given: &[Expression]) -> Result<Option<Vec<Arc<Pattern>>>, TypeSyntaxError> {
+    let mut all = Vec::new();
+    for one in given {
+        let (Expression::Regex(source) | Expression::Text(source)) = one else { return Ok(None) };
+        all.push(Arc::new(Pattern::new(source).map_err(|error| TypeSyntaxError(error.message))?));
+    }
+    Ok(Some(all))
+}
+
+fn member(key: &Expression, value: DataType, text: &str) -> Result<StructMember, TypeSyntaxError> {
+    let named = |inner: &Expression| {
+        if let Expression::Text(name) = inner { Some(name.clone()) } else { None }
+    };
+    let (name, optional) = match key {
+        Expression::Text(name) if name.is_empty() => {
+            return Err(TypeSyntaxError("Struct element key cannot be an empty String".into()));
+        }
+        Expression::Text(name) => (Some(name.clone()), value.assignable(&T::Undef)),
+        Expression::Type { name: kind, parameters: Some(inner), .. } => {
+            (inner.first().and_then(named), kind.eq_ignore_ascii_case("optional"))
+        }
+        _ => (None, false),
+    };
+    let name = name.ok_or_else(|| invalid(text))?;
+    Ok(StructMember { name, optional, value })
+}

@@ -1,0 +1,95 @@
+//! Whether values of a type may be Sensitive.
+
+use super::DataType;
+use super::expression::{Expression, expression};
+use super::parse::{NoNames, bare};
+
+/// Whether a value that is made as this type says may be Sensitive, or hold what is.
+///
+/// Asked of the parsed text, whatever it is wrapped in: `Optional[Sensitive]`, a member of a
+/// `Struct`, the type that an `Init` names. It may also be for a name that is no type of Puppet's
+/// own, which may be an alias of a module for a Sensitive type, and for a text that is no type: what
+/// its author meant is not known, and a secret that is shown cannot be taken back.
+pub fn may_be_sensitive(text: &str) -> bool {
+    match expression(text) {
+        Ok(expression @ Expression::Type { .. }) => within(&expression),
+        _ => true,
+    }
+}
+
+fn within(expression: &Expression) -> bool {
+    match expression {
+        Expression::Type { name, parameters, .. } => {
+            is_named(name) || parameters.iter().flatten().any(within)
+        }
+        Expression::List(items) => items.iter().any(within),
+        Expression::Hash(members) => {
+            members.iter().any(|(key, value)| within(key) || within(value))
+        }
+        Expression::Text(_)
+        | Expression::Integer(_)
+        | Expression::Float(_)
+        | Expression::Bool(_)
+        | Expression::Regex(_)
+        | Expression::Default
+        | Expression::Undef => false,
+    }
+}
+
+fn is_named(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    matches!(bare(&lower, name, &NoNames), DataType::Sensitive(_) | DataType::Reference(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sensitive_is_found_wherever_it_stands() {
+        for text in [
+            "Sensitive",
+            " Sensitive",
+            "Sensitive ",
+            "SENSITIVE",
+            "sensitive",
+            "Sensitive[String]",
+            "Optional[Sensitive]",
+            "Variant[Sensitive, String]",
+            "Variant[Integer,Optional[ Sensitive [String] ]]",
+            "Array[Sensitive]",
+            "NotUndef[Sensitive[String]]",
+            "Hash[String, Sensitive]",
+            "Tuple[String, Sensitive]",
+            "Struct[{a => Sensitive}]",
+            "Init[Sensitive]",
+            "Type[Sensitive]",
+            "Callable[Sensitive]",
+            "Object[{attributes => {a => {type => Sensitive}}}]",
+            "Mymodule::Secret",
+            "Array[Mymodule::Secret]",
+            "Sensitive[",
+            "%{type}",
+            "",
+        ] {
+            assert!(may_be_sensitive(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_types_are_not() {
+        for text in [
+            "String",
+            "Optional['Sensitive']",
+            "Enum[sensitive]",
+            "Pattern[/Sensitive/]",
+            "Array[Variant[Integer, Undef], 1, 2]",
+            "RichData",
+            "Struct[{Optional[sensitive] => Data}]",
+            "Init[Integer]",
+            "File",
+        ] {
+            assert!(!may_be_sensitive(text), "{text}");
+        }
+    }
+}

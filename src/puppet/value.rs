@@ -1,0 +1,535 @@
+//! Hiera's values: data with the place where each part of it was written.
+//!
+//! A [`Value`] is cheap to clone (collections and strings are shared) and equal to another when
+//! Ruby's `eql?` says so: `1`, `1.0` and `"1"` all differ, hashes compare without regard to order,
+//! and origins do not count.
+//!
+//! Each value carries marks that tell whether and why it must not be shown ([`Secrecy`]). A value
+//! can only be made with a [`Provenance`], which holds the marks: code that derives a value from
+//! others takes the provenance of those. [`Provenance::written`] is for values that come straight from a file or
+//! a request; `tests/architecture.rs` lists the modules that may call it.
+
+use std::hash::{DefaultHasher, Hash as StdHash, Hasher};
+use std::sync::Arc;
+
+use indexmap::{Equivalent, IndexMap};
+
+use super::rich::Rich;
+use crate::text::Span;
+
+mod provenance;
+
+pub use provenance::{Provenance, Secrecy};
+
+pub use super::ruby::inspect::{float_text, inspect, inspected};
+
+/// A value, where it was written, and why it must not be shown.
+#[derive(Clone, Debug)]
+pub struct Value {
+    data: Data,
+    /// Where this part was written; `None` for values that no file holds (facts, defaults given on
+    /// the command line).
+    pub origin: Option<Span>,
+    /// Whether a string in it, a key included, contains `%{`: all others need no interpolation.
+    live: bool,
+    /// Whether it is data in Puppet's sense: no symbol in it, and only strings and numbers as keys.
+    legal: bool,
+    /// The maximum nesting of collections.
+    depth: u16,
+    /// The marks of the value as a whole; each of its parts and keys has them, too.
+    whole: Secrecy,
+    /// The marks of the value and of all of its parts.
+    within: Secrecy,
+}
+
+/// The types that a value can have. What YAML cannot express comes from `convert_to` or from
+/// functions.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// `null`, Puppet's `undef`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer of 64 bits.
+    Integer(i64),
+    /// A longer integer, in decimal digits.
+    BigInteger(Arc<str>),
+    /// A float, infinities and not-a-number included.
+    Float(f64),
+    /// A string.
+    String(Arc<str>),
+    /// A Ruby symbol: what `k: :foo` is. Not a legal value, but a file may hold it under a key
+    /// nobody asks for.
+    Symbol(Arc<str>),
+    /// Bytes that are not UTF-8 (`!!binary`).
+    Binary(Arc<[u8]>),
+    /// A list.
+    Array(Arc<Vec<Value>>),
+    /// A hash.
+    Hash(Arc<Hash>),
+    /// A value that must not be shown.
+    Sensitive(Arc<Value>),
+    /// A value that only `convert_to` makes.
+    Rich(Arc<Rich>),
+}
+
+/// A hash in Ruby's order: an overwritten key keeps its place.
+pub type Hash = IndexMap<Key, Member, foldhash::fast::RandomState>;
+
+/// A key of a hash: any value, though only strings and numbers are legal in a value that is looked
+/// up. It carries marks as a [`Value`] does.
+#[derive(Clone, Debug)]
+pub struct Key {
+    data: Data,
+    secrecy: Secrecy,
+}
+
+/// What a hash holds under a key.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Where the key was written.
+    pub key_origin: Option<Span>,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Value {
+    /// A value made of `data`. A provenance with marks marks all parts of `data`; a hash with a
+    /// secret key is secret as a whole.
+    pub fn new(data: Data, from: Provenance) -> Value {
+        let mut live = false;
+        let mut legal = true;
+        let mut inner_depth = 0;
+        let mut is_collection = true;
+        let mut within = Secrecy::NONE;
+        let mut whole = from.secrecy();
+        let mut add = |part: &Value| {
+            live |= part.live;
+            legal &= part.legal;
+            inner_depth = inner_depth.max(part.depth);
+            within = within.and(part.within);
+        };
+        match &data {
+            Data::Array(items) => items.iter().for_each(&mut add),
+            Data::Hash(hash) => {
+                hash.values().for_each(|member| add(&member.value));
+                for key in hash.keys() {
+                    live |= key.is_live();
+                    legal &= key.is_legal();
+                    whole = whole.and(key.secrecy);
+                }
+            }
+            Data::Sensitive(inner) => {
+                inner_depth = inner.depth;
+                within = inner.within;
+            }
+            Data::String(text) => {
+                is_collection = false;
+                live = text.contains("%{");
+            }
+            data => {
+                is_collection = false;
+                legal = !matches!(data, Data::Symbol(_));
+            }
+        }
+        let depth = if is_collection { inner_depth.saturating_add(1) } else { 0 };
+        let none = Secrecy::NONE;
+        let value = Value { data, origin: from.origin(), live, legal, depth, whole: none, within };
+        if whole.is_any() { value.into_secret(whole) } else { value }
+    }
+
+    /// `null`.
+    pub fn null(origin: Option<Span>) -> Value {
+        Value::new(Data::Null, Provenance::written(origin))
+    }
+
+    /// A string.
+    pub fn string(text: &str, from: Provenance) -> Value {
+        Value::new(Data::String(text.into()), from)
+    }
+
+    /// A string that a fact, a setting or an argument gives: no file holds it, and it was not
+    /// decrypted.
+    pub fn given(text: &str) -> Value {
+        Value::string(text, Provenance::written(None))
+    }
+
+    /// A list.
+    pub fn array(items: Vec<Value>, from: Provenance) -> Value {
+        Value::new(Data::Array(Arc::new(items)), from)
+    }
+
+    /// A hash.
+    pub fn hash(hash: Hash, from: Provenance) -> Value {
+        Value::new(Data::Hash(Arc::new(hash)), from)
+    }
+
+    /// A list whose marks are those of its elements.
+    pub fn array_of(items: Vec<Value>, origin: Option<Span>) -> Value {
+        Value::array(items, Provenance::written(origin))
+    }
+
+    /// A hash whose marks are those of its keys and values.
+    pub fn hash_of(hash: Hash, origin: Option<Span>) -> Value {
+        Value::hash(hash, Provenance::written(origin))
+    }
+
+    /// The data, to be looked at.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The data and the provenance that each value made of it must take over.
+    pub fn into_parts(self) -> (Data, Provenance) {
+        let from = self.provenance();
+        (self.data, from)
+    }
+
+    /// The provenance for a value that takes over this one's data or its parts. A list of which
+    /// only some elements are secret gives one that is not: the elements carry their own marks.
+    pub fn provenance(&self) -> Provenance {
+        Provenance::new(self.origin, self.whole)
+    }
+
+    /// The provenance for a value that is made of all that this one holds, as its text is: with
+    /// the marks of all parts.
+    pub fn provenance_of_parts(&self) -> Provenance {
+        Provenance::new(self.origin, self.within)
+    }
+
+    /// Whether interpolation could change it.
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Whether it may be looked up: symbols, and hashes with keys that are no strings or numbers,
+    /// may not.
+    ///
+    /// Source: semantics 3.4.
+    pub fn is_legal(&self) -> bool {
+        self.legal
+    }
+
+    /// The maximum nesting of collections; recursion over the value needs a stack for that many.
+    pub fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// The same value, it and all of its parts with these marks.
+    pub fn into_secret(mut self, marks: Secrecy) -> Value {
+        let whole = self.whole.and(marks);
+        if self.whole == whole {
+            return self;
+        }
+        self.whole = whole;
+        self.within = self.within.and(marks);
+        match &mut self.data {
+            Data::Array(items) => {
+                Arc::make_mut(items).iter_mut().for_each(|item| item.mark_secret(marks));
+            }
+            Data::Hash(hash) => {
+                let marked =
+                    std::mem::take(Arc::make_mut(hash)).into_iter().map(|(key, member)| {
+                        let value = member.value.into_secret(marks);
+                        let secrecy = key.secrecy.and(marks);
+                        (Key { secrecy, ..key }, Member { value, ..member })
+                    });
+                *hash = Arc::new(marked.collect());
+            }
+            Data::Sensitive(inner) => Arc::make_mut(inner).mark_secret(marks),
+            _ => {}
+        }
+        self
+    }
+
+    fn mark_secret(&mut self, marks: Secrecy) {
+        *self = std::mem::replace(self, Value::null(None)).into_secret(marks);
+    }
+
+    /// Why all of it must not be shown.
+    pub fn secrecy(&self) -> Secrecy {
+        self.whole
+    }
+
+    /// Why it, or some part of it, must not be shown.
+    pub fn secrecy_of_parts(&self) -> Secrecy {
+        self.within
+    }
+
+    /// Whether all of it must not be shown.
+    pub fn is_secret(&self) -> bool {
+        self.whole.is_any()
+    }
+
+    /// Whether it or some part of it must not be shown.
+    pub fn holds_secret(&self) -> bool {
+        self.within.is_any()
+    }
+
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The list, if it is one.
+    pub fn as_array(&self) -> Option<&[Value]> {
+        match &self.data {
+            Data::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The hash, if it is one.
+    pub fn as_hash(&self) -> Option<&Hash> {
+        match &self.data {
+            Data::Hash(hash) => Some(hash),
+            _ => None,
+        }
+    }
+
+    /// The member of a hash under a string key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.as_hash()?.get(key).map(|member| &member.value)
+    }
+
+    /// The same value, said to be written elsewhere.
+    pub fn with_origin(mut self, origin: Option<Span>) -> Value {
+        self.origin = origin;
+        self
+    }
+}
+
+/// A text of the program's own, which cannot have been decrypted.
+impl From<&'static str> for Value {
+    fn from(text: &'static str) -> Value {
+        Value::string(text, Provenance::written(None))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.data == other.data
+    }
+}
+
+impl Eq for Value {}
+
+impl StdHash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.data.hash(state);
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Data) -> bool {
+        match (self, other) {
+            (Data::Null, Data::Null) => true,
+            (Data::Bool(a), Data::Bool(b)) => a == b,
+            (Data::Integer(a), Data::Integer(b)) => a == b,
+            (Data::Float(a), Data::Float(b)) => a == b,
+            (Data::BigInteger(a), Data::BigInteger(b))
+            | (Data::String(a), Data::String(b))
+            | (Data::Symbol(a), Data::Symbol(b)) => a == b,
+            (Data::Binary(a), Data::Binary(b)) => a == b,
+            (Data::Array(a), Data::Array(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Data::Hash(a), Data::Hash(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Data::Sensitive(a), Data::Sensitive(b)) => a == b,
+            (Data::Rich(a), Data::Rich(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Data {}
+
+impl StdHash for Data {
+    // Strings hash as `str` does, so that a hash can be asked with a `&str`.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Data::String(text) => text.hash(state),
+            Data::Null => 0u8.hash(state),
+            Data::Bool(value) => value.hash(state),
+            Data::Integer(value) => value.hash(state),
+            Data::BigInteger(digits) => (1u8, digits).hash(state),
+            Data::Float(value) => {
+                (2u8, if *value == 0.0 { 0 } else { value.to_bits() }).hash(state)
+            }
+            Data::Symbol(text) => (3u8, text).hash(state),
+            Data::Binary(bytes) => bytes.hash(state),
+            Data::Array(items) => {
+                state.write_usize(items.len());
+                items.iter().for_each(|item| item.hash(state));
+            }
+            // Order must not count: the sum of what each member gives by itself.
+            Data::Hash(hash) => {
+                let member = |(key, member): (&Key, &Member)| {
+                    let mut own = DefaultHasher::new();
+                    key.hash(&mut own);
+                    member.value.hash(&mut own);
+                    own.finish()
+                };
+                (4u8, hash.len(), hash.iter().map(member).fold(0, u64::wrapping_add)).hash(state);
+            }
+            Data::Sensitive(value) => value.hash(state),
+            // Versions with other builds, ranges with other texts may be equal: only the kind is
+            // sure to be the same.
+            Data::Rich(rich) => rich.type_name().hash(state),
+        }
+    }
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Member) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Member {}
+
+impl Key {
+    /// A key made of `data`.
+    pub fn new(data: Data, from: Provenance) -> Key {
+        Key { data, secrecy: from.secrecy() }
+    }
+
+    /// A string key that is not made of other values.
+    pub fn string(text: &str) -> Key {
+        Key::new(Data::String(text.into()), Provenance::written(None))
+    }
+
+    /// The data, to be looked at.
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The key as a value; `origin` is where it was written.
+    pub fn to_value(&self, origin: Option<Span>) -> Value {
+        Value::new(self.data.clone(), Provenance::new(origin, self.secrecy))
+    }
+
+    /// Why it must not be shown.
+    pub fn secrecy(&self) -> Secrecy {
+        self.secrecy
+    }
+
+    /// The key, if it is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string that it is, if it is one, to be shared.
+    pub fn as_arc(&self) -> Option<&Arc<str>> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        self.as_str().is_some_and(|text| text.contains("%{"))
+    }
+
+    fn is_legal(&self) -> bool {
+        matches!(
+            self.data,
+            Data::String(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_)
+        )
+    }
+}
+
+/// The value as a key, with its marks.
+impl From<Value> for Key {
+    fn from(value: Value) -> Key {
+        Key { secrecy: value.within, data: value.data }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.data == other.data
+    }
+}
+
+impl Eq for Key {}
+
+impl StdHash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.data.hash(state);
+    }
+}
+
+impl Equivalent<Key> for str {
+    fn equivalent(&self, key: &Key) -> bool {
+        key.as_str() == Some(self)
+    }
+}
+
+impl Equivalent<Key> for i64 {
+    fn equivalent(&self, key: &Key) -> bool {
+        matches!(key.data, Data::Integer(number) if number == *self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash_of(key: Key, value: Value) -> Value {
+        let member = Member { key_origin: None, value };
+        Value::hash(Hash::from_iter([(key, member)]), Provenance::written(None))
+    }
+
+    fn secret() -> Value {
+        Value::from("x").into_secret(Secrecy::DECRYPTED)
+    }
+
+    #[test]
+    fn equality_is_rubys() {
+        let key = |data| Key::new(data, Provenance::written(None));
+        assert_ne!(key(Data::Integer(1)), key(Data::Float(1.0)));
+        assert_ne!(key(Data::Integer(1)), Key::string("1"));
+        assert_eq!(hash_of(Key::string("a"), "x".into()).get("a"), Some(&"x".into()));
+    }
+
+    #[test]
+    fn a_derived_value_keeps_the_mark() {
+        let (data, from) = secret().into_parts();
+        assert!(Value::new(data, from).is_secret());
+        let (data, from) = Value::from("y").into_parts();
+        assert!(Value::new(data, from.and(secret().provenance())).is_secret());
+        assert!(Key::from(secret()).to_value(None).is_secret());
+    }
+
+    #[test]
+    fn a_secret_element_marks_the_list_in_part() {
+        let list = Value::array(vec![secret(), "y".into()], Provenance::written(None));
+        assert!(list.holds_secret() && !list.is_secret());
+        assert!(list.provenance_of_parts().is_secret() && !list.provenance().is_secret());
+        assert!(!list.as_array().expect("a list")[1].holds_secret());
+    }
+
+    #[test]
+    fn both_marks_are_kept() {
+        let both = secret().into_secret(Secrecy::SENSITIVE);
+        assert_eq!(both.secrecy(), Secrecy { decrypted: true, sensitive: true });
+        let list = Value::array_of(vec![secret(), "y".into()], None);
+        let list = list.into_secret(Secrecy::SENSITIVE);
+        assert_eq!(list.secrecy(), Secrecy::SENSITIVE);
+        assert_eq!(list.secrecy_of_parts(), both.secrecy());
+        assert_eq!(list.as_array().expect("a list")[0].secrecy(), both.secrecy());
+    }
+
+    #[test]
+    fn a_secret_key_marks_all_of_its_hash() {
+        let hash = hash_of(Key::from(secret()), hash_of(Key::string("a"), "y".into()));
+        assert!(hash.is_secret());
+        let inner = hash.get("x").expect("the key is equal to its text");
+        assert!(inner.is_secret() && inner.get("a").expect("it is there").is_secret());
+    }
+}

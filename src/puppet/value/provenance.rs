@@ -1,0 +1,97 @@
+//! What a derived value takes over from the values that it is made of: the place where it was
+//! written, and the marks of secrets.
+
+use super::Value;
+use crate::text::Span;
+
+/// Why a value must not be shown: a set of marks, empty for a value that may be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Secrecy {
+    /// The value was made of decrypted text.
+    pub decrypted: bool,
+    /// The value belongs to a key whose `convert_to` may make it Sensitive, and it is not wrapped
+    /// in `Data::Sensitive`.
+    pub sensitive: bool,
+}
+
+impl Secrecy {
+    /// No mark.
+    pub const NONE: Secrecy = Secrecy { decrypted: false, sensitive: false };
+    /// The mark of decrypted text.
+    pub const DECRYPTED: Secrecy = Secrecy { decrypted: true, sensitive: false };
+    /// The mark of values that `convert_to` may make Sensitive.
+    pub const SENSITIVE: Secrecy = Secrecy { decrypted: false, sensitive: true };
+
+    /// The marks of this set and of `other`.
+    pub fn and(self, other: Secrecy) -> Secrecy {
+        Secrecy {
+            decrypted: self.decrypted || other.decrypted,
+            sensitive: self.sensitive || other.sensitive,
+        }
+    }
+
+    /// Whether there is any mark.
+    pub fn is_any(self) -> bool {
+        self != Secrecy::NONE
+    }
+}
+
+/// Where a value was written, and whether it is secret: what a derived value takes over from the
+/// values that it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    origin: Option<Span>,
+    secrecy: Secrecy,
+}
+
+impl Provenance {
+    pub(super) fn new(origin: Option<Span>, secrecy: Secrecy) -> Provenance {
+        Provenance { origin, secrecy }
+    }
+
+    /// The provenance of a value that was not decrypted and is not made of other values.
+    ///
+    /// `origin` is the place in a file; `None` when no file holds the value.
+    pub fn written(origin: Option<Span>) -> Provenance {
+        Provenance { origin, secrecy: Secrecy::NONE }
+    }
+
+    /// The provenance of a value that is made of decrypted text.
+    pub fn decrypted(origin: Option<Span>) -> Provenance {
+        Provenance { origin, secrecy: Secrecy::DECRYPTED }
+    }
+
+    /// The provenance of a value that is made of several others, none of which is kept as a part:
+    /// with the marks of all of them. The origin is that of the first.
+    pub fn of_all(values: &[Value]) -> Provenance {
+        Provenance {
+            origin: values.first().and_then(|value| value.origin),
+            secrecy: values.iter().map(Value::secrecy_of_parts).fold(Secrecy::NONE, Secrecy::and),
+        }
+    }
+
+    /// The same origin, with the marks of this and of `other`.
+    pub fn and(self, other: Provenance) -> Provenance {
+        Provenance { origin: self.origin, secrecy: self.secrecy.and(other.secrecy) }
+    }
+
+    /// The same secrecy with another origin.
+    pub fn at(self, origin: Option<Span>) -> Provenance {
+        Provenance { origin, ..self }
+    }
+
+    /// Whether the value must not be shown.
+    pub fn is_secret(self) -> bool {
+        self.secrecy.is_any()
+    }
+
+    /// Why the value must not be shown.
+    pub fn secrecy(self) -> Secrecy {
+        self.secrecy
+    }
+
+    /// The place in a file.
+    pub fn origin(self) -> Option<Span> {
+        self.origin
+    }
+}

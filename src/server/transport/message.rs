@@ -1,0 +1,223 @@
+//! JSON-RPC 2.0: the text of a message to a request, a response, or the answer to what is neither.
+//!
+//! Whether a message is JSON is told by a reader that keeps no stack, so that no nesting is too
+//! deep for finding the `id` that the answer repeats.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+
+use super::surrogates;
+
+/// What a client has sent.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A request, or a notification where it has no id.
+    Request(Request),
+    /// The answer to a request of ours.
+    Response(Response),
+    /// Several messages at once. Source: JSON-RPC 2.0, section 6.
+    Batch(Vec<Incoming>),
+    /// A message that is answered with an error and does nothing.
+    Refused(Refusal),
+    /// A response that nothing waits for: it has no usable id.
+    Ignored,
+}
+
+/// An error for a client.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The id as the client wrote it; `null` where it has none that could be repeated.
+    id: String,
+    code: ErrorCode,
+    why: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// For bytes that are no JSON: -32700.
+    pub(super) fn not_json(why: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal { id: "null".into(), code: ErrorCode::ParseError, why: why.into() }
+    }
+
+    /// For JSON that is no request: -32600.
+    fn invalid(id: &str, why: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal { id: id.into(), code: ErrorCode::InvalidRequest, why: why.into() }
+    }
+
+    /// The answer as JSON.
+    pub(super) fn to_json(&self) -> String {
+        let message = format!("{}: {}", self.code.description(), self.why);
+        let error = serde_json::json!({"code": self.code.code(), "message": message});
+        format!(r#"{{"jsonrpc":"2.0","error":{error},"id":{}}}"#, self.id)
+    }
+}
+
+/// Reads the body of a message. `Err`: it is no JSON, so that its length may be wrong as well.
+pub(super) fn read(body: &mut [u8]) -> Result<Incoming, Refusal> {
+    surrogates::pair(body);
+    let text =
+        std::str::from_utf8(body).map_err(|_| Refusal::not_json("the message is not UTF-8"))?;
+    let not_json = |error: serde_json::Error| Refusal::not_json(error.to_string());
+    match text.trim_ascii_start().as_bytes().first() {
+        Some(b'{') => serde_json::from_str::<Members<'_>>(text).map(single).map_err(not_json),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text).map(batch).map_err(not_json),
+        _ => serde_json::from_str::<&RawValue>(text).map(|_| no_object()).map_err(not_json),
+    }
+}
+
+fn no_object() -> Incoming {
+    Incoming::Refused(Refusal::invalid("null", "a message is an object"))
+}
+
+/// An empty batch is one invalid request. Source: JSON-RPC 2.0, section 6.
+fn batch(messages: Vec<&RawValue>) -> Incoming {
+    let message = |raw: &RawValue| match serde_json::from_str::<Members<'_>>(raw.get()) {
+        Ok(members) => single(members),
+        Err(_) => no_object(),
+    };
+    match messages.is_empty() {
+        true => Incoming::Refused(Refusal::invalid("null", "a batch holds at least one message")),
+        false => Incoming::Batch(messages.into_iter().map(message).collect()),
+    }
+}
+
+/// The members of a message that count, as they are written. Of one that is given twice the last
+/// counts, as in JavaScript.
+#[derive(Default)]
+struct Members<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Members<'de>, M::Error> {
+        let mut members = Members::default();
+        while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+            match &*name {
+                "jsonrpc" => members.jsonrpc = Some(value),
+                "id" => members.id = Some(value),
+                "method" => members.method = Some(value),
+                "params" => members.params = Some(value),
+                "result" => members.result = Some(value),
+                "error" => members.error = Some(value),
+                _ => {}
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// A string, borrowed where it holds no escape.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// A message's id.
+enum MessageId {
+    /// There is none: a notification.
+    Absent,
+    Valid(Id),
+    /// Neither a string nor an integer.
+    Invalid,
+}
+
+fn message_id(written: Option<&RawValue>) -> MessageId {
+    let Some(written) = written else { return MessageId::Absent };
+    match serde_json::from_str::<Value>(written.get()) {
+        Ok(Value::String(text)) => MessageId::Valid(Id::String(text)),
+        Ok(Value::Number(number)) => match number.as_i64().or_else(|| integer(number.as_f64()?)) {
+            Some(number) => MessageId::Valid(Id::Number(number)),
+            None => MessageId::Invalid,
+        },
+        _ => MessageId::Invalid,
+    }
+}
+
+/// An integer that is written with a point or an exponent, as some languages write every number.
+fn integer(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_integer = number.fract() == 0.0 && number.abs() <= EXACT;
+    is_integer.then_some(number as i64)
+}
+
+/// What an answer repeats of an id: a string or a number of any kind.
+fn repeated(written: Option<&RawValue>) -> &str {
+    match written.map(RawValue::get) {
+        Some(id) if id.starts_with(['"', '-']) || id.starts_with(|c: char| c.is_ascii_digit()) => {
+            id
+        }
+        _ => "null",
+    }
+}
+
+fn single(members: Members<'_>) -> Incoming {
+    if members.method.is_none() && (members.result.is_some() || members.error.is_some()) {
+        return response(&members);
+    }
+    request(&members).map_or_else(
+        |why| Incoming::Refused(Refusal::invalid(repeated(members.id), why)),
+        Incoming::Request,
+    )
+}
+
+fn request(members: &Members<'_>) -> Result<Request, Cow<'static, str>> {
+    if members.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
+        return Err("jsonrpc is not \"2.0\"".into());
+    }
+    let method = members.method.ok_or("the method is missing")?;
+    let Text(method) = serde_json::from_str(method.get()).map_err(|_| "the method is no string")?;
+    let params = members
+        .params
+        .map(|params| serde_json::from_str::<Value>(params.get()))
+        .transpose()
+        .map_err(|error| format!("params: {error}"))?;
+    let mut request = Request::build(method.into_owned());
+    if let Some(params) = params {
+        request = request.params(params);
+    }
+    match message_id(members.id) {
+        MessageId::Absent => Ok(request.finish()),
+        MessageId::Valid(id) => Ok(request.id(id).finish()),
+        MessageId::Invalid => Err("the id is neither a string nor an integer".into()),
+    }
+}
+
+/// A response is never answered: two peers that misunderstand each other would not stop.
+fn response(members: &Members<'_>) -> Incoming {
+    let MessageId::Valid(id) = message_id(members.id) else { return Incoming::Ignored };
+    let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get());
+    let result = match (members.error.map(value), members.result.map(value)) {
+        (Some(Ok(Value::Null)) | None, Some(Ok(result))) => Ok(result),
+        (Some(Ok(error)), _) => Err(client_error(&error)),
+        _ => Err(Error::parse_error()),
+    };
+    Incoming::Response(Response::from_parts(id, result))
+}
+
+fn client_error(error: &Value) -> Error {
+    let code = error["code"].as_i64().map_or(ErrorCode::InternalError, ErrorCode::from);
+    let message = error["message"].as_str().unwrap_or_default().to_owned();
+    Error { code, message: message.into(), data: error.get("data").cloned() }
+}

@@ -1,0 +1,322 @@
+//! Everything that tower-lsp 0.20 makes necessary, in one place: with a library that reads standard
+//! input forgivingly, writes without hanging and tells the end of a session, this folder can go.
+//!
+//! Of tower-lsp the server uses the router, the client handle and the types. Its loop over standard
+//! input and output is replaced, for these reasons:
+//! - it knows header names in one spelling, and reads no more after most messages that are wrong;
+//!   here [`codec`] and [`message`] answer them, and the session goes on;
+//! - it notices `exit` only when the next message arrives, which never comes; see [`session`];
+//! - it panics when a client goes away while answers are computed, and when a client answers a
+//!   request that nothing waits for any more; see [`peers`] and [`answered`];
+//! - it writes through tokio's pool of threads, which hangs where no thread can be had; see
+//!   [`output`] and [`workers`].
+//!
+//! A batch is answered as JSON-RPC 2.0 demands in section 6: its messages begin in order, and one
+//! array holds the answers. The Language Server Protocol mentions no batches.
+
+mod codec;
+mod input;
+mod message;
+mod output;
+mod peers;
+mod session;
+mod surrogates;
+mod workers;
+
+use std::future::Future;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use futures_util::future::{BoxFuture, join_all};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
+use tokio::sync::oneshot;
+use tower_lsp::jsonrpc::{Error, Request, Response};
+use tower_lsp::{ClientSocket, ExitedError, LanguageServer, LspService};
+use tower_service::Service;
+
+pub(super) use input::Input;
+use message::Incoming;
+pub(super) use output::Outlet;
+use output::Output;
+use session::{End, Session};
+pub(super) use workers::Workers;
+
+/// How many messages are worked on at a time: with fewer, requests that wait for a thread would
+/// hold back changes and cancellations, their own included.
+const CONCURRENT_MESSAGES: usize = 4_096;
+
+/// How long the end of a session waits for answers that are being written.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// tokio's threads, besides the one that reads messages.
+const RUNTIME_THREADS: usize = 2;
+
+/// Serves the protocol over standard input and output until the session ends. `build` makes the
+/// service; `workers` have not been started; `stack` is the size of the threads' stacks in bytes.
+pub(super) fn run<S: LanguageServer>(
+    workers: &Workers,
+    stack: usize,
+    build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
+) -> ExitCode {
+    start(workers, stack, build).unwrap_or_else(|error| {
+        say(&format!("the server cannot start: {error}"));
+        ExitCode::from(2)
+    })
+}
+
+fn start<S: LanguageServer>(
+    workers: &Workers,
+    stack: usize,
+    build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
+) -> io::Result<ExitCode> {
+    workers.start(RUNTIME_THREADS)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime =
+        runtime.worker_threads(RUNTIME_THREADS).thread_stack_size(stack).enable_all().build()?;
+    let session = Session::default();
+    let (output, written) = Output::to(standard_output()?, session.clone())?;
+    let input = Input::of(io::stdin())?;
+    peers::watch_output(session.clone());
+    let end = runtime.block_on(async {
+        let (service, socket) = build(input.clone(), output.outlet());
+        let (requests, responses) = socket.split();
+        let server = Server { service, responses, output, session: session.clone(), parent: None };
+        let serving = server.serve(input, requests, written);
+        tokio::pin!(serving);
+        tokio::select! {
+            biased;
+            end = session.ended() => {
+                let _ = tokio::time::timeout(FAREWELL, &mut serving).await;
+                end
+            }
+            end = &mut serving => end,
+        }
+    });
+    let (status, word) = session.outcome(&end);
+    tracing::info!(lost = matches!(end, End::Lost(_)), "session ended");
+    if let Some(word) = word {
+        say(&word);
+    }
+    // A worker may still compute: its result has no reader.
+    runtime.shutdown_background();
+    Ok(status)
+}
+
+/// Standard output without the standard library's buffer, which would write each message in parts.
+fn standard_output() -> io::Result<io::PipeWriter> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+    }
+}
+
+/// Prints a line for people, if standard error still has a reader.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "hiera-ls: {text}");
+}
+
+/// What a request to the client returns; `None` when `patience` ends first. The request is waited
+/// for in the background even then: tower-lsp panics at an answer that nothing waits for.
+pub(super) async fn answered<T: Send + 'static>(
+    request: impl Future<Output = T> + Send + 'static,
+    patience: Duration,
+) -> Option<T> {
+    tokio::time::timeout(patience, tokio::spawn(request)).await.ok()?.ok()
+}
+
+/// Tells the log of a message that was worked on: a response, or none for a notification.
+fn log_answer(method: &str, response: Option<&Response>, start: Instant) {
+    let us = start.elapsed().as_micros();
+    match response {
+        None => tracing::trace!(method, us, "notification"),
+        Some(response) => {
+            let error = response.error().map_or(0, |error| error.code.code());
+            tracing::debug!(method, us, error, "request");
+        }
+    }
+}
+
+/// The loop over messages, and what it needs.
+struct Server<S, R> {
+    service: LspService<S>,
+    /// Where responses to the server's own requests go.
+    responses: R,
+    output: Output,
+    session: Session,
+    /// The process that is watched, once `initialize` named it.
+    parent: Option<i64>,
+}
+
+/// The work for a message.
+type Task = BoxFuture<'static, ()>;
+
+impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S, R> {
+    /// Works on messages until the session ends, and waits for what is being written then.
+    async fn serve(
+        mut self,
+        input: Input,
+        requests: impl Stream<Item = Request> + Send + Unpin + 'static,
+        written: oneshot::Receiver<()>,
+    ) -> End {
+        let forwarding = tokio::spawn(forward(requests, self.output.clone()));
+        let mut tasks = FuturesUnordered::new();
+        while !self.session.has_ended() {
+            tokio::select! {
+                // A message is begun before the next one is taken, so that changes keep their order.
+                biased;
+                Some(()) = tasks.next() => {}
+                message = input.next(), if tasks.len() < CONCURRENT_MESSAGES => match message {
+                    Some(message) => tasks.extend(self.begin(message).map(|task| input.work(task))),
+                    None => break,
+                },
+            }
+        }
+        // An `exit` that was just taken in counts before the end of the input.
+        let reason = self.session.reason();
+        let end =
+            reason.unwrap_or_else(|| input.end().map_or_else(End::Lost, |()| End::InputEnded));
+        if end != End::InputEnded {
+            self.session.end(end.clone());
+        }
+        while tasks.next().await.is_some() {}
+        forwarding.abort();
+        let _ = forwarding.await;
+        drop((tasks, self));
+        let _ = written.await;
+        end
+    }
+
+    /// Takes a message; what is to be polled for it.
+    fn begin(&mut self, message: Incoming) -> Option<Task> {
+        let output = self.output.clone();
+        match message {
+            Incoming::Ignored => None,
+            Incoming::Response(response) => {
+                // This sink takes every response at once.
+                let _ = self.responses.start_send_unpin(response);
+                None
+            }
+            Incoming::Refused(refusal) => {
+                let answer = refusal.to_json().into_bytes();
+                Some(async move { output.send_json(&answer).await }.boxed())
+            }
+            Incoming::Request(request) => {
+                let answer = self.call(request);
+                let task = async move {
+                    if let Some(answer) = answer.await {
+                        output.send(&answer).await;
+                    }
+                };
+                Some(task.boxed())
+            }
+            Incoming::Batch(messages) => {
+                let answers: Vec<_> = messages
+                    .into_iter()
+                    .filter_map(|message| self.begin_of_batch(message))
+                    .collect();
+                let task = async move {
+                    let answers: Vec<String> =
+                        join_all(answers).await.into_iter().flatten().collect();
+                    if !answers.is_empty() {
+                        output.send_json(format!("[{}]", answers.join(",")).as_bytes()).await;
+                    }
+                };
+                Some(task.boxed())
+            }
+        }
+    }
+
+    /// Takes a message of a batch; what computes its answer, as JSON.
+    fn begin_of_batch(&mut self, message: Incoming) -> Option<BoxFuture<'static, Option<String>>> {
+        match message {
+            Incoming::Refused(refusal) => Some(std::future::ready(Some(refusal.to_json())).boxed()),
+            Incoming::Request(request) => {
+                let answer = self.call(request);
+                Some(answer.map(|answer| serde_json::to_string(&answer?).ok()).boxed())
+            }
+            other => {
+                let none = self.begin(other);
+                debug_assert!(none.is_none(), "a response is not answered, batches do not nest");
+                None
+            }
+        }
+    }
+
+    fn call(&mut self, request: Request) -> BoxFuture<'static, Option<Response>> {
+        self.observe(&request);
+        let is_optional = request.method().starts_with("$/");
+        let refusal =
+            request.id().filter(|_| is_optional).cloned().map(|id| {
+                Response::from_error(id, Error { data: None, ..Error::method_not_found() })
+            });
+        let is_logged = tracing::enabled!(tracing::Level::DEBUG);
+        let method = is_logged.then(|| (request.method().to_owned(), Instant::now()));
+        let answer = refusal.is_none().then(|| self.service.call(tolerated(request)));
+        async move {
+            let response = match answer {
+                Some(answer) => answer.await.ok().flatten(),
+                // tower-lsp ignores requests that begin with `$/`; the protocol wants an answer.
+                None => refusal,
+            };
+            if let Some((method, start)) = method {
+                log_answer(&method, response.as_ref(), start);
+            }
+            response
+        }
+        .boxed()
+    }
+
+    /// Learns from a request how the session may end.
+    fn observe(&mut self, request: &Request) {
+        match request.method() {
+            "initialize" if self.parent.is_none() => {
+                self.parent = request.params().and_then(|params| params["processId"].as_i64());
+                if let Some(parent) = self.parent {
+                    peers::watch_process(parent, self.session.clone());
+                }
+            }
+            "shutdown" => self.session.request_shutdown(),
+            "exit" => self.session.end(End::Exit),
+            _ => {}
+        }
+    }
+}
+
+/// Writes the server's own requests and notifications in their order.
+async fn forward(mut requests: impl Stream<Item = Request> + Unpin, output: Output) {
+    while let Some(request) = requests.next().await {
+        output.send(&request).await;
+    }
+}
+
+/// tower-lsp refuses parameters where the protocol has none, but Emacs's eglot sends `"params":
+/// null` with `shutdown`; and it does without `initialized` unless that has an object.
+fn tolerated(request: Request) -> Request {
+    let params = match request.method() {
+        "shutdown" | "exit" => None,
+        "initialized" | "hiera/nodes" | "hiera/selectNode"
+            if request.params().is_none_or(|params| params.is_null()) =>
+        {
+            Some(serde_json::json!({}))
+        }
+        _ => return request,
+    };
+    let (method, id, _) = request.into_parts();
+    let request = Request::build(method);
+    let request = match id {
+        Some(id) => request.id(id),
+        None => request,
+    };
+    match params {
+        Some(params) => request.params(params).finish(),
+        None => request.finish(),
+    }
+}

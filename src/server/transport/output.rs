@@ -1,0 +1,83 @@
+//! Standard output, written by a thread of its own: a client that does not read holds back no
+//! message that arrives.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+
+use super::session::{End, Session};
+
+/// How many messages may wait to be written.
+const QUEUE: usize = 64;
+
+/// Up to how many bytes of waiting messages are written at once.
+const CHUNK: usize = 64 << 10;
+
+/// Where messages to the client go. Copies are the same output.
+#[derive(Clone)]
+pub(super) struct Output(mpsc::Sender<Vec<u8>>);
+
+impl Output {
+    /// Writes to `sink`, on a thread of its own. A failure ends the session. The receiver is
+    /// dropped by its sender when all messages are written, and no copy of the output is left.
+    pub(super) fn to(
+        sink: impl Write + Send + 'static,
+        session: Session,
+    ) -> io::Result<(Output, oneshot::Receiver<()>)> {
+        let (sender, messages) = mpsc::channel(QUEUE);
+        let (written, when_written) = oneshot::channel();
+        std::thread::Builder::new().name("output".to_owned()).spawn(move || {
+            if let Err(error) = write_all(sink, messages) {
+                session.end(End::Lost(format!("standard output cannot be written: {error}")));
+            }
+            drop(written);
+        })?;
+        Ok((Output(sender), when_written))
+    }
+
+    /// The same output for others.
+    pub(super) fn outlet(&self) -> Outlet {
+        Outlet(self.0.downgrade())
+    }
+
+    /// Sends a message; it is lost where the session has ended.
+    pub(super) async fn send(&self, message: &impl Serialize) {
+        if let Ok(body) = serde_json::to_vec(message) {
+            self.send_json(&body).await;
+        }
+    }
+
+    /// Sends a message that is JSON already.
+    pub(super) async fn send_json(&self, body: &[u8]) {
+        let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+        frame.extend_from_slice(body);
+        let _ = self.0.send(frame).await;
+    }
+}
+
+/// The output for those that live on when the session ends: it does not keep the output open.
+#[derive(Clone)]
+pub(in crate::server) struct Outlet(mpsc::WeakSender<Vec<u8>>);
+
+impl Outlet {
+    /// Sends a message that is JSON already; it is lost where the session has ended.
+    pub(in crate::server) async fn send_json(&self, body: &[u8]) {
+        if let Some(sender) = self.0.upgrade() {
+            Output(sender).send_json(body).await;
+        }
+    }
+}
+
+fn write_all(mut sink: impl Write, mut messages: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+    while let Some(mut bytes) = messages.blocking_recv() {
+        while bytes.len() < CHUNK
+            && let Ok(more) = messages.try_recv()
+        {
+            bytes.extend_from_slice(&more);
+        }
+        sink.write_all(&bytes)?;
+        sink.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! How a session ends, and the exit status that the process has then.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::Notify;
+
+/// What is known of the session's end. Copies are the same session.
+#[derive(Clone, Default)]
+pub(super) struct Session(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    end: OnceLock<End>,
+    ended: Notify,
+    shutdown_requested: AtomicBool,
+}
+
+/// Why a session is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The client sent `exit`.
+    Exit,
+    /// Standard input ended between two messages.
+    InputEnded,
+    /// There is no client any more, or none that can be understood; the reason for people.
+    Lost(String),
+}
+
+impl Session {
+    /// Notes that the client sent `shutdown`: whatever happens then is a clean end.
+    pub(super) fn request_shutdown(&self) {
+        self.0.shutdown_requested.store(true, Ordering::SeqCst);
+    }
+
+    /// Ends the session. The first reason counts.
+    pub(super) fn end(&self, end: End) {
+        let _ = self.0.end.set(end);
+        self.0.ended.notify_one();
+    }
+
+    /// Why it has ended; `None` while it goes on.
+    pub(super) fn reason(&self) -> Option<End> {
+        self.0.end.get().cloned()
+    }
+
+    /// Whether it has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.0.end.get().is_some()
+    }
+
+    /// Waits for the end. One task at most may wait.
+    pub(super) async fn ended(&self) -> End {
+        loop {
+            if let Some(end) = self.0.end.get() {
+                return end.clone();
+            }
+            self.0.ended.notified().await;
+        }
+    }
+
+    /// The exit status, and what to say on standard error. `exit` without `shutdown` gives 1, as
+    /// the protocol demands, and a lost client 2.
+    pub(super) fn outcome(&self, end: &End) -> (ExitCode, Option<String>) {
+        let was_shut_down = self.0.shutdown_requested.load(Ordering::SeqCst);
+        match end {
+            _ if was_shut_down => (ExitCode::SUCCESS, None),
+            End::InputEnded => (ExitCode::SUCCESS, None),
+            End::Exit => (ExitCode::from(1), None),
+            End::Lost(why) => (ExitCode::from(2), Some(why.clone())),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which of some names was probably meant.
+
+/// The name that is nearest to `word`, where one is near enough to be a slip of it. Of several
+/// equally near ones the first.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (word.chars().count() / 3).clamp(1, 3);
+    let near = |name: &'a str| Some((distance(word, name, most)?, name));
+    let best = names.into_iter().filter_map(near).reduce(|a, b| if b.0 < a.0 { b } else { a });
+    best.map(|(_, name)| name)
+}
+
+/// How many letters are to be inserted, removed, replaced or swapped with their neighbour; `None`
+/// for more than `most`, and for none.
+fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
+    let [a, b]: [Vec<char>; 2] = [a, b].map(|text| text.chars().collect());
+    if a.len().abs_diff(b.len()) > most {
+        return None;
+    }
+    let mut before = vec![0; b.len() + 1];
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut next = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let replaced = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            next[j] = replaced.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                next[j] = next[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    Some(row[b.len()]).filter(|found| (1..=most).contains(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_found_and_other_words_are_not() {
+        let names = ["servers", "server_list", "ensure", "port", "ports"];
+        for (word, expected) in [
+            ("server", Some("servers")),
+            ("sevrers", Some("servers")),
+            ("ensrue", Some("ensure")),
+            ("prot", Some("port")),
+            ("port", Some("ports")),
+            ("driftfile", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(word, names), expected, "{word}");
+        }
+    }
+}

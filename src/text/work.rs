@@ -1,0 +1,65 @@
+//! Counts of work, for tests that hold an edit to what it touches. In other builds nothing is
+//! counted.
+//!
+//! The counts are the calling thread's own: a test that reads them must cause no more files to be
+//! read at a time than one thread takes.
+
+/// Work that is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// A part of a data file was turned into values.
+    Read,
+    /// What a part of a data file defines and asks for was put into the index of keys.
+    Index,
+    /// The rules looked at a part of a data file.
+    Check,
+    /// A finding was written down for the client.
+    Write,
+}
+
+/// How much work was done.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Parts read.
+    pub(crate) read: usize,
+    /// Parts indexed.
+    pub(crate) indexed: usize,
+    /// Parts checked.
+    pub(crate) checked: usize,
+    /// Findings written down.
+    pub(crate) written: usize,
+}
+
+#[cfg(test)]
+thread_local! {
+    static COUNTS: std::cell::Cell<Counts> = const {
+        std::cell::Cell::new(Counts { read: 0, indexed: 0, checked: 0, written: 0 })
+    };
+}
+
+/// Counts one piece of work.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn count(_: Work) {}
+
+/// Counts one piece of work.
+#[cfg(test)]
+pub(crate) fn count(work: Work) {
+    COUNTS.with(|counts| {
+        let mut now = counts.get();
+        match work {
+            Work::Read => now.read += 1,
+            Work::Index => now.indexed += 1,
+            Work::Check => now.checked += 1,
+            Work::Write => now.written += 1,
+        }
+        counts.set(now);
+    });
+}
+
+/// What was counted since the last call on this thread.
+#[cfg(test)]
+pub(crate) fn take() -> Counts {
+    COUNTS.take()
+}

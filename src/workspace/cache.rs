@@ -1,0 +1,185 @@
+//! What was computed about an environment and its files, kept for the next question.
+//!
+//! One rule of eviction holds for all memos. A memo belongs to one value of
+//! [`Environments`](super::environments::Environments) or
+//! [`Names`](super::names::Names), which are made anew whenever names, configs, settings or
+//! nodes change, and dies with it. A memo that has reached its capacity is emptied before the next
+//! answer is kept.
+
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use foldhash::HashMap;
+
+use super::nodes::Node;
+use super::readers::{NodesByValue, NodesReading};
+use crate::hiera::config::Layer;
+use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::located::LocatedLayer;
+use crate::hiera::key::LookupKey;
+use crate::hiera::scope::Scope;
+use crate::hiera::sources::Locate;
+use crate::text::FilePath;
+
+/// Capacity of memos with an entry a file: more than a workspace lists.
+const FILES: usize = 1 << 20;
+/// Capacity of the memo of variables by whose values nodes are told apart.
+const VARIABLES: usize = 4096;
+/// Capacity of the memo of scopes whose levels are kept: those of the files and nodes in use.
+const SCOPES: usize = 256;
+
+/// Answers by question, for several threads.
+#[derive(Debug)]
+pub(super) struct Memo<K, V> {
+    answers: RwLock<HashMap<K, V>>,
+    capacity: usize,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
+    /// An empty memo of at most `capacity` answers.
+    pub(super) fn new(capacity: usize) -> Memo<K, V> {
+        Memo { answers: RwLock::default(), capacity }
+    }
+
+    /// The answer that was kept for a question.
+    pub(super) fn get(&self, question: &K) -> Option<V> {
+        self.answers.read().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
+    }
+
+    /// Keeps an answer.
+    pub(super) fn insert(&self, question: K, answer: V) {
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= self.capacity && !answers.contains_key(&question) {
+            answers.clear();
+        }
+        answers.insert(question, answer);
+    }
+
+    /// The answer that was kept, or else the one that `compute` gives, which is kept. Two threads
+    /// may compute the same answer at once.
+    pub(super) fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {
+        self.get_or_if(question, compute, |_| true)
+    }
+
+    /// The same, but only answers that `is_kept` accepts are kept.
+    pub(super) fn get_or_if(
+        &self,
+        question: &K,
+        compute: impl FnOnce() -> V,
+        is_kept: impl FnOnce(&V) -> bool,
+    ) -> V {
+        if let Some(known) = self.get(question) {
+            return known;
+        }
+        let answer = compute();
+        if is_kept(&answer) {
+            self.insert(question.clone(), answer.clone());
+        }
+        answer
+    }
+}
+
+/// What a file is to an environment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Role {
+    /// Whether it is one of the environment's configs.
+    pub(super) is_config: bool,
+    /// The number of the location that decides how it is read, if some level can read it.
+    pub(super) reach: Option<usize>,
+}
+
+/// All memos of one environment.
+#[derive(Debug)]
+pub(super) struct EnvironmentCache {
+    /// The roles of files that have one: a scan asks about every file on disk.
+    pub(super) roles: Memo<FilePath, Role>,
+    /// All nodes of the environment.
+    pub(super) nodes: OnceLock<Arc<[Arc<Node>]>>,
+    /// The nodes that read a file.
+    pub(super) readers: Memo<FilePath, Arc<NodesReading>>,
+    /// The scope that a file's own path tells, with what is derived from it.
+    pub(super) scopes: Memo<FilePath, Arc<Scope>>,
+    /// The nodes by the value of a variable that locations name.
+    pub(super) nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
+    /// The names of the levels without any file.
+    pub(super) levels_without_files: OnceLock<Vec<String>>,
+    /// Located levels of recently used scopes, keyed by the scope's address.
+    located: Memo<usize, Arc<LevelsInScope>>,
+}
+
+impl Default for EnvironmentCache {
+    fn default() -> EnvironmentCache {
+        EnvironmentCache {
+            roles: Memo::new(FILES),
+            nodes: OnceLock::new(),
+            readers: Memo::new(FILES),
+            scopes: Memo::new(FILES),
+            nodes_by_value: Memo::new(VARIABLES),
+            levels_without_files: OnceLock::new(),
+            located: Memo::new(SCOPES),
+        }
+    }
+}
+
+/// The levels of layers in one scope.
+#[derive(Debug)]
+struct LevelsInScope {
+    /// Kept alive so that no other scope can get its address.
+    _scope: Arc<Scope>,
+    layers: Mutex<HashMap<Layer, LocatedLayer>>,
+}
+
+fn address(scope: &Scope) -> usize {
+    std::ptr::from_ref(scope).addr()
+}
+
+impl EnvironmentCache {
+    /// Keeps the levels in this scope from now on, once they are located. A scope that the caller
+    /// alone holds is not asked about again and is not kept.
+    pub(super) fn keep_levels_of(&self, scope: &Arc<Scope>) {
+        if Arc::strong_count(scope) < 2 {
+            return;
+        }
+        self.located.get_or(&address(scope), || {
+            Arc::new(LevelsInScope { _scope: scope.clone(), layers: Mutex::default() })
+        });
+    }
+
+    /// The levels of a layer in a scope: those that were kept, or those that `locate` gives.
+    ///
+    /// Errors: those of `locate`.
+    pub(super) fn located(
+        &self,
+        scope: &Scope,
+        layer: &Layer,
+        locate: Locate<'_>,
+    ) -> Result<LocatedLayer, LookupError> {
+        let Some(in_scope) = self.located.get(&address(scope)) else { return locate() };
+        let layers = || in_scope.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = layers().get(layer).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = locate()?;
+        layers().insert(layer.clone(), found.clone());
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_memo_is_emptied_before_the_next_answer() {
+        let memo = Memo::new(2);
+        assert_eq!((memo.get_or(&1, || 10), memo.get_or(&2, || 20)), (10, 20));
+        assert_eq!(memo.get_or(&1, || unreachable!("the answer was kept")), 10);
+        memo.insert(2, 21);
+        assert_eq!((memo.get(&1), memo.get(&2)), (Some(10), Some(21)), "an update evicts nothing");
+        memo.insert(3, 30);
+        assert_eq!((memo.get(&1), memo.get(&2), memo.get(&3)), (None, None, Some(30)));
+        memo.get_or_if(&4, || 40, |_| false);
+        assert_eq!(memo.get(&4), None);
+    }
+}

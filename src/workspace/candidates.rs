@@ -1,0 +1,255 @@
+//! Which of several configs governs which data, where not all of them are called `hiera.yaml` and
+//! lie in the folder of an environment.
+//!
+//! A config at its usual place comes first, then the one that reads the most existing files, then
+//! one that does not belong to tests or examples. Each governs the data that none before it reads.
+//! An environment knows the other configs that read its data.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::datadirs::SoughtDatadir;
+use super::discover::Discovery;
+use super::environments::{Environment, Environments};
+use super::kinds::{ENVIRONMENT_CONF, FileKind, MODULE_FOLDERS, PUPPETFILE, is_named};
+use super::names::Names;
+use crate::hiera::config::{HieraConfig, Layer, Version};
+use crate::hiera::hierarchy::pattern_of;
+use crate::text::FilePath;
+
+/// A config that reads data of an environment that another config governs.
+#[derive(Clone, Debug)]
+pub struct OtherConfig {
+    /// The config.
+    pub config: Arc<HieraConfig>,
+    /// Whether it belongs to tests or examples.
+    pub is_sample: bool,
+    /// The files that the environment governs and this config reads, too.
+    pub shared: BTreeSet<FilePath>,
+    /// The files that this config reads and no environment does.
+    pub own: BTreeSet<FilePath>,
+}
+
+/// A config that may govern data.
+pub(super) struct Candidate {
+    /// The config, with its datadirs placed.
+    pub(super) config: HieraConfig,
+    /// The layer that it configures.
+    pub(super) role: Layer,
+    /// The folder of the environment that it would make.
+    pub(super) root: FilePath,
+    /// The datadirs that were found elsewhere.
+    pub(super) sought: Vec<SoughtDatadir>,
+    is_sample: bool,
+    /// The existing files that it reads.
+    files: BTreeSet<FilePath>,
+}
+
+/// The environments of all configs: those of the configs at their usual places, and those of other
+/// configs that read what none of these do. `is_of_module` tells which folders hold modules.
+pub(super) fn settle(
+    discovery: &Discovery<'_>,
+    usual: Vec<Environment>,
+    global: Option<&Arc<HieraConfig>>,
+    is_of_module: &dyn Fn(&FilePath) -> bool,
+) -> Environments {
+    let mut all = usual;
+    let mut others = Vec::new();
+    for candidate in candidates(discovery, &all, global.is_some(), is_of_module) {
+        let is_below = |environment: &Environment| {
+            candidate.config.path.is_within(&environment.root)
+                && (candidate.is_sample || is_of_setting(discovery, environment))
+        };
+        let reads_more = candidate.files.iter().any(|path| governing(&all, path).is_none());
+        if all.is_empty() || reads_more && !all.iter().any(is_below) {
+            all.push(discovery.environment_of_config(candidate, global));
+        } else {
+            others.push(candidate);
+        }
+    }
+    let others: Vec<(usize, OtherConfig)> = among_environments(discovery.names, &all)
+        .into_iter()
+        .chain(others.into_iter().flat_map(|candidate| candidate.told(&all)))
+        .collect();
+    for (number, other) in others {
+        all[number].others.push(other);
+    }
+    Environments { all: all.into_iter().map(Arc::new).collect(), ..Environments::default() }
+}
+
+/// Whether the setting `hieraConfig` names the config of an environment.
+fn is_of_setting(discovery: &Discovery<'_>, environment: &Environment) -> bool {
+    let configs = environment.config.iter().chain(&environment.global);
+    let mut paths = configs.map(|config| &config.path);
+    discovery.settings.has_named_config() && paths.any(|path| is_named(discovery.settings, path))
+}
+
+/// The number of the environment that governs a data file.
+fn governing(all: &[Environment], path: &FilePath) -> Option<usize> {
+    let reaching = all.iter().enumerate().filter(|(_, environment)| environment.reaches(path));
+    reaching
+        .min_by_key(|(number, environment)| (!path.is_within(&environment.root), *number))
+        .map(|(number, _)| number)
+}
+
+/// The configs that no environment uses, in the order of their rank.
+fn candidates(
+    discovery: &Discovery<'_>,
+    usual: &[Environment],
+    has_global: bool,
+    is_of_module: &dyn Fn(&FilePath) -> bool,
+) -> Vec<Candidate> {
+    // Also what stands at the usual place and is not used, as an older setting may have it.
+    let used: HashSet<FilePath> = usual
+        .iter()
+        .flat_map(|environment| environment.configs().map(|(_, config)| config.path.clone()))
+        .chain(usual.iter().map(|environment| discovery.config_path(&environment.root)))
+        .chain(discovery.settings.global_hiera_config.clone())
+        .collect();
+    let is_open = |path: &FilePath| {
+        let is_config = FileKind::of(path, discovery.settings) == FileKind::HieraConfig;
+        let is_modules = is_config && path.parent().is_some_and(|it| is_of_module(&it));
+        !is_modules && !used.contains(path)
+    };
+    let files = discovery.configs.files().filter(|file| is_open(&file.path));
+    let mut found: Vec<Candidate> = files
+        .filter_map(|file| {
+            let version = file.config_version();
+            let is_config = FileKind::of(&file.path, discovery.settings) == FileKind::HieraConfig;
+            let role = match version {
+                // The user has named the one that there is.
+                Some(Version::V3) if has_global => return None,
+                Some(Version::V3) => Layer::Global,
+                Some(_) => Layer::Environment,
+                None if is_config => Layer::Environment,
+                None => return None,
+            };
+            Candidate::new(discovery, &file.path, role)
+        })
+        .collect();
+    found.sort_by_cached_key(|it| (Reverse(it.files.len()), it.is_sample, it.config.path.clone()));
+    found
+}
+
+impl Candidate {
+    fn new(discovery: &Discovery<'_>, path: &FilePath, role: Layer) -> Option<Candidate> {
+        let home = Candidate::at_root(discovery, path, &role, home_of(discovery, path))?;
+        let own = discovery
+            .root_of(path)
+            .filter(|_| FileKind::of(path, discovery.settings) == FileKind::HieraConfig);
+        // With data beside it, a file of the usual name makes an environment of its folder.
+        let holds_data = |root: &FilePath| home.files.iter().any(|file| file.is_within(root));
+        match own.filter(|root| *root != home.root && holds_data(root)) {
+            Some(root) => Candidate::at_root(discovery, path, &role, root),
+            None => Some(home),
+        }
+    }
+
+    fn at_root(
+        discovery: &Discovery<'_>,
+        path: &FilePath,
+        role: &Layer,
+        root: FilePath,
+    ) -> Option<Candidate> {
+        let puppet = discovery.settings.of(&root).puppet;
+        let mut config = discovery.written_config(path, role, puppet)?;
+        let sought = discovery.place_datadirs(&mut config, &root);
+        let files = files_of(discovery.names, &config);
+        let is_sample = discovery.is_sample(path);
+        Some(Candidate { config, role: role.clone(), root, is_sample, sought, files })
+    }
+
+    /// What the environments are told of it, by their numbers.
+    fn told(self, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
+        let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
+        let mut own = BTreeSet::new();
+        for path in self.files {
+            match governing(all, &path) {
+                Some(number) => drop(shared.entry(number).or_default().insert(path)),
+                None => drop(own.insert(path)),
+            }
+        }
+        let holds = |environment: &Environment| self.config.path.is_within(&environment.root);
+        if let Some(number) = all.iter().position(holds).filter(|_| !own.is_empty()) {
+            shared.entry(number).or_default();
+        }
+        let (config, is_sample) = (Arc::new(self.config), self.is_sample);
+        let told = |(number, shared)| {
+            let (config, own) = (config.clone(), own.clone());
+            (number, OtherConfig { config, is_sample, shared, own })
+        };
+        shared.into_iter().map(told).collect()
+    }
+}
+
+/// The folder of the environment that a config elsewhere governs: the nearest one above it that
+/// looks like a control repository, or else the folder of the workspace.
+pub(super) fn home_of(discovery: &Discovery<'_>, config: &FilePath) -> FilePath {
+    let folder = discovery.folder_of(config);
+    let is_home = |above: &FilePath| {
+        let has = |name: &str| discovery.names.exists(&above.join(name));
+        [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MODULE_FOLDERS).any(|name| has(name))
+    };
+    let mut above =
+        config.ancestors().take_while(|above| folder.is_some_and(|it| above.is_within(it)));
+    above
+        .find(is_home)
+        .or_else(|| folder.cloned())
+        .or_else(|| config.parent())
+        .unwrap_or_else(|| config.clone())
+}
+
+/// The existing files that the levels of a config name.
+fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
+    let mut files = BTreeSet::new();
+    for level in config.levels() {
+        let templates = level.locations.templates().iter();
+        for pattern in templates.filter_map(|template| pattern_of(config, level, template)) {
+            files.extend(names.matching(&pattern));
+        }
+    }
+    files
+}
+
+/// The environments that read data which others govern: their own configs, told to those.
+fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
+    let mut told = Vec::new();
+    for (number, environment) in all.iter().enumerate() {
+        if !may_share(all, number) {
+            continue; // as with nearly all
+        }
+        for config in environment.config.iter().chain(&environment.global) {
+            let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
+            for path in files_of(names, config) {
+                if let Some(other) = governing(all, &path).filter(|other| *other != number) {
+                    shared.entry(other).or_default().insert(path);
+                }
+            }
+            told.extend(shared.into_iter().map(|(other, shared)| {
+                let config = config.clone();
+                (other, OtherConfig { config, is_sample: false, shared, own: BTreeSet::new() })
+            }));
+        }
+    }
+    told
+}
+
+/// Whether a folder that an environment reads from holds, or lies in, one that another reads from.
+fn may_share(all: &[Environment], number: usize) -> bool {
+    let own = folders_of(&all[number]);
+    let others = all.iter().enumerate().filter(|(other, _)| *other != number);
+    others
+        .flat_map(|(_, other)| folders_of(other))
+        .any(|folder| own.iter().any(|own| own.is_within(&folder) || folder.is_within(own)))
+}
+
+/// The folders that the levels of an environment's own layers start with.
+fn folders_of(environment: &Environment) -> BTreeSet<FilePath> {
+    let own = environment.reach.iter().filter(|reach| !matches!(reach.layer, Layer::Module(_)));
+    own.map(|reach| {
+        let prefix = reach.pattern.literal_prefix();
+        FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder))
+    })
+    .collect()
+}

@@ -1,0 +1,120 @@
+//! Where datadirs lie: a `hiera.yaml` names folders of the server, and the repository holds them
+//! elsewhere.
+
+use super::mapping::PathMappings;
+use super::names::Names;
+use crate::hiera::config::{HieraConfig, Version};
+use crate::hiera::hierarchy::pattern_of;
+use crate::text::FilePath;
+
+/// A datadir that is not where a config says, and was found elsewhere in the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoughtDatadir {
+    /// The config.
+    pub config: FilePath,
+    /// The datadir as written.
+    pub written: String,
+    /// Where it was found; tokens are as written.
+    pub found: FilePath,
+}
+
+/// Places the datadirs of one config.
+pub(super) struct DatadirPlacer<'a> {
+    pub(super) names: &'a Names,
+    /// Whether a folder exists that `names` does not list.
+    pub(super) is_on_disk: &'a dyn Fn(&FilePath) -> bool,
+    pub(super) mappings: &'a PathMappings,
+    /// The environment's folder.
+    pub(super) root: &'a FilePath,
+    /// The folder above which no datadir is sought.
+    pub(super) ceiling: &'a FilePath,
+    /// Whether the config belongs to tests or examples, which run where they are.
+    pub(super) is_sample: bool,
+}
+
+impl DatadirPlacer<'_> {
+    /// Has the levels of the config read where the path mappings put their datadirs. One that is
+    /// not mapped and does not exist is sought by its suffixes, the longest first, in the folders
+    /// from the config's upwards; it must hold a file that one of its levels can name.
+    pub(super) fn place(&self, config: &mut HieraConfig) -> Vec<SoughtDatadir> {
+        let exists = |path: &FilePath| self.names.exists(path) || (self.is_on_disk)(path);
+        let mut sought = Vec::new();
+        let plain = config.clone();
+        config.place_datadirs(|written| {
+            let placed = self.mappings.map(written, Some(self.root), &exists);
+            let is_decided =
+                self.mappings.decide(written) || !self.may_be_elsewhere(&plain, written);
+            if is_decided || exists(&literal_folder(&plain, &placed)) {
+                return placed;
+            }
+            let Some(found) = self.seek(&plain, written) else { return placed };
+            sought.push(SoughtDatadir {
+                config: plain.path.clone(),
+                written: written.to_owned(),
+                found: FilePath::new(&found),
+            });
+            found
+        });
+        sought
+    }
+
+    /// Whether the datadir as written can be that of another place: it is absolute, or the config
+    /// is to be deployed to another folder. What an environment's own config says of a relative
+    /// datadir holds, unless it leads through the folder of all environments.
+    fn may_be_elsewhere(&self, config: &HieraConfig, written: &str) -> bool {
+        let is_deployed =
+            config.version == Version::V3 || config.base() != *self.root && !self.is_sample;
+        let names_environment =
+            written.split('/').any(|part| part == "environments" || part.contains("environment}"));
+        written.starts_with('/') || is_deployed || names_environment
+    }
+
+    fn seek(&self, config: &HieraConfig, written: &str) -> Option<String> {
+        let parts: Vec<&str> =
+            written.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+        let above = std::iter::successors(Some(config.base()), FilePath::parent);
+        let folders: Vec<FilePath> =
+            above.take_while(|folder| folder.is_within(self.ceiling)).collect();
+        for first in 0..parts.len() {
+            let suffix = &parts[first..];
+            // A suffix of tokens alone names any folder.
+            if suffix.iter().all(|part| part.starts_with("%{")) {
+                continue;
+            }
+            let suffix = suffix.join("/");
+            for folder in &folders {
+                let there = format!("{}/{suffix}", folder.as_str().trim_end_matches('/'));
+                if self.holds_files(config, written, &there) {
+                    return Some(there);
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a level with the datadir `written` can name a file if that lies `there`.
+    fn holds_files(&self, config: &HieraConfig, written: &str, there: &str) -> bool {
+        if !self.names.exists(&literal_folder(config, there)) {
+            return false;
+        }
+        let mut config = config.clone();
+        config
+            .place_datadirs(|datadir| if datadir == written { there } else { datadir }.to_owned());
+        let levels = config.levels().filter(|level| &*level.datadir.text == written);
+        levels.flat_map(|level| level.locations.templates().iter().map(move |it| (level, it))).any(
+            |(level, template)| {
+                let pattern = pattern_of(&config, level, template);
+                pattern.is_some_and(|pattern| self.names.matching(&pattern).next().is_some())
+            },
+        )
+    }
+}
+
+/// The folder that a datadir starts with, up to the first token.
+fn literal_folder(config: &HieraConfig, datadir: &str) -> FilePath {
+    let literal = match datadir.find("%{") {
+        Some(token) => datadir[..token].rsplit_once('/').map_or("", |(folder, _)| folder),
+        None => datadir,
+    };
+    config.base().join(if literal.is_empty() && datadir.starts_with('/') { "/" } else { literal })
+}

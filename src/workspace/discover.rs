@@ -1,0 +1,456 @@
+//! Which environments there are: where their folders lie, which config each has, and which folders
+//! are their modules. Follows from names, a few small files and the settings alone.
+//!
+//! A `hiera.yaml` at its usual place makes an environment of its folder. Which data other configs
+//! govern, such as those under another name, is [`candidates`](super::candidates)' business.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::WorkspaceConfig;
+use super::cache::EnvironmentCache;
+use super::candidates::{self, Candidate};
+use super::datadirs::{DatadirPlacer, SoughtDatadir};
+use super::environments::{Environment, Environments, Module};
+use super::file::File;
+use super::kinds::{
+    ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS, PUPPETFILE, is_named,
+    is_sample, is_test,
+};
+use super::names::Names;
+use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Version, select};
+use crate::hiera::data::Format;
+use crate::puppet::PuppetVersion;
+use crate::puppet::ruby::glob::EntryKind;
+use crate::text::FilePath;
+
+/// The files that shape environments, see [`shapes_environments`].
+#[derive(Debug, Default)]
+pub(super) struct Configs(BTreeMap<FilePath, Arc<File>>);
+
+impl Configs {
+    /// Those among these files.
+    pub(super) fn among(
+        files: impl Iterator<Item = Arc<File>>,
+        settings: &WorkspaceConfig,
+    ) -> Configs {
+        let shapes = |file: &Arc<File>| shapes_environments(file, settings);
+        Configs(files.filter(shapes).map(|file| (file.path.clone(), file)).collect())
+    }
+
+    pub(super) fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
+        self.0.get(path)
+    }
+
+    /// Those files, in the order of their paths.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Arc<File>> {
+        self.0.values()
+    }
+
+    fn text(&self, path: &FilePath) -> Option<String> {
+        Some(self.file(path)?.text()?.to_str().into_owned())
+    }
+}
+
+/// Whether a change of the file may change which environments there are, or their levels: by its
+/// name, or because it is a config by its content.
+pub(super) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bool {
+    FileKind::of(&file.path, settings).shapes_environments() || file.config_version().is_some()
+}
+
+/// The environments that the configs and names in these folders of a workspace make.
+///
+/// `is_on_disk` tells of folders outside the workspace that `names` does not list.
+pub(super) fn discover(
+    names: &Names,
+    configs: &Configs,
+    settings: &WorkspaceConfig,
+    folders: &[FilePath],
+    is_on_disk: &dyn Fn(&FilePath) -> bool,
+) -> Environments {
+    let discovery = Discovery { names, configs, settings, folders, is_on_disk };
+    let roots = discovery.roots();
+    // A hiera.yaml in a folder of another root's module path is that module's. Configs elsewhere
+    // have a root, too.
+    let module_paths: BTreeMap<FilePath, Vec<FilePath>> = roots
+        .iter()
+        .cloned()
+        .chain(discovery.homes())
+        .map(|root| (root.clone(), discovery.module_path(&root)))
+        .collect();
+    let is_on_module_path = |root: &FilePath| {
+        let parent = root.parent();
+        parent.is_some_and(|parent| {
+            let mut others = module_paths.iter().filter(|(other, _)| *other != root);
+            others.any(|(_, folders)| folders.contains(&parent))
+        })
+    };
+    let is_sample_of = |root: &FilePath, other: &FilePath| {
+        root != other && root.relative_to(other).is_some_and(is_sample)
+    };
+    let global = discovery.global_config();
+    let is_environment = |root: &&FilePath| {
+        let is_below_folder = folders.iter().any(|folder| is_sample_of(root, folder));
+        !is_on_module_path(root)
+            && !is_below_folder
+            && !roots.iter().any(|other| is_sample_of(root, other))
+    };
+    let mut usual: Vec<Environment> = Vec::new();
+    for root in roots.iter().filter(is_environment) {
+        let is_nested = root.ancestors().any(|above| roots.contains(&above));
+        usual.push(discovery.environment(root, &module_paths[root], is_nested, global.clone()));
+    }
+    usual.sort_by_key(|environment| std::cmp::Reverse(environment.root.as_str().len()));
+    let is_of_module = |root: &FilePath| is_on_module_path(root);
+    candidates::settle(&discovery, usual, global.as_ref(), &is_of_module)
+}
+
+/// What environments are discovered from.
+pub(super) struct Discovery<'a> {
+    pub(super) names: &'a Names,
+    pub(super) configs: &'a Configs,
+    pub(super) settings: &'a WorkspaceConfig,
+    pub(super) folders: &'a [FilePath],
+    pub(super) is_on_disk: &'a dyn Fn(&FilePath) -> bool,
+}
+
+/// The part of an environment that its modules' configs depend on.
+struct Outer<'a> {
+    root: &'a FilePath,
+    name: &'a str,
+    puppet: PuppetVersion,
+}
+
+/// The layers of an environment before its datadirs are placed.
+struct Layers {
+    global: Option<Arc<HieraConfig>>,
+    config: Option<HieraConfig>,
+    modules: BTreeMap<String, Module>,
+}
+
+impl Discovery<'_> {
+    /// The folders with a `hiera.yaml` of their own, and those that are environments without one.
+    fn roots(&self) -> BTreeSet<FilePath> {
+        let is_global = |path: &FilePath| self.settings.global_hiera_config.as_ref() == Some(path);
+        let is_config = |path: &&FilePath| {
+            FileKind::of(path, self.settings) == FileKind::HieraConfig && !is_global(path)
+        };
+        let paths = self.configs.0.keys();
+        let mut roots: BTreeSet<FilePath> =
+            paths.clone().filter(is_config).filter_map(|path| self.root_of(path)).collect();
+        // Without a hiera.yaml, an environment still has the layers above and below it, or the
+        // config that an older setting asks for.
+        let has_global = self.settings.global_hiera_config.is_some();
+        let confs = paths.filter(|path| path.name() == ENVIRONMENT_CONF);
+        roots.extend(
+            confs
+                .filter_map(FilePath::parent)
+                .filter(|root| has_global || self.environment_data_provider(root).is_some()),
+        );
+        if has_global {
+            let has_environment = |folder: &FilePath| {
+                let modules = self.module_path(folder);
+                let is_environment = |root: &FilePath| {
+                    root.is_within(folder) && !root.parent().is_some_and(|it| modules.contains(&it))
+                };
+                roots.iter().any(|root| folder.is_within(root) || is_environment(root))
+            };
+            let without: Vec<FilePath> =
+                self.folders.iter().filter(|folder| !has_environment(folder)).cloned().collect();
+            roots.extend(without);
+        }
+        roots
+    }
+
+    /// The folders of the environments that configs under other names would make.
+    fn homes(&self) -> impl Iterator<Item = FilePath> {
+        let is_other = |path: &FilePath| FileKind::of(path, self.settings) != FileKind::HieraConfig;
+        let others = self
+            .configs
+            .0
+            .values()
+            .filter(move |file| is_other(&file.path) && file.config_version().is_some());
+        others.map(|file| candidates::home_of(self, &file.path))
+    }
+
+    /// The folder of the environment that a config configures.
+    pub(super) fn root_of(&self, config: &FilePath) -> Option<FilePath> {
+        if !is_named(self.settings, config) {
+            return config.parent();
+        }
+        let depth = FilePath::new(&self.settings.hiera_config).as_str().matches('/').count();
+        config.ancestors().nth(depth)
+    }
+
+    /// The global layer's config; Puppet's defaults where its file does not exist.
+    fn global_config(&self) -> Option<Arc<HieraConfig>> {
+        let path = self.settings.global_hiera_config.as_ref()?;
+        let puppet = self.settings.common.puppet;
+        let config = self
+            .written_config(path, &Layer::Global, puppet)
+            .unwrap_or_else(|| HieraConfig::default_at(path));
+        Some(Arc::new(config))
+    }
+
+    fn environment(
+        &self,
+        root: &FilePath,
+        module_path: &[FilePath],
+        is_nested: bool,
+        global: Option<Arc<HieraConfig>>,
+    ) -> Environment {
+        let name = self.name_of(root);
+        let outer = Outer { root, name: &name, puppet: self.settings.of(root).puppet };
+        let mut sought = Vec::new();
+        let lone = if is_nested { None } else { self.lone_module(&outer) };
+        let layers = match lone {
+            Some(module) => Layers { global, config: None, modules: BTreeMap::from([module]) },
+            None => {
+                let own_global =
+                    if global.is_none() { self.own_global_config(&outer) } else { None };
+                let config = match own_global {
+                    Some(_) => None,
+                    None => self.environment_config(&outer, &mut sought),
+                };
+                let global = own_global.map(Arc::new).or(global);
+                Layers { global, config, modules: self.modules(module_path, &outer) }
+            }
+        };
+        self.made(root, name.clone(), layers, sought)
+    }
+
+    /// The environment that a config governs which lies elsewhere or has another name.
+    pub(super) fn environment_of_config(
+        &self,
+        candidate: Candidate,
+        global: Option<&Arc<HieraConfig>>,
+    ) -> Environment {
+        let Candidate { config, role, root, .. } = candidate;
+        let name = self.name_of(&root);
+        let outer = Outer { root: &root, name: &name, puppet: self.settings.of(&root).puppet };
+        let modules = match self.lone_module(&outer) {
+            Some(module) => BTreeMap::from([module]),
+            None => self.modules(&self.module_path(&root), &outer),
+        };
+        let layers = match role {
+            Layer::Global => Layers { global: Some(Arc::new(config)), config: None, modules },
+            _ => Layers { global: global.cloned(), config: Some(config), modules },
+        };
+        self.made(&root, name.clone(), layers, candidate.sought)
+    }
+
+    fn made(
+        &self,
+        root: &FilePath,
+        name: String,
+        Layers { mut global, config, modules }: Layers,
+        mut sought: Vec<SoughtDatadir>,
+    ) -> Environment {
+        // Each environment may have path mappings of its own.
+        if let Some(global) = &mut global {
+            for found in self.place_datadirs(Arc::make_mut(global), root) {
+                if !sought.contains(&found) {
+                    sought.push(found);
+                }
+            }
+        }
+        let environment = Environment {
+            root: root.clone(),
+            config: config.map(Arc::new),
+            global,
+            modules,
+            main_manifests: self.main_manifests(root),
+            reach: Vec::new(),
+            datadirs: Vec::new(),
+            are_formats_one: false,
+            sought_datadirs: sought,
+            others: Vec::new(),
+            cache: EnvironmentCache::default(),
+            name,
+        };
+        environment.with_reach()
+    }
+
+    /// The name of the environment in a folder.
+    fn name_of(&self, root: &FilePath) -> String {
+        match root.parent().as_ref().map(FilePath::name) {
+            Some("environments") => root.name().to_owned(),
+            _ => self.settings.of(root).name.clone(),
+        }
+    }
+
+    /// The config in the environment's folder where it is of version 3: no environment can have
+    /// that, so that it is kept there to be deployed as the global layer's.
+    fn own_global_config(&self, outer: &Outer<'_>) -> Option<HieraConfig> {
+        let path = self.config_path(outer.root);
+        let file = self.configs.file(&path)?;
+        if file.config_version() != Some(Version::V3) {
+            return None;
+        }
+        self.written_config(&path, &Layer::Global, outer.puppet)
+    }
+
+    /// The environment's own config, if it has one.
+    fn environment_config(
+        &self,
+        outer: &Outer<'_>,
+        sought: &mut Vec<SoughtDatadir>,
+    ) -> Option<HieraConfig> {
+        let path = self.config_path(outer.root);
+        let is_global = self.settings.global_hiera_config.as_ref() == Some(&path);
+        let layer = Layer::Environment;
+        let written =
+            if is_global { None } else { self.written_config(&path, &layer, outer.puppet) };
+        let selector = self.environment_data_provider(outer.root);
+        let mut config = select(written, selector.as_deref(), &layer, outer.name, &path)?;
+        *sought = self.place_datadirs(&mut config, outer.root);
+        Some(config)
+    }
+
+    /// Where the config of the environment in a folder is, or would be.
+    pub(super) fn config_path(&self, root: &FilePath) -> FilePath {
+        let named = root.join(&self.settings.hiera_config);
+        if self.configs.file(&named).is_some() { named } else { root.join(HIERA_CONFIG) }
+    }
+
+    /// The one module that an opened folder is, where it is no environment.
+    fn lone_module(&self, outer: &Outer<'_>) -> Option<(String, Module)> {
+        let has = |name: &str| self.names.exists(&outer.root.join(name));
+        if !has(METADATA) || has(ENVIRONMENT_CONF) || has(PUPPETFILE) {
+            return None;
+        }
+        let name = self.module_name(outer.root);
+        let module = self.module(outer.root.clone(), &name, outer);
+        Some((name, module))
+    }
+
+    /// A module's name. In metadata.json, and often in the folder's name, the author's name stands
+    /// before it.
+    fn module_name(&self, root: &FilePath) -> String {
+        let metadata = self.metadata(root, "name");
+        let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str());
+        let full = full.unwrap_or(root.name());
+        full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
+    }
+
+    /// The metadata.json of a module, if it is JSON and mentions `member`.
+    fn metadata(&self, root: &FilePath, member: &str) -> Option<serde_json::Value> {
+        let text = self.configs.text(&root.join(METADATA))?;
+        if text.contains(member) { serde_json::from_str(&text).ok() } else { None }
+    }
+
+    fn module_path(&self, root: &FilePath) -> Vec<FilePath> {
+        let named = self.settings.of(root).module_path.clone();
+        let named = named.or_else(|| self.environment_conf_module_path(root));
+        match named {
+            Some(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
+            None => MODULE_FOLDERS.iter().map(|folder| root.join(folder)).collect(),
+        }
+    }
+
+    /// `modulepath` of environment.conf. `$basemodulepath` and absolute folders are not part of the
+    /// repository.
+    fn environment_conf_module_path(&self, root: &FilePath) -> Option<Vec<String>> {
+        let value = self.environment_conf(root, "modulepath")?;
+        let folders = value
+            .split(':')
+            .map(str::trim)
+            .filter(|folder| !folder.is_empty() && !folder.starts_with(['$', '/']));
+        Some(folders.map(str::to_owned).collect())
+    }
+
+    /// Where `manifest` of environment.conf, or Puppet's habit, puts the environment's own manifests.
+    fn main_manifests(&self, root: &FilePath) -> FilePath {
+        let named = self.environment_conf(root, "manifest").filter(|named| !named.is_empty());
+        root.join(named.as_deref().unwrap_or("manifests"))
+    }
+
+    /// The setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped it.
+    fn environment_data_provider(&self, root: &FilePath) -> Option<String> {
+        let is_known = self.settings.of(root).puppet.major < 9;
+        self.environment_conf(root, "environment_data_provider").filter(|_| is_known)
+    }
+
+    fn environment_conf(&self, root: &FilePath, setting: &str) -> Option<String> {
+        let text = self.configs.text(&root.join(ENVIRONMENT_CONF))?;
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once('=')?;
+            (name.trim() == setting).then(|| value.trim().to_owned())
+        })
+    }
+
+    /// The modules in these folders; the first of two with the same name counts.
+    fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> BTreeMap<String, Module> {
+        let mut modules = BTreeMap::new();
+        for folder in folders {
+            for (name, kind) in self.names.children.get(folder).map_or(&[][..], Vec::as_slice) {
+                if *kind == EntryKind::File || modules.contains_key(name) {
+                    continue;
+                }
+                modules.insert(name.clone(), self.module(folder.join(name), name, outer));
+            }
+        }
+        modules
+    }
+
+    fn module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {
+        let layer = Layer::Module(name.into());
+        let path = root.join(HIERA_CONFIG);
+        let metadata = self.metadata(&root, "data_provider");
+        let selector = metadata.as_ref().and_then(|metadata| metadata["data_provider"].as_str());
+        let written = self.written_config(&path, &layer, outer.puppet);
+        let mut config = select(written, selector, &layer, outer.name, &path);
+        if let Some(config) = &mut config {
+            // Modules are deployed as they are, so that none of their datadirs is elsewhere.
+            let mappings = &self.settings.of(outer.root).path_mappings;
+            let exists = |path: &FilePath| self.names.exists(path);
+            config.place_datadirs(|datadir| mappings.map(datadir, Some(outer.root), &exists));
+        }
+        Module { root, config: config.map(Arc::new) }
+    }
+
+    /// Has the levels of a config read where the path mappings of the environment at `root` put
+    /// their datadirs, or where they are found in the repository; tells of the latter.
+    pub(super) fn place_datadirs(
+        &self,
+        config: &mut HieraConfig,
+        root: &FilePath,
+    ) -> Vec<SoughtDatadir> {
+        let folder = self.folder_of(&config.path);
+        let placer = DatadirPlacer {
+            names: self.names,
+            is_on_disk: self.is_on_disk,
+            mappings: &self.settings.of(root).path_mappings,
+            root,
+            ceiling: folder.unwrap_or(root),
+            is_sample: self.is_sample(&config.path),
+        };
+        placer.place(config)
+    }
+
+    /// Whether a config belongs to tests, templates or examples of the workspace.
+    pub(super) fn is_sample(&self, config: &FilePath) -> bool {
+        let below = self.folder_of(config).and_then(|folder| config.relative_to(folder));
+        let folders = below.and_then(|below| below.rsplit_once('/'));
+        folders.is_some_and(|(folders, _)| is_test(folders))
+    }
+
+    /// The folder of the workspace that a file lies in.
+    pub(super) fn folder_of(&self, path: &FilePath) -> Option<&FilePath> {
+        let holding = self.folders.iter().filter(|folder| path.is_within(folder));
+        holding.max_by_key(|folder| folder.as_str().len())
+    }
+
+    /// The config that the file at `path` holds, if it exists.
+    pub(super) fn written_config(
+        &self,
+        path: &FilePath,
+        layer: &Layer,
+        puppet: PuppetVersion,
+    ) -> Option<HieraConfig> {
+        let file = self.configs.file(path)?;
+        let text = file.text().cloned().unwrap_or_default();
+        let source = ConfigSource { file: file.id, path, text: &text, layer, puppet };
+        Some(HieraConfig::read(source, &file.data(Format::Yaml)))
+    }
+}

@@ -1,0 +1,306 @@
+//! The environments of a workspace: which `hiera.yaml` governs which files, which modules there
+//! are, and the paths that the levels can name.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use super::cache::{EnvironmentCache, Role};
+use super::candidates::OtherConfig;
+use super::datadirs::SoughtDatadir;
+use super::kinds::has_data_name;
+use super::nodes::Node;
+use super::overview::Overview;
+use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
+use crate::hiera::data::Format;
+use crate::hiera::hierarchy::{datadir_start, pattern_of};
+use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
+use crate::hiera::scope::{PinnedFile, Scope};
+use crate::puppet::Value;
+use crate::text::FilePath;
+
+/// The environments of a workspace.
+#[derive(Debug, Default)]
+pub struct Environments {
+    /// Those with a config at its usual place first, and of these those with the longest path, so
+    /// that the nearest is found first. Others follow in the order of their rank.
+    pub all: Vec<Arc<Environment>>,
+    /// The nodes of all of them, each once, once they were asked for.
+    pub(super) distinct_nodes: OnceLock<Vec<Arc<Node>>>,
+    /// Each of them in few words, once they were asked for.
+    pub(super) overviews: OnceLock<Vec<Overview>>,
+}
+
+/// An environment: a folder, perhaps with a `hiera.yaml`, its modules, and the global layer above
+/// it.
+#[derive(Debug)]
+pub struct Environment {
+    /// Its folder.
+    pub root: FilePath,
+    /// Its name, as `%{environment}` gives it.
+    pub name: String,
+    /// Its `hiera.yaml`, or the config that Puppet takes in its place; `None` when its layer has
+    /// no data.
+    pub config: Option<Arc<HieraConfig>>,
+    /// The global layer's `hiera.yaml`, if the user has named one; Puppet's defaults where there is
+    /// no such file.
+    pub global: Option<Arc<HieraConfig>>,
+    /// The modules on its module path, by name.
+    pub modules: BTreeMap<String, Module>,
+    /// Its own manifests, which Puppet reads at the start of every compile: a file or a folder,
+    /// whether it exists or not.
+    pub main_manifests: FilePath,
+    /// The locations of its levels, those of modules included, with the paths that they can name.
+    pub reach: Vec<Reach>,
+    /// The folders that its levels read from, up to the first token, where path mappings put them.
+    /// A folder that holds the whole environment is left out.
+    pub datadirs: Vec<FilePath>,
+    /// Whether all locations read one format, as the index does: it reads a file as the first
+    /// level that can name it.
+    pub are_formats_one: bool,
+    /// The datadirs of its configs that are not where the configs say, and were found elsewhere in
+    /// the repository.
+    pub sought_datadirs: Vec<SoughtDatadir>,
+    /// Other configs that read data which this environment governs.
+    pub others: Vec<OtherConfig>,
+    /// Answers computed about it.
+    pub(super) cache: EnvironmentCache,
+}
+
+/// A module of an environment.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its folder.
+    pub root: FilePath,
+    /// Its `hiera.yaml`, if it has one.
+    pub config: Option<Arc<HieraConfig>>,
+}
+
+/// A location of a level, and the paths that it can name.
+#[derive(Debug)]
+pub struct Reach {
+    /// The layer of the level.
+    pub layer: Layer,
+    /// The level.
+    pub level: Arc<Level>,
+    /// The location, as written.
+    pub template: Template,
+    /// The paths.
+    pub pattern: Pattern,
+}
+
+impl Environments {
+    /// The environments in which some level can read the file at `path`, or whose configuration it
+    /// is.
+    pub fn governing<'a>(
+        &'a self,
+        path: &'a FilePath,
+    ) -> impl Iterator<Item = &'a Arc<Environment>> {
+        self.all.iter().filter(move |environment| environment.governs(path))
+    }
+
+    /// The environment that `path` belongs to: the one that governs it, or else the one whose
+    /// folder it lies in.
+    pub fn environment_of<'a>(&'a self, path: &'a FilePath) -> Option<&'a Arc<Environment>> {
+        let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
+        let mut governing: Vec<_> = self.governing(path).collect();
+        governing.sort_by_key(|environment| !path.is_within(&environment.root));
+        governing.first().copied().or_else(|| self.all.iter().find(within))
+    }
+}
+
+impl Environment {
+    /// Whether the file is data or configuration of this environment. Encrypted data is, wherever
+    /// it lies in its folder.
+    pub fn governs(&self, path: &FilePath) -> bool {
+        let is_eyaml = || path.extension() == Some("eyaml") && path.is_within(&self.root);
+        let role = self.role(path);
+        role.is_config || role.reach.is_some() || is_eyaml()
+    }
+
+    /// Whether some level can read the file.
+    pub fn reaches(&self, path: &FilePath) -> bool {
+        self.role(path).reach.is_some()
+    }
+
+    fn role(&self, path: &FilePath) -> Role {
+        let find = || Role {
+            is_config: self.configs().any(|(_, config)| config.path == *path),
+            reach: self.reach_of(path),
+        };
+        // A scan asks about every file on disk; most have no role.
+        self.cache.roles.get_or_if(path, find, |role| role.is_config || role.reach.is_some())
+    }
+
+    /// The first location that names the file as variables mostly are, or else the first that can,
+    /// or that leads to it by a detour.
+    fn reach_of(&self, path: &FilePath) -> Option<usize> {
+        let named: Vec<usize> = (0..self.reach.len())
+            .filter(|n| self.reach[*n].pattern.can_name(path.as_str()))
+            .collect();
+        let settled = named.iter().find(|n| self.reach[**n].pattern.bind(path.as_str()).is_some());
+        settled.or(named.first()).copied().or_else(|| {
+            self.reach.iter().position(|reach| reach.pattern.can_lead_to(path.as_str()))
+        })
+    }
+
+    /// All its configs with their layers, in order of priority.
+    pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
+        let global = self.global.iter().map(|config| (Layer::Global, config));
+        let modules = self.modules.iter().filter_map(|(name, module)| {
+            Some((Layer::Module(name.as_str().into()), module.config.as_ref()?))
+        });
+        let own = self.config.iter().map(|config| (Layer::Environment, config));
+        global.chain(own).chain(modules)
+    }
+
+    /// The config that governs its data: its own, or the global layer's where it has none.
+    pub fn governing_config(&self) -> Option<&Arc<HieraConfig>> {
+        self.config.as_ref().or(self.global.as_ref())
+    }
+
+    /// The config at `path`: one of its own, or another that reads its data and is no sample.
+    pub fn config_at(&self, path: &FilePath) -> Option<&HieraConfig> {
+        let own = self.configs().map(|(_, config)| &**config);
+        let others = self.others.iter().filter(|other| !other.is_sample);
+        own.chain(others.map(|other| &*other.config)).find(|config| config.path == *path)
+    }
+
+    /// Whether another config can read the file, which this environment does not.
+    pub fn is_read_elsewhere(&self, path: &FilePath) -> bool {
+        self.others.iter().any(|other| other.own.contains(path))
+    }
+
+    /// How a data file is read: by the first level that can reach it.
+    pub fn reader(&self, path: &FilePath) -> Option<Reader> {
+        self.reach[self.role(path).reach?].level.backend.reader()
+    }
+
+    /// Whether the file is in a format of its own: only a backend that is opaque reads it, and its
+    /// name says neither YAML nor JSON.
+    pub fn is_foreign(&self, path: &FilePath) -> bool {
+        !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
+    }
+
+    /// The layer that a data file belongs to.
+    pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
+        Some(&self.reach[self.role(path).reach?].layer)
+    }
+
+    /// Whether a file lies in a folder that some level reads data from: below the literal start of
+    /// its locations, deeper than the environment itself.
+    pub fn lies_in_datadir(&self, path: &FilePath) -> bool {
+        has_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
+    }
+
+    /// The names of its own levels that can name none of these files.
+    pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
+        let has_file = |level: &Arc<Level>| {
+            self.reach
+                .iter()
+                .filter(|reach| Arc::ptr_eq(&reach.level, level))
+                .any(|reach| files.iter().any(|path| reach.pattern.bind(path.as_str()).is_some()))
+        };
+        let own = self.reach.iter().filter(|reach| reach.layer == Layer::Environment);
+        let mut levels: Vec<&Arc<Level>> = own.map(|reach| &reach.level).collect();
+        levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        levels.retain(|level| !has_file(level));
+        levels.into_iter().map(|level| level.name.to_string()).collect()
+    }
+
+    /// Whether some level of it cannot be read, so that it may hold any key.
+    pub fn has_opaque_level(&self) -> bool {
+        self.configs()
+            .any(|(_, config)| config.levels().any(|level| level.backend.reader().is_none()))
+    }
+
+    /// Computes the paths that its levels can read.
+    pub(super) fn with_reach(mut self) -> Environment {
+        let mut reach = Vec::new();
+        let mut datadirs = Vec::new();
+        for (layer, config) in self.configs() {
+            for level in config.levels() {
+                let datadir = datadir_start(config, level);
+                if datadir != config.base()
+                    && !self.root.is_within(&datadir)
+                    && !datadirs.contains(&datadir)
+                {
+                    datadirs.push(datadir);
+                }
+                for template in level.locations.templates() {
+                    let Some(pattern) = pattern_of(config, level, template) else {
+                        continue;
+                    };
+                    reach.push(Reach {
+                        layer: layer.clone(),
+                        level: level.clone(),
+                        template: template.clone(),
+                        pattern,
+                    });
+                }
+            }
+        }
+        // The index reads the files of opaque backends as YAML.
+        let mut formats = reach
+            .iter()
+            .map(|reach| reach.level.backend.reader().map_or(Format::Yaml, Reader::format));
+        self.are_formats_one =
+            formats.next().is_none_or(|first| formats.all(|other| other == first));
+        self.reach = reach;
+        self.datadirs = datadirs;
+        self
+    }
+
+    /// The ways in which its levels can name a file.
+    pub fn matches<'a>(
+        &'a self,
+        path: &'a FilePath,
+    ) -> impl Iterator<Item = (&'a Reach, PatternMatch)> {
+        self.reach.iter().filter_map(move |reach| Some((reach, reach.pattern.bind(path.as_str())?)))
+    }
+
+    /// Whether the path of a file tells the environment of the nodes that read it.
+    pub(super) fn tells_environment(&self, path: &FilePath) -> bool {
+        let has_it =
+            |reach: &&Reach| reach.pattern.variables().iter().any(|it| it == "environment");
+        self.reach.iter().any(|reach| has_it(&reach))
+            && self.agreed(path).contains_key("environment")
+    }
+
+    /// The variables that are the same in all ways in which its levels can name a file.
+    fn agreed(&self, path: &FilePath) -> Bindings {
+        let mut matches = self.matches(path);
+        let mut agreed = matches.next().map(|(_, it)| it.bindings().clone()).unwrap_or_default();
+        for (_, other) in matches {
+            agreed.retain(|name, value| other.bindings().get(name) == Some(value));
+        }
+        agreed
+    }
+
+    /// The scope that a file's own path tells of: variables that are the same in all ways to name
+    /// it are known, all others are not.
+    ///
+    /// A file that some location names without any variable is seen by every node: its path tells
+    /// nothing but the environment, which is the one that holds the file.
+    pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
+        let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
+        scope.set("environment", Value::given(&self.name));
+        let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();
+        let agreed = self.agreed(path);
+        // What the path says of the environment counts more than what the environment's folder is
+        // called.
+        for (name, value) in &agreed {
+            scope.set_path(name, Value::given(value));
+        }
+        let settled = |(reach, _): &&(&Reach, PatternMatch)| {
+            reach.pattern.variables().iter().all(|name| agreed.contains_key(name))
+        };
+        if !matches.iter().any(|found| settled(&found)) {
+            let closest = matches.iter().max_by_key(|(reach, _)| reach.pattern.literal_len());
+            scope.pinned = closest.map(|(reach, _)| PinnedFile {
+                template: reach.template.text.clone(),
+                path: path.clone(),
+            });
+        }
+        scope
+    }
+}

@@ -1,0 +1,196 @@
+//! Which keys a change of code concerns.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
+use super::query::split_key;
+use crate::manifest::Manifest;
+use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias};
+
+/// What changed from one index of an environment to a later one, as far as data is concerned.
+/// Places count: what names a place of code is told anew where that moved.
+#[derive(Clone, Debug, Default)]
+pub struct CodeChanges {
+    /// Classes and defined types whose keys are concerned.
+    names: HashSet<Arc<str>>,
+    /// Modules in which such names came or went.
+    modules: HashSet<Arc<str>>,
+    /// Root keys that some call reads or read.
+    keys: HashSet<Arc<str>>,
+    /// Whether every key is concerned.
+    is_all: bool,
+}
+
+impl CodeChanges {
+    /// Whether anything changed.
+    pub fn is_any(&self) -> bool {
+        self.is_all || !(self.names.is_empty() && self.modules.is_empty() && self.keys.is_empty())
+    }
+
+    /// Whether a root key is concerned.
+    pub fn concern(&self, key: &str) -> bool {
+        let is_of_name = || split_key(key).is_some_and(|(name, _)| self.names.contains(name));
+        let is_of_module =
+            || key.split_once("::").is_some_and(|(module, _)| self.modules.contains(module));
+        self.is_all || self.keys.contains(key) || is_of_name() || is_of_module()
+    }
+
+    fn add_file(&mut self, old: Option<&CodeFile>, new: Option<&CodeFile>) {
+        let nothing = Arc::new(Manifest::default());
+        let [old_said, new_said] =
+            [old, new].map(|file| file.map_or(&nothing, |file| &file.manifest));
+        self.is_all |= inexact_keys(old_said) != inexact_keys(new_said);
+        let is_installed = |file: Option<&CodeFile>| file.map(|file| file.installs.clone());
+        self.is_all |=
+            is_installed(old).unwrap_or_default() != is_installed(new).unwrap_or_default();
+        if old_said.complete != new_said.complete {
+            // What a module lacks is known only of what was read to its end.
+            self.modules.extend(old.or(new).and_then(|file| file.place.module()).cloned());
+        }
+        let mut names = HashSet::new();
+        for (one, other) in [(old_said, new_said), (new_said, old_said)] {
+            for definition in &one.definitions {
+                let twin = other.definitions.iter().find(|twin| twin.name == definition.name);
+                if twin.is_none_or(|twin| !has_same_header(definition, twin)) {
+                    names.insert(definition.name.as_str());
+                }
+                if twin.is_none() {
+                    let module = definition.name.split("::").next().unwrap_or_default();
+                    self.modules.insert(module.into());
+                }
+            }
+            let is_gone = |reader: &&Reader| !other.readers.contains(reader);
+            for reader in one.readers.iter().filter(is_gone) {
+                self.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
+            }
+            for class_use in one.uses.iter().filter(|one| !other.uses.contains(one)) {
+                names.extend(literal_class(class_use));
+            }
+        }
+        self.names.extend(names.into_iter().map(Arc::from));
+    }
+}
+
+fn literal_root(key: &Pattern) -> Option<Arc<str>> {
+    if let ReadKey::Literal(root) = read_key(key) { Some(root) } else { None }
+}
+
+/// The keys of calls that are not literal, as far as they are known.
+fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
+    let keys = manifest.readers.iter().flat_map(|reader| match &reader.keys {
+        None => vec![None],
+        Some(keys) => {
+            let inexact = keys.iter().filter(|key| literal_root(key).is_none());
+            inexact.map(|key| Some(key.wildcard())).collect()
+        }
+    });
+    keys.collect()
+}
+
+fn has_same_header(one: &Definition, other: &Definition) -> bool {
+    one.kind == other.kind
+        && one.name_range == other.name_range
+        && one.inherits == other.inherits
+        && one.parameters == other.parameters
+        && one.recovered == other.recovered
+}
+
+/// The aliases that only one of two manifests has so.
+fn changed_aliases(old: &Manifest, new: &Manifest) -> HashSet<String> {
+    let key = |alias: &TypeAlias| (alias.name.to_ascii_lowercase(), alias.data_type.text.clone());
+    let [old, new] = [old, new].map(|one| one.aliases.iter().map(key).collect::<HashSet<_>>());
+    old.symmetric_difference(&new).map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether the text of a type names one of these, which are in lower case.
+fn names_any(text: &str, names: &HashSet<String>) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
+    text.split(|c: char| !is_word(c)).any(|word| names.contains(&word.to_ascii_lowercase()))
+}
+
+impl ManifestIndex {
+    /// What changed from this index to a later one.
+    pub fn changes_to(&self, later: &ManifestIndex) -> CodeChanges {
+        use imbl::ordmap::DiffItem;
+        let mut changes = CodeChanges {
+            is_all: self.has_code() != later.has_code()
+                || !Arc::ptr_eq(&self.modules, &later.modules) && self.modules != later.modules,
+            ..CodeChanges::default()
+        };
+        let mut aliases = HashSet::new();
+        let nothing = Manifest::default();
+        for change in self.files.diff(&later.files) {
+            let (old, new) = match change {
+                DiffItem::Add(_, new) => (None, Some(new)),
+                DiffItem::Update { old: (_, old), new: (_, new) } => (Some(old), Some(new)),
+                DiffItem::Remove(_, old) => (Some(old), None),
+            };
+            changes.add_file(old, new);
+            let said = |file: Option<&'_ CodeFile>| file.map(|file| file.manifest.clone());
+            let (old, new) = (said(old), said(new));
+            aliases.extend(changed_aliases(
+                old.as_deref().unwrap_or(&nothing),
+                new.as_deref().unwrap_or(&nothing),
+            ));
+        }
+        later.add_children(&mut changes.names);
+        later.add_named(aliases, &mut changes);
+        changes
+    }
+
+    /// Adds the classes that inherit one of these.
+    fn add_children(&self, names: &mut HashSet<Arc<str>>) {
+        if names.is_empty() {
+            return;
+        }
+        let definitions = || self.files.values().flat_map(|file| &file.manifest.definitions);
+        loop {
+            let inherits = |one: &&Definition| {
+                let parent = one.inherits.as_ref();
+                parent.is_some_and(|parent| names.contains(parent.text.trim_start_matches("::")))
+                    && !names.contains(one.name.as_str())
+            };
+            let children: Vec<Arc<str>> =
+                definitions().filter(inherits).map(|one| one.name.as_str().into()).collect();
+            if children.is_empty() {
+                return;
+            }
+            names.extend(children);
+        }
+    }
+
+    /// Adds the classes and calls whose types name one of these aliases, or one that does.
+    fn add_named(&self, mut aliases: HashSet<String>, changes: &mut CodeChanges) {
+        if aliases.is_empty() {
+            return;
+        }
+        let all = || self.files.values().flat_map(|file| &file.manifest.aliases);
+        loop {
+            let names = |alias: &&TypeAlias| {
+                !aliases.contains(&alias.name.to_ascii_lowercase())
+                    && names_any(&alias.data_type.text, &aliases)
+            };
+            let more: Vec<String> =
+                all().filter(names).map(|alias| alias.name.to_ascii_lowercase()).collect();
+            if more.is_empty() {
+                break;
+            }
+            aliases.extend(more);
+        }
+        for file in self.files.values() {
+            let is_named = |one: &&Definition| {
+                let types = one.parameters.iter().filter_map(|one| one.data_type.as_ref());
+                types.into_iter().any(|one| names_any(&one.text, &aliases))
+            };
+            let named = file.manifest.definitions.iter().filter(is_named);
+            changes.names.extend(named.map(|one| Arc::from(one.name.as_str())));
+            let typed = file.manifest.readers.iter().filter(|reader| {
+                reader.value_type.as_ref().is_some_and(|one| names_any(&one.text, &aliases))
+            });
+            for reader in typed {
+                changes.keys.extend(reader.keys.iter().flatten().filter_map(literal_root));
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The index of one environment, and how a file's part of it is replaced.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::files::{CodeModules, CodePlace};
+use crate::hiera::key::LookupKey;
+use crate::manifest::Manifest;
+use crate::manifest::model::{ClassUse, Pattern, Piece, Reader};
+use crate::puppet::types::TypeTable;
+use crate::text::{FileId, FilePath};
+
+/// A file of code, as an index knows it.
+#[derive(Clone, Debug)]
+pub struct CodeFile {
+    /// Its number.
+    pub id: FileId,
+    /// Its path.
+    pub path: FilePath,
+    /// Where it stands in the environment.
+    pub place: CodePlace,
+    /// What it says.
+    pub manifest: Arc<Manifest>,
+    /// The modules that it lists, if it is a Puppetfile.
+    pub installs: Arc<[Arc<str>]>,
+}
+
+impl PartialEq for CodeFile {
+    fn eq(&self, other: &CodeFile) -> bool {
+        Arc::ptr_eq(&self.manifest, &other.manifest)
+            && self.installs == other.installs
+            && self.place == other.place
+    }
+}
+
+/// The place of a definition, call or use: its file and its number there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) file: FilePath,
+    pub(super) number: u32,
+}
+
+/// Names and the places that belong to each; shared by maps whose other names are the same.
+pub(super) type Places = imbl::GenericHashMap<
+    Arc<str>,
+    Arc<[Place]>,
+    foldhash::fast::RandomState,
+    imbl::shared_ptr::DefaultSharedPtr,
+>;
+
+/// What the code of an environment says.
+#[derive(Clone, Debug, Default)]
+pub struct ManifestIndex {
+    pub(super) modules: Arc<CodeModules>,
+    pub(super) files: imbl::OrdMap<FilePath, CodeFile>,
+    /// Classes and defined types, by name.
+    pub(super) definitions: Places,
+    /// Type aliases, by name in lower case.
+    pub(super) aliases: Places,
+    /// Calls with a literal key, by root key.
+    pub(super) readers: Places,
+    /// Calls of which only a part of the key is known.
+    pub(super) patterns: Arc<Vec<Place>>,
+    /// Calls of whose key nothing is known.
+    pub(super) dynamic: Arc<Vec<Place>>,
+    /// Declarations and references, by class.
+    pub(super) uses: Places,
+    /// The modules that Puppetfiles install.
+    pub(super) installed: Arc<BTreeSet<Arc<str>>>,
+    /// Types that were read; the same as long as the aliases are.
+    pub(super) types: Arc<TypeTable>,
+}
+
+/// What is known of the key that a call asks for.
+pub(super) enum ReadKey {
+    /// The root key.
+    Literal(Arc<str>),
+    /// Some pieces.
+    Pattern,
+    /// Nothing.
+    Unknown,
+}
+
+/// With fewer literal characters a pattern fits so many keys that it tells nothing about one.
+const MIN_LITERAL: usize = 3;
+
+/// What a key as written in code tells. A hole behind a dot leaves the root key literal.
+pub(super) fn read_key(pattern: &Pattern) -> ReadKey {
+    let root_end = |text: &str| text.contains('.') && !text.contains(['\'', '"']);
+    let known = match pattern.pieces.as_slice() {
+        [] => return ReadKey::Unknown,
+        [Piece::Text(text)] => text,
+        [Piece::Text(text), ..] if root_end(text) => {
+            return match text.split('.').next() {
+                Some("") | None => ReadKey::Unknown,
+                Some(root) => ReadKey::Literal(root.into()),
+            };
+        }
+        pieces => {
+            let literal = |piece: &Piece| match piece {
+                Piece::Text(text) => text.chars().count(),
+                Piece::Hole(_) => 0,
+            };
+            let known: usize = pieces.iter().map(literal).sum();
+            return if known < MIN_LITERAL { ReadKey::Unknown } else { ReadKey::Pattern };
+        }
+    };
+    match LookupKey::parse(known) {
+        Ok(key) => ReadKey::Literal(key.root_text()),
+        Err(_) => ReadKey::Unknown,
+    }
+}
+
+impl ManifestIndex {
+    /// The index of these files.
+    pub(super) fn new(modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
+        let mut index = ManifestIndex { modules: Arc::new(modules), ..ManifestIndex::default() };
+        let mut collected = Collected::default();
+        for file in files {
+            collected.add(&file);
+            index.files.insert(file.path.clone(), file);
+        }
+        collected.put_into(&mut index);
+        index
+    }
+
+    /// The index of these files, of which most are the same.
+    pub(super) fn with_files(&self, modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
+        let is_same = |file: &&CodeFile| self.files.get(&file.path) == Some(*file);
+        let same = files.iter().filter(is_same).count();
+        if same * 2 < files.len() {
+            return ManifestIndex::new(modules, files);
+        }
+        let mut index = ManifestIndex { modules: Arc::new(modules), ..self.clone() };
+        if index.modules != self.modules {
+            index.types = Arc::default();
+        }
+        if same < self.files.len() {
+            let kept: HashSet<&FilePath> = files.iter().map(|file| &file.path).collect();
+            let gone = self.files.keys().filter(|path| !kept.contains(path));
+            gone.for_each(|path| index.replace(path, None));
+        }
+        for file in files.into_iter().filter(|file| self.files.get(&file.path) != Some(file)) {
+            index.replace(&file.path.clone(), Some(file));
+        }
+        index
+    }
+
+    /// Replaces what a file says, or takes it out.
+    pub(super) fn replace(&mut self, path: &FilePath, new: Option<CodeFile>) {
+        let old = match &new {
+            Some(file) => self.files.insert(path.clone(), file.clone()),
+            None => self.files.remove(path),
+        };
+        let mut gone = Collected::default();
+        old.iter().for_each(|file| gone.add(file));
+        let mut come = Collected::default();
+        new.iter().for_each(|file| come.add(file));
+        let [definitions, aliases, readers, uses] =
+            [&mut self.definitions, &mut self.aliases, &mut self.readers, &mut self.uses];
+        if !(gone.aliases.is_empty() && come.aliases.is_empty()) || is_data_type(path) {
+            self.types = Arc::default();
+        }
+        patch(definitions, path, gone.definitions, come.definitions);
+        patch(aliases, path, gone.aliases, come.aliases);
+        patch(readers, path, gone.readers, come.readers);
+        patch(uses, path, gone.uses, come.uses);
+        patch_list(&mut self.patterns, path, &gone.patterns, come.patterns);
+        patch_list(&mut self.dynamic, path, &gone.dynamic, come.dynamic);
+        if gone.installed != come.installed {
+            self.installed = Arc::new(
+                self.files.values().flat_map(|file| file.installs.iter().cloned()).collect(),
+            );
+        }
+    }
+}
+
+/// What files say, by name.
+#[derive(Default)]
+struct Collected {
+    definitions: Named,
+    aliases: Named,
+    readers: Named,
+    patterns: Vec<Place>,
+    dynamic: Vec<Place>,
+    uses: Named,
+    installed: BTreeSet<Arc<str>>,
+}
+
+type Named = foldhash::HashMap<Arc<str>, Vec<Place>>;
+
+impl Collected {
+    fn add(&mut self, file: &CodeFile) {
+        let manifest = &file.manifest;
+        let place = |number: usize| Place {
+            file: file.path.clone(),
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+        };
+        for (number, definition) in manifest.definitions.iter().enumerate() {
+            self.definitions
+                .entry(definition.name.as_str().into())
+                .or_default()
+                .push(place(number));
+        }
+        for (number, alias) in manifest.aliases.iter().enumerate() {
+            let name = Arc::from(alias.name.to_ascii_lowercase());
+            self.aliases.entry(name).or_default().push(place(number));
+        }
+        for (number, reader) in manifest.readers.iter().enumerate() {
+            self.add_reader(reader, &place(number));
+        }
+        for (number, class_use) in manifest.uses.iter().enumerate() {
+            if let Some(class) = literal_class(class_use) {
+                self.uses.entry(class.into()).or_default().push(place(number));
+            }
+        }
+        self.installed.extend(file.installs.iter().cloned());
+    }
+
+    fn add_reader(&mut self, reader: &Reader, place: &Place) {
+        let Some(keys) = &reader.keys else { return self.dynamic.push(place.clone()) };
+        for key in keys {
+            match read_key(key) {
+                ReadKey::Literal(root) => {
+                    let places = self.readers.entry(root).or_default();
+                    if places.last() != Some(place) {
+                        places.push(place.clone());
+                    }
+                }
+                ReadKey::Pattern => self.patterns.push(place.clone()),
+                ReadKey::Unknown => self.dynamic.push(place.clone()),
+            }
+        }
+    }
+
+    fn put_into(self, index: &mut ManifestIndex) {
+        let shared = |named: Named| {
+            named.into_iter().map(|(name, places)| (name, places.into())).collect::<Places>()
+        };
+        index.definitions = shared(self.definitions);
+        index.aliases = shared(self.aliases);
+        index.readers = shared(self.readers);
+        index.uses = shared(self.uses);
+        index.patterns = Arc::new(self.patterns);
+        index.dynamic = Arc::new(self.dynamic);
+        index.installed = Arc::new(self.installed);
+    }
+}
+
+/// The class that a use names, if all of its name is known.
+pub(super) fn literal_class(class_use: &ClassUse) -> Option<&str> {
+    class_use.class.as_ref()?.literal()
+}
+
+/// Whether a file defines a type in Ruby, by where it stands.
+fn is_data_type(path: &FilePath) -> bool {
+    path.as_str().contains("/lib/puppet/datatypes/")
+}
+
+fn patch(places: &mut Places, path: &FilePath, gone: Named, mut come: Named) {
+    for (name, old) in gone {
+        let new = come.remove(&name).unwrap_or_default();
+        if new == old {
+            continue; // as with most names of a file that was edited
+        }
+        put(places, path, name, new);
+    }
+    for (name, new) in come {
+        put(places, path, name, new);
+    }
+}
+
+/// Has a name belong to these places of a file, in the order of paths.
+fn put(places: &mut Places, path: &FilePath, name: Arc<str>, new: Vec<Place>) {
+    let mut all: Vec<Place> = places.get(&name).map(|places| places.to_vec()).unwrap_or_default();
+    replace_in(&mut all, path, new);
+    if all.is_empty() {
+        places.remove(&name)
+    } else {
+        places.insert(name, all.into())
+    };
+}
+
+fn patch_list(list: &mut Arc<Vec<Place>>, path: &FilePath, gone: &[Place], come: Vec<Place>) {
+    if gone != come {
+        replace_in(Arc::make_mut(list), path, come);
+    }
+}
+
+fn replace_in(all: &mut Vec<Place>, path: &FilePath, new: Vec<Place>) {
+    all.retain(|place| place.file != *path);
+    let at = all.partition_point(|place| place.file < *path);
+    all.splice(at..at, new);
+}

@@ -1,0 +1,304 @@
+//! Questions to an index.
+
+use std::sync::Arc;
+
+use super::files::{CodeModule, CodeModules};
+use super::index::{CodeFile, ManifestIndex, Place, ReadKey, read_key};
+use crate::manifest::model::{
+    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, TypeAlias,
+};
+use crate::puppet::types::{DataType, NamedType, TypeNames};
+
+/// A definition and its file.
+#[derive(Clone, Copy, Debug)]
+pub struct DefinitionAt<'a> {
+    /// The file.
+    pub file: &'a CodeFile,
+    /// The definition.
+    pub definition: &'a Definition,
+}
+
+/// A parameter, its class and their file.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterAt<'a> {
+    /// The file.
+    pub file: &'a CodeFile,
+    /// The class.
+    pub class: &'a Definition,
+    /// The parameter.
+    pub parameter: &'a Parameter,
+}
+
+/// A call that reads data, and its file.
+#[derive(Clone, Copy, Debug)]
+pub struct ReaderAt<'a> {
+    /// The file.
+    pub file: &'a CodeFile,
+    /// The call.
+    pub reader: &'a Reader,
+}
+
+/// A place that names a class, and its file.
+#[derive(Clone, Copy, Debug)]
+pub struct UseAt<'a> {
+    /// The file.
+    pub file: &'a CodeFile,
+    /// The place.
+    pub class_use: &'a ClassUse,
+}
+
+/// What is known of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleOrigin {
+    /// Its code is in the workspace.
+    Present,
+    /// A Puppetfile installs it, and its code is not here.
+    Installed,
+    /// Nothing names it.
+    Unknown,
+}
+
+/// A key as the class and the parameter that automatic parameter lookup would ask it for; `None`
+/// for a key without `::`, and for one that no class can ask for.
+pub fn split_key(key: &str) -> Option<(&str, &str)> {
+    let (class, parameter) = key.rsplit_once("::")?;
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+    };
+    (class.split("::").all(is_name) && is_name(parameter)).then_some((class, parameter))
+}
+
+impl ManifestIndex {
+    /// Whether the environment has any code, so that something can be said about it.
+    pub fn has_code(&self) -> bool {
+        !self.definitions.is_empty()
+    }
+
+    /// The modules whose code is here.
+    pub fn modules(&self) -> &CodeModules {
+        &self.modules
+    }
+
+    /// All files of code, by path.
+    pub fn files(&self) -> impl Iterator<Item = &CodeFile> {
+        self.files.values()
+    }
+
+    /// What is known of a module.
+    pub fn module_origin(&self, name: &str) -> ModuleOrigin {
+        if self.modules.by_name.contains_key(name) {
+            ModuleOrigin::Present
+        } else if self.installed.contains(name) {
+            ModuleOrigin::Installed
+        } else {
+            ModuleOrigin::Unknown
+        }
+    }
+
+    /// Whether all manifests of a module were read to their end.
+    pub fn is_module_read(&self, name: &str) -> bool {
+        let Some(module) = self.modules.by_name.get(name) else { return false };
+        let manifests = module.root.join("manifests");
+        let files = self.files.range(manifests.clone()..);
+        let mut files = files.take_while(|(path, _)| path.is_within(&manifests));
+        files.all(|(_, file)| file.manifest.complete)
+    }
+
+    /// Whether Puppetfiles name modules, so that one that they do not name is probably gone.
+    pub fn has_puppetfile(&self) -> bool {
+        !self.installed.is_empty()
+    }
+
+    /// Whether code that may read data is known not to be in the workspace: modules that a
+    /// Puppetfile installs.
+    pub fn has_absent_modules(&self) -> bool {
+        self.installed.iter().any(|name| !self.modules.by_name.contains_key(name))
+    }
+
+    fn at(&self, places: Option<&Arc<[Place]>>) -> impl Iterator<Item = (&CodeFile, usize)> {
+        let places = places.map_or(&[][..], |places| &**places).to_vec();
+        places
+            .into_iter()
+            .filter_map(|place| Some((self.files.get(&place.file)?, place.number as usize)))
+    }
+
+    /// All classes and defined types of a name, wherever they stand.
+    pub fn definitions(&self, name: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
+        self.at(self.definitions.get(name)).filter_map(|(file, number)| {
+            Some(DefinitionAt { file, definition: file.manifest.definitions.get(number)? })
+        })
+    }
+
+    fn loaded(&self, name: &str, kind: DefinitionKind) -> Option<DefinitionAt<'_>> {
+        let ranked = self.definitions(name).filter(|one| one.definition.kind == kind);
+        let ranked = ranked.filter_map(|one| Some((one.file.place.autoload_rank(name)?, one)));
+        // Of two in one file, or of one rank, the first counts.
+        let best = ranked.reduce(|best, one| if one.0 > best.0 { one } else { best });
+        best.map(|(_, one)| one)
+    }
+
+    /// The class of this name that Puppet would load.
+    pub fn class(&self, name: &str) -> Option<DefinitionAt<'_>> {
+        self.loaded(name, DefinitionKind::Class)
+    }
+
+    /// The defined type of this name that Puppet would load.
+    pub fn defined_type(&self, name: &str) -> Option<DefinitionAt<'_>> {
+        self.loaded(name, DefinitionKind::DefinedType)
+    }
+
+    /// The parameter that automatic parameter lookup asks a key for.
+    pub fn parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
+        let (class, parameter) = split_key(key)?;
+        let DefinitionAt { file, definition } = self.class(class)?;
+        let parameter = definition.parameter(parameter)?;
+        Some(ParameterAt { file, class: definition, parameter })
+    }
+
+    /// The names of the classes and defined types that a module defines, in no order.
+    pub fn definition_names<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
+        self.definitions.keys().filter(move |name| {
+            name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        })
+    }
+
+    /// The calls that read a root key and name it.
+    pub fn readers(&self, root: &str) -> impl Iterator<Item = ReaderAt<'_>> {
+        self.at(self.readers.get(root)).filter_map(|(file, number)| {
+            Some(ReaderAt { file, reader: file.manifest.readers.get(number)? })
+        })
+    }
+
+    /// The calls that read keys of a pattern which fits a root key.
+    pub fn pattern_readers<'a>(&'a self, root: &'a str) -> impl Iterator<Item = ReaderAt<'a>> {
+        let fits = move |reader: &Reader| {
+            reader
+                .keys
+                .iter()
+                .flatten()
+                .any(|key| matches!(read_key(key), ReadKey::Pattern) && may_be(key, root))
+        };
+        self.inexact(&self.patterns).filter(move |one| fits(one.reader))
+    }
+
+    /// The calls of whose key nothing is known.
+    pub fn dynamic_readers(&self) -> impl Iterator<Item = ReaderAt<'_>> {
+        self.inexact(&self.dynamic)
+    }
+
+    fn inexact<'a>(&'a self, places: &'a [Place]) -> impl Iterator<Item = ReaderAt<'a>> {
+        places.iter().filter_map(|place| {
+            let file = self.files.get(&place.file)?;
+            Some(ReaderAt { file, reader: file.manifest.readers.get(place.number as usize)? })
+        })
+    }
+
+    /// The places that declare, inherit or name a class.
+    pub fn uses(&self, class: &str) -> impl Iterator<Item = UseAt<'_>> {
+        self.at(self.uses.get(class)).filter_map(|(file, number)| {
+            Some(UseAt { file, class_use: file.manifest.uses.get(number)? })
+        })
+    }
+
+    /// The type that a text in code stands for, if values can be held against it here.
+    pub fn judged_type(&self, text: &str) -> Option<Arc<DataType>> {
+        self.types.judged(text, self)
+    }
+
+    /// The alias of this name, in any case, that Puppet would load.
+    pub fn alias(&self, name: &str) -> Option<(&CodeFile, &TypeAlias)> {
+        let lower = name.to_ascii_lowercase();
+        let places = self.aliases.get(lower.as_str());
+        let found = self
+            .at(places)
+            .filter_map(|(file, number)| Some((file, file.manifest.aliases.get(number)?)));
+        found.into_iter().find(|(file, _)| file.place.loads_alias(&lower))
+    }
+}
+
+impl TypeNames for ManifestIndex {
+    fn type_named(&self, name: &str) -> NamedType {
+        if let Some((_, alias)) = self.alias(name) {
+            let (name, text) = (alias.name.clone(), alias.data_type.text.clone());
+            return NamedType::Alias { name, text };
+        }
+        let module = name.split_once("::").and_then(|(module, rest)| {
+            Some((self.modules.by_name.get(module)?, rest.replace("::", "/")))
+        });
+        let is_ruby = |(module, rest): (&CodeModule, String)| {
+            self.files.contains_key(&module.root.join(&format!("lib/puppet/datatypes/{rest}.rb")))
+        };
+        if module.is_some_and(is_ruby) { NamedType::Opaque } else { NamedType::Unknown }
+    }
+}
+
+/// Whether a text can be what a pattern stands for, taken as the root of a dotted key.
+fn may_be(pattern: &Pattern, root: &str) -> bool {
+    let mut rest = root;
+    let mut is_open = false;
+    let last = pattern.pieces.len().saturating_sub(1);
+    for (number, piece) in pattern.pieces.iter().enumerate() {
+        let Piece::Text(text) = piece else {
+            is_open = true;
+            continue;
+        };
+        // What follows a dot is no part of the root key.
+        let (text, is_end) = match text.split_once('.') {
+            Some((text, _)) => (text, true),
+            None => (text.as_str(), number == last),
+        };
+        rest = match (is_open, is_end) {
+            (false, false) => match rest.strip_prefix(text) {
+                Some(rest) => rest,
+                None => return false,
+            },
+            (false, true) => return rest == text,
+            (true, true) => return rest.ends_with(text),
+            (true, false) => match rest.find(text) {
+                Some(at) => &rest[at + text.len()..],
+                None => return false,
+            },
+        };
+        is_open = false;
+    }
+    is_open || rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::TextRange;
+
+    #[test]
+    fn keys_are_split_as_classes_and_parameters() {
+        assert_eq!(split_key("m::c::x_Y"), Some(("m::c", "x_Y")));
+        for key in ["m", "::m::x", "m::x.y", "m:::x", "m:: x"] {
+            assert_eq!(split_key(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_stands_for_root_keys() {
+        let pattern = |text: &str| {
+            let mut pieces = Vec::new();
+            for (number, part) in text.split('*').enumerate() {
+                pieces.extend((number > 0).then_some(Piece::Hole(None)));
+                pieces.extend((!part.is_empty()).then(|| Piece::Text(part.to_owned())));
+            }
+            Pattern { range: TextRange::empty(0), pieces, resolved: false }
+        };
+        for (text, key, expected) in [
+            ("m::*", "m::a", true),
+            ("m::*", "n::a", false),
+            ("m::*::x", "m::a::b::x", true),
+            ("m::*::x", "m::x", false),
+            ("*_roles", "web_roles", true),
+            ("*_roles", "roles", false),
+            ("m::*.port", "m::a", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXcYb", false),
+        ] {
+            assert_eq!(may_be(&pattern(text), key), expected, "{key} as {text}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether anything reads a key, as far as the code and data here tell.
+
+use super::query::{DefinitionAt, ModuleOrigin, ParameterAt, split_key};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::workspace::environments::Environment;
+use crate::workspace::snapshot::Snapshot;
+
+/// Who reads a root key of data.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyStanding<'a> {
+    /// A parameter of a class.
+    Parameter(ParameterAt<'a>),
+    /// Calls that name the key, or may name it.
+    Call,
+    /// Tokens in data, or Hiera itself.
+    Data,
+    /// Nothing: the class is here and has no such parameter.
+    NoParameter(DefinitionAt<'a>),
+    /// Nothing: it is a defined type, whose parameters are never looked up.
+    DefinedType(DefinitionAt<'a>),
+    /// Nothing: the module is here and has no such class.
+    NoClass,
+    /// Nothing that is here: the code of its module is not.
+    AbsentModule(ModuleOrigin),
+    /// Nothing: the key names no module.
+    Plain,
+    /// It cannot be told: there is no code, or it could not be read in full.
+    Unknown,
+}
+
+impl Snapshot {
+    /// Who reads a root key in an environment.
+    pub fn standing<'a>(&'a self, environment: &Environment, key: &str) -> KeyStanding<'a> {
+        let index = self.manifests(environment);
+        if let Some(parameter) = index.parameter(key) {
+            return KeyStanding::Parameter(parameter);
+        }
+        if key == LOOKUP_OPTIONS || self.keys().is_asked_for(key) {
+            return KeyStanding::Data;
+        }
+        if index.readers(key).next().is_some() || index.pattern_readers(key).next().is_some() {
+            return KeyStanding::Call;
+        }
+        if !index.has_code() {
+            return KeyStanding::Unknown;
+        }
+        let Some((module, _)) = key.split_once("::") else { return KeyStanding::Plain };
+        let Some((class, _)) = split_key(key) else { return KeyStanding::Unknown };
+        if let Some(found) = index.class(class) {
+            let is_whole = !found.definition.recovered;
+            return if is_whole { KeyStanding::NoParameter(found) } else { KeyStanding::Unknown };
+        }
+        if let Some(found) = index.defined_type(class) {
+            return KeyStanding::DefinedType(found);
+        }
+        match index.module_origin(module) {
+            // It may be one of those that could not be read.
+            ModuleOrigin::Present if !index.is_module_read(module) => KeyStanding::Unknown,
+            ModuleOrigin::Present if index.definitions(class).next().is_some() => {
+                KeyStanding::Unknown
+            }
+            ModuleOrigin::Present => KeyStanding::NoClass,
+            origin => KeyStanding::AbsentModule(origin),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Which files and folders exist.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::cache::Memo;
+use super::fs::Entry;
+use crate::hiera::pattern::Pattern;
+use crate::puppet::ruby::glob::{EntryKind, Listing, glob};
+use crate::text::FilePath;
+
+/// How many globs are kept: with variables in them there may be any number.
+const GLOBS: usize = 4096;
+
+/// The names of files and folders on disk, and of files that only an editor has.
+#[derive(Debug)]
+pub struct Names {
+    /// Everything, by path: what is on disk, and every file of the snapshot.
+    pub entries: foldhash::HashMap<FilePath, Entry>,
+    /// The names directly in each folder, sorted by bytes.
+    pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,
+    /// The files that globs name.
+    globs: Memo<String, Arc<[FilePath]>>,
+}
+
+impl Names {
+    /// The names of these entries.
+    pub fn new(entries: BTreeMap<FilePath, Entry>) -> Names {
+        let mut children: HashMap<FilePath, Vec<(String, EntryKind)>> = HashMap::new();
+        for (path, entry) in &entries {
+            let Some(folder) = path.parent() else { continue };
+            let kind = match entry {
+                Entry::File(_) => EntryKind::File,
+                Entry::Folder { linked: false } => EntryKind::Folder,
+                Entry::Folder { linked: true } => EntryKind::LinkedFolder,
+            };
+            children.entry(folder).or_default().push((path.name().to_owned(), kind));
+        }
+        children.values_mut().for_each(|names| names.sort_by(|a, b| a.0.cmp(&b.0)));
+        Names { entries: entries.into_iter().collect(), children, globs: Memo::new(GLOBS) }
+    }
+
+    /// Whether there is a file or a folder at `path`.
+    pub fn exists(&self, path: &FilePath) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// Whether there is a file at `path`.
+    pub fn is_file(&self, path: &FilePath) -> bool {
+        matches!(self.entries.get(path), Some(Entry::File(_)))
+    }
+
+    /// The files that a location's pattern names for variables as they mostly are, in no certain
+    /// order. Looks only below the folder that the pattern starts with.
+    pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> Box<dyn Iterator<Item = FilePath> + 'a> {
+        let prefix = pattern.literal_prefix();
+        if prefix.len() == pattern.literal_len() {
+            let path = FilePath::new(&prefix);
+            return Box::new(self.is_file(&path).then_some(path).into_iter());
+        }
+        let folder = FilePath::new(prefix.rsplit_once('/').map_or("/", |(folder, _)| folder));
+        let named = self.files_below(folder).filter(|path| pattern.bind(path.as_str()).is_some());
+        Box::new(named)
+    }
+
+    /// The files in a folder and in the folders below it, in no certain order.
+    pub fn files_below(&self, folder: FilePath) -> impl Iterator<Item = FilePath> + '_ {
+        let mut folders = vec![folder];
+        let mut files = Vec::new();
+        std::iter::from_fn(move || {
+            while files.is_empty() {
+                let folder = folders.pop()?;
+                for (name, kind) in self.list(&folder).iter() {
+                    match kind {
+                        EntryKind::File => files.push(folder.join(name)),
+                        EntryKind::Folder | EntryKind::LinkedFolder => {
+                            folders.push(folder.join(name))
+                        }
+                    }
+                }
+            }
+            files.pop()
+        })
+    }
+
+    /// The files and folders that a pattern names, in Ruby's order.
+    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.globs.get_or(&pattern.to_owned(), || glob(pattern, self).into())
+    }
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        Names::new(BTreeMap::new())
+    }
+}
+
+impl Listing for Names {
+    fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]> {
+        Cow::Borrowed(self.children.get(folder).map_or(&[], Vec::as_slice))
+    }
+}

@@ -1,0 +1,130 @@
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::fixture::Fixture;
+use crate::puppet::value::Value;
+
+/// The nodes of the first environment with their variables, but for the environment.
+fn check(fixture: &str, expected: Expect) {
+    let snapshot = Fixture::new(fixture).snapshot;
+    let mut out = String::new();
+    for node in snapshot.nodes_of(&snapshot.environments().all[0]) {
+        let inferred = node.inferred.as_deref().unwrap_or_default();
+        let variables: Vec<String> = inferred
+            .iter()
+            .filter_map(|(name, source)| match node.scope.get_path(name) {
+                crate::hiera::scope::Variable::Known(value) => {
+                    Some(format!("{name}={} ({source})", Value::to_text(&value)))
+                }
+                _ => None,
+            })
+            .collect();
+        writeln!(out, "{} from {}: {}", node.name, node.source, variables.join(", ")).unwrap();
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn files_of_the_node_level_are_nodes() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/nodes/web01.example.net.yaml
+#- /data/nodes/common.yaml
+#- /data/common.yaml
+",
+        expect![[r#"
+            web01.example.net from /data/nodes/web01.example.net.yaml: trusted.certname=web01.example.net (path of its data file), clientcert=web01.example.net (its name), facts.clientcert=web01.example.net (its name), trusted.hostname=web01 (its name), trusted.domain=example.net (its name)
+        "#]],
+    );
+}
+
+#[test]
+fn positions_of_names_are_variables() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Nodes, path: 'nodes/%{location}/%{verified_host}.yaml'}
+- {name: Roles, paths: ['roles/%{role}-%{variant}.yaml', 'roles/%{role}.yaml']}
+#- /data/nodes/bgo/bgo-api-01.yaml
+#- /data/nodes/bgo/bgo-api-02.yaml
+#- /data/nodes/osl/osl-db-01.yaml
+#- /data/nodes/osl/osl-compute-vgpu-01.yaml
+#- /data/nodes/osl/osl-compute-vgpu-02.yaml
+#- /data/nodes/bgo/bgo-compute-hpc-01.yaml
+#- /data/roles/api.yaml
+#- /data/roles/db.yaml
+#- /data/roles/compute.yaml
+#- /data/roles/compute-vgpu.yaml
+#- /data/roles/compute-hpc.yaml
+",
+        expect![[r#"
+            bgo-api-01 from /data/nodes/bgo/bgo-api-01.yaml: location=bgo (path of its data file), verified_host=bgo-api-01 (path of its data file), role=api (part of its name), variant= (its name has no such part)
+            bgo-api-02 from /data/nodes/bgo/bgo-api-02.yaml: location=bgo (path of its data file), verified_host=bgo-api-02 (path of its data file), role=api (part of its name), variant= (its name has no such part)
+            bgo-compute-hpc-01 from /data/nodes/bgo/bgo-compute-hpc-01.yaml: location=bgo (path of its data file), verified_host=bgo-compute-hpc-01 (path of its data file), role=compute (part of its name), variant=hpc (part of its name)
+            osl-compute-vgpu-01 from /data/nodes/osl/osl-compute-vgpu-01.yaml: location=osl (path of its data file), verified_host=osl-compute-vgpu-01 (path of its data file), role=compute (part of its name), variant=vgpu (part of its name)
+            osl-compute-vgpu-02 from /data/nodes/osl/osl-compute-vgpu-02.yaml: location=osl (path of its data file), verified_host=osl-compute-vgpu-02 (path of its data file), role=compute (part of its name), variant=vgpu (part of its name)
+            osl-db-01 from /data/nodes/osl/osl-db-01.yaml: location=osl (path of its data file), verified_host=osl-db-01 (path of its data file), role=db (part of its name), variant= (its name has no such part)
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_host_is_no_node() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Release, path: 'os/%{facts.os.release.major}.yaml'}
+- {name: Host groups, path: 'groups/%{hostgroup}.yaml'}
+- {name: Regions, path: 'region/%{region}.yaml'}
+#- /data/os/8.yaml
+#- /data/os/9.yaml
+#- /data/groups/web1.yaml
+#- /data/groups/web2.yaml
+#- /data/region/eu-west-1.yaml
+#- /data/region/eu-west-2.yaml
+",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn given_nodes_read_their_own_files_under_other_names() {
+    check(
+        "
+#- node web01.example.net hostname=web01
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Node, path: 'nodes/%{hostname}.yaml'}
+#- /data/nodes/web01.yaml
+#- /data/nodes/web02.yaml
+",
+        expect![[r#"
+            web01.example.net from /scopes.jsonl: 
+            web02 from /data/nodes/web02.yaml: hostname=web02 (path of its data file), facts.networking.hostname=web02 (its name), networking.hostname=web02 (its name), facts.hostname=web02 (its name)
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_inferred_where_it_is_switched_off() {
+    check(
+        "
+#- levels Node Common
+#- /data/nodes/web01.example.net.yaml
+#- /.hiera-ls.yaml
+nodes: {infer: false}
+",
+        expect![[r#""#]],
+    );
+}

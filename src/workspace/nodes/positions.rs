@@ -1,0 +1,218 @@
+//! Variables in the names of nodes: `bgo-api-01` may say that the location is `bgo` and the role
+//! `api`.
+//!
+//! A part of a name is taken for a variable only where nearly all names have, at that place, a
+//! value that the variable's own data files show.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The values that data files show of each variable, by its name.
+pub(super) type KnownValues = BTreeMap<String, BTreeSet<String>>;
+
+/// The fewest names of one shape from which positions are learned.
+const MIN_NAMES: usize = 3;
+/// The share of the names that must have a known value at a position, in percent.
+const MIN_SHARE: usize = 95;
+
+/// A place in a name. Labels are separated by dots, parts of the first label by dashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Position {
+    /// The label with this number, from 1; the first one is divided further.
+    Label(usize),
+    /// The part of the first label with this number, from 0.
+    Part(usize),
+    /// The same without the digits at its end.
+    Stem(usize),
+}
+
+/// How many labels a name has, and how many parts its first label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    labels: usize,
+    parts: usize,
+}
+
+/// What the positions of names mean.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    /// The variables at positions, for each shape of name.
+    claims: BTreeMap<Shape, Vec<(Position, String)>>,
+}
+
+/// What a name says of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The text at a position.
+    At(Position, String),
+    /// Longer names have a part for it, this one has none.
+    NoSuchPart,
+}
+
+impl Positions {
+    /// Learns the positions from all names and the known values.
+    pub(super) fn learn(names: &[&str], known: &KnownValues) -> Positions {
+        let mut by_shape: BTreeMap<Shape, Vec<&str>> = BTreeMap::new();
+        for name in names {
+            by_shape.entry(shape(name)).or_default().push(name);
+        }
+        let claims = by_shape
+            .into_iter()
+            .filter(|(_, names)| names.len() >= MIN_NAMES)
+            .map(|(shape, names)| (shape, claims(shape, &names, known)))
+            .collect();
+        Positions { claims }
+    }
+
+    /// What a name says of variables, each once.
+    pub(super) fn told_by(&self, name: &str) -> Vec<(String, Told)> {
+        let shape = shape(name);
+        let claims = self.claims.get(&shape);
+        let mut told: Vec<(String, Told)> = claims
+            .into_iter()
+            .flatten()
+            .filter_map(|(position, variable)| {
+                Some((variable.clone(), Told::At(*position, at(name, *position)?.to_owned())))
+            })
+            .collect();
+        let longer = self.claims.iter().filter(|(other, _)| {
+            claims.is_some() && other.labels == shape.labels && other.parts > shape.parts
+        });
+        for (position, variable) in longer.flat_map(|(_, claims)| claims) {
+            let is_part = !matches!(position, Position::Label(_));
+            if is_part && !told.iter().any(|(known, _)| known == variable) {
+                told.push((variable.clone(), Told::NoSuchPart));
+            }
+        }
+        told
+    }
+}
+
+/// The variables that positions of these names, all of one shape, stand for. A position that two
+/// variables fit equally well stands for none, and so does a variable that fits two positions.
+fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, String)> {
+    let mut fitting: Vec<(usize, Position, &String)> = Vec::new();
+    for position in positions(shape) {
+        for (variable, values) in known {
+            let has_known =
+                |name: &&&str| at(name, position).is_some_and(|part| values.contains(part));
+            let count = names.iter().filter(has_known).count();
+            if count * 100 >= names.len() * MIN_SHARE {
+                fitting.push((count, position, variable));
+            }
+        }
+    }
+    let is_best = |one: &&(usize, Position, &String)| {
+        let rivals = fitting.iter().filter(|other| {
+            (place(other.1) == place(one.1)) != (other.2 == one.2) // the same place or variable
+        });
+        rivals.clone().all(|other| other.0 < one.0)
+    };
+    let stem_beside_part = |one: &&(usize, Position, &String)| {
+        let Position::Stem(number) = one.1 else { return false };
+        fitting.iter().any(|other| other.1 == Position::Part(number) && other.2 == one.2)
+    };
+    let best = fitting.iter().filter(is_best).filter(|one| !stem_beside_part(one));
+    best.map(|(_, position, variable)| (*position, (*variable).clone())).collect()
+}
+
+/// The place of a position: a part and its stem are at the same.
+fn place(position: Position) -> Position {
+    match position {
+        Position::Stem(number) => Position::Part(number),
+        other => other,
+    }
+}
+
+fn positions(shape: Shape) -> impl Iterator<Item = Position> {
+    let labels = (1..shape.labels).map(Position::Label);
+    let parts =
+        (0..shape.parts).flat_map(|number| [Position::Part(number), Position::Stem(number)]);
+    labels.chain(parts)
+}
+
+fn shape(name: &str) -> Shape {
+    let first = name.split('.').next().unwrap_or_default();
+    Shape { labels: name.split('.').count(), parts: first.split('-').count() }
+}
+
+/// The text at a position; `None` where there is none, or a part has no digits to leave out.
+fn at(name: &str, position: Position) -> Option<&str> {
+    let part = |number| name.split('.').next()?.split('-').nth(number);
+    match position {
+        Position::Label(number) => name.split('.').nth(number),
+        Position::Part(number) => part(number),
+        Position::Stem(number) => {
+            let whole = part(number)?;
+            let stem = whole.trim_end_matches(|c: char| c.is_ascii_digit());
+            (stem.len() < whole.len() && !stem.is_empty()).then_some(stem)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(values: &[(&str, &[&str])]) -> KnownValues {
+        let one = |(name, values): &(&str, &[&str])| {
+            ((*name).to_owned(), values.iter().map(|value| (*value).to_owned()).collect())
+        };
+        values.iter().map(one).collect()
+    }
+
+    fn told(names: &[&str], values: &[(&str, &[&str])], name: &str) -> Vec<String> {
+        let told = Positions::learn(names, &known(values)).told_by(name);
+        let line = |(variable, told): (String, Told)| match told {
+            Told::At(_, text) => format!("{variable}={text}"),
+            Told::NoSuchPart => format!("{variable}="),
+        };
+        told.into_iter().map(line).collect()
+    }
+
+    const FLEET: [&str; 7] = [
+        "bgo-api-01",
+        "bgo-db-01",
+        "osl-api-02",
+        "osl-db-02",
+        "bgo-compute-vgpu-01",
+        "osl-compute-vgpu-02",
+        "osl-compute-hpc-03",
+    ];
+    const VALUES: [(&str, &[&str]); 3] = [
+        ("location", &["bgo", "osl"]),
+        ("role", &["api", "db", "compute"]),
+        ("variant", &["vgpu", "hpc"]),
+    ];
+
+    #[test]
+    fn parts_of_names_are_variables() {
+        assert_eq!(
+            told(&FLEET, &VALUES, "osl-compute-hpc-03"),
+            ["location=osl", "role=compute", "variant=hpc"]
+        );
+        assert_eq!(told(&FLEET, &VALUES, "bgo-api-01"), ["location=bgo", "role=api", "variant="]);
+    }
+
+    #[test]
+    fn labels_and_stems_are_positions_too() {
+        let names = ["web01.osl.example.net", "db02.bgo.example.net", "web03.bgo.example.net"];
+        let values: [(&str, &[&str]); 2] = [("site", &["osl", "bgo"]), ("role", &["web", "db"])];
+        assert_eq!(told(&names, &values, "db02.bgo.example.net"), ["site=bgo", "role=db"]);
+    }
+
+    #[test]
+    fn what_too_few_names_show_is_not_claimed() {
+        let values: [(&str, &[&str]); 1] = [("role", &["web", "db"])];
+        assert!(told(&["web-1", "db-1"], &values, "web-1").is_empty(), "two names");
+        let odd = ["web-1", "db-1", "web-2", "nova-1", "hal-9"];
+        assert!(told(&odd, &values, "web-1").is_empty(), "three of five have a role");
+    }
+
+    #[test]
+    fn one_position_serves_one_variable() {
+        let both: [(&str, &[&str]); 2] = [("role", &["web", "db"]), ("tier", &["web", "db"])];
+        assert!(told(&["web-1", "db-1", "web-2"], &both, "web-1").is_empty());
+        let twice: [(&str, &[&str]); 1] = [("site", &["a", "b"])];
+        assert!(told(&["a-b", "b-a", "a-a"], &twice, "a-b").is_empty());
+    }
+}

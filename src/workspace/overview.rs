@@ -1,0 +1,146 @@
+//! The knowledge of a workspace in few words, for status lines: which configs govern, how many data
+//! files are read, which nodes are known and from where.
+
+use std::collections::BTreeMap;
+
+use super::environments::Environment;
+use super::snapshot::Snapshot;
+use crate::text::FilePath;
+
+/// An environment in few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    /// The folder of the environment.
+    pub root: FilePath,
+    /// The config of the environment's own layer; `None` where it has none.
+    pub config: Option<FilePath>,
+    /// How many data files its levels can read.
+    pub data_files: usize,
+    /// The sources of its nodes, those with most nodes first.
+    pub nodes: Vec<NodesFrom>,
+}
+
+/// Nodes of one source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodesFrom {
+    /// The file, or the folder of the files, that the nodes come from.
+    pub place: FilePath,
+    /// Whether the names of data files are all that is known of them.
+    pub inferred: bool,
+    /// How many they are.
+    pub count: usize,
+}
+
+impl Overview {
+    /// The overview of an environment.
+    pub fn of(snapshot: &Snapshot, environment: &Environment) -> Overview {
+        Overview {
+            root: environment.root.clone(),
+            config: environment.config.as_ref().map(|config| config.path.clone()),
+            data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
+            nodes: nodes_from(snapshot, environment),
+        }
+    }
+
+    /// `hiera.yaml governs 12 data files; 3 nodes (spec/facts)`, with paths below `root` relative to
+    /// it.
+    pub fn line(&self, root: &FilePath) -> String {
+        let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
+        let plural = if self.data_files == 1 { "" } else { "s" };
+        let files = format!("{} data file{plural}", self.data_files);
+        let governs = match &self.config {
+            Some(config) => format!("{} governs {files}", relative(config)),
+            None => format!("{}: no hiera.yaml, {files}", self.root),
+        };
+        format!("{governs}; {}", self.nodes_phrase())
+    }
+
+    /// How many nodes are known.
+    pub fn node_count(&self) -> usize {
+        self.nodes.iter().map(|from| from.count).sum()
+    }
+
+    /// `3 nodes (spec/facts)`, `575 nodes (names of files in hieradata/nodes)`, `no nodes`.
+    pub fn nodes_phrase(&self) -> String {
+        let name = |path: &FilePath| {
+            path.relative_to(&self.root)
+                .filter(|name| !name.is_empty())
+                .unwrap_or(path.as_str())
+                .to_owned()
+        };
+        let source = |from: &NodesFrom| {
+            let files = if from.inferred { "names of files in " } else { "" };
+            format!("{files}{}", name(&from.place))
+        };
+        match &self.nodes[..] {
+            [] => "no nodes".into(),
+            sources => {
+                let sources: Vec<String> = sources.iter().map(source).collect();
+                let count = self.node_count();
+                let plural = if count == 1 { "" } else { "s" };
+                format!("{count} node{plural} ({})", sources.join(", "))
+            }
+        }
+    }
+}
+
+/// The nodes by source: a file that holds several, the folder of facts files, and the folder below
+/// which the files of inferred nodes lie.
+fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
+    let mut by_file: BTreeMap<(&FilePath, bool), usize> = BTreeMap::new();
+    for node in snapshot.nodes_of(environment) {
+        *by_file.entry((&node.source, node.inferred.is_some())).or_default() += 1;
+    }
+    let mut found: BTreeMap<(FilePath, bool), usize> = BTreeMap::new();
+    let mut inferred: Option<(FilePath, usize)> = None;
+    for ((path, is_inferred), count) in by_file {
+        let folder = path.parent().unwrap_or_else(|| path.clone());
+        if is_inferred {
+            inferred = Some(match inferred {
+                None => (folder, count),
+                Some((known, before)) => (common_folder(&known, &folder), before + count),
+            });
+        } else {
+            let place = if count > 1 { path.clone() } else { folder };
+            *found.entry((place, false)).or_default() += count;
+        }
+    }
+    found.extend(inferred.map(|(place, count)| ((place, true), count)));
+    let mut sources: Vec<NodesFrom> = found
+        .into_iter()
+        .map(|((place, inferred), count)| NodesFrom { place, inferred, count })
+        .collect();
+    sources.sort_by_key(|from| std::cmp::Reverse(from.count));
+    sources
+}
+
+/// The deepest folder in which both lie.
+fn common_folder(one: &FilePath, other: &FilePath) -> FilePath {
+    let mut above = std::iter::once(one.clone()).chain(one.ancestors());
+    above.find(|folder| other.is_within(folder)).unwrap_or_else(|| one.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    fn phrase(text: &str) -> String {
+        let snapshot = Fixture::new(text).snapshot;
+        let overview = Overview::of(&snapshot, &snapshot.environments().all[0]);
+        format!("{}; {} data files", overview.nodes_phrase(), overview.data_files)
+    }
+
+    #[test]
+    fn sources_of_nodes_are_named() {
+        let files = "#- levels Node Common\n#- /data/nodes/a.example.net.yaml\n#- /data/nodes/b.example.net.yaml\n#- /data/common.yaml\n";
+        assert_eq!(phrase(files), "2 nodes (names of files in data/nodes); 3 data files");
+        let given =
+            format!("#- node a.example.net trusted.certname=a.example.net\n#- node c x=1\n{files}");
+        assert_eq!(
+            phrase(&given),
+            "3 nodes (scopes.jsonl, names of files in data/nodes); 3 data files"
+        );
+        assert_eq!(phrase("#- levels Common\n#- /data/common.yaml\n"), "no nodes; 1 data files");
+    }
+}

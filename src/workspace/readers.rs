@@ -1,0 +1,354 @@
+//! Who reads a file: the routes by which levels can name it, and in which scopes they do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::environments::{Environment, Reach};
+use super::nodes::Node;
+use super::snapshot::EnvironmentView;
+use crate::hiera::config::{HieraConfig, Version};
+use crate::hiera::hierarchy::locate;
+use crate::hiera::hierarchy::located::Place;
+use crate::hiera::key::LookupKey;
+use crate::hiera::pattern::PatternMatch;
+use crate::hiera::scope::{Scope, Variable};
+use crate::puppet::value::Value;
+use crate::text::FilePath;
+
+/// Whether a node reads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Its variables say so.
+    Certainly,
+    /// Variables that are unknown decide it.
+    Possibly,
+}
+
+/// The nodes that read a file: their numbers among the nodes of an environment, in order.
+#[derive(Debug, Default)]
+pub struct NodesReading {
+    /// Those whose variables say so.
+    pub certainly: Vec<usize>,
+    /// Those for which unknown variables decide it.
+    pub possibly: Vec<usize>,
+    /// All of them with a number that tells how each reads it: by which location, and whether that
+    /// is certain.
+    pub(super) ways: Vec<(usize, u32)>,
+}
+
+impl NodesReading {
+    /// All nodes that read the file, or may read it, in order, each with a number. Two nodes with
+    /// equal numbers read it in the same way.
+    pub fn all(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.ways.iter().copied()
+    }
+}
+
+/// The routes in which the levels of an environment can name a file.
+pub(super) struct FileReaders<'a> {
+    environment: &'a Environment,
+    path: &'a FilePath,
+    routes: Vec<Route<'a>>,
+}
+
+/// A location that can name the file.
+struct Route<'a> {
+    config: &'a HieraConfig,
+    reach: &'a Reach,
+    /// What variables must be for that, as far as their texts alone decide it.
+    needs: Vec<(LookupKey, String)>,
+}
+
+impl<'a> FileReaders<'a> {
+    /// The routes to name the file at `path`.
+    pub(super) fn of(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
+        let route = |reach: &'a Reach| {
+            let (_, config) = environment.configs().find(|(layer, _)| *layer == reach.layer)?;
+            Some(Route { config, reach, needs: needs(config, reach, path) })
+        };
+        let routes = |fits: &dyn Fn(&Reach) -> bool| {
+            environment.reach.iter().filter(|reach| fits(reach)).filter_map(route).collect()
+        };
+        let mut found: Vec<Route<'_>> = routes(&|reach| reach.pattern.can_name(path.as_str()));
+        // Detours lead to most files, and hardly a node takes them: they count where there is no
+        // other route.
+        if found.is_empty() {
+            found = routes(&|reach| reach.pattern.can_lead_to(path.as_str()));
+        }
+        FileReaders { environment, path, routes: found }
+    }
+
+    /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are told
+    /// apart by the value of one variable.
+    pub(super) fn candidates(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
+        let mut found = Vec::new();
+        for route in &self.routes {
+            let own = route.needs.iter().filter(|(key, _)| is_of_the_node(key));
+            let fitting = own.map(|(key, text)| {
+                self.environment
+                    .cache
+                    .nodes_by_value
+                    .get_or(key, || Arc::new(NodesByValue::gather(nodes, key)))
+                    .with(text)
+            });
+            match fitting.min_by_key(Vec::len) {
+                Some(fewest) => found.extend(fewest),
+                None => return (0..nodes.len()).collect(),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether a node with this scope reads it; `None` where it does not.
+    pub(super) fn is_read_by(&self, scope: &Scope, view: &EnvironmentView<'_>) -> Option<Reads> {
+        self.way_of(scope, view).map(|(reads, _)| reads)
+    }
+
+    /// The same with the number of the first route that the node takes.
+    pub(super) fn way_of(
+        &self,
+        scope: &Scope,
+        view: &EnvironmentView<'_>,
+    ) -> Option<(Reads, usize)> {
+        let environment = self.environment.name.as_str();
+        let is_elsewhere = matches!(scope.get("environment"), Variable::Known(name) if name.to_text() != environment);
+        // Data of several environments may lie in one repository.
+        let is_here = |route: &Route<'_>| !is_elsewhere || route.names_environment();
+        let routes = self.routes.iter().enumerate();
+        let mut way = None;
+        for (number, route) in
+            routes.filter(|(_, route)| is_here(route) && route.may_be_taken(scope))
+        {
+            match self.is_taken(route, scope, view) {
+                Some(Reads::Certainly) => return Some((Reads::Certainly, number)),
+                other => way = way.or(other.map(|reads| (reads, number))),
+            }
+        }
+        way
+    }
+
+    fn is_taken(
+        &self,
+        route: &Route<'_>,
+        scope: &Scope,
+        view: &EnvironmentView<'_>,
+    ) -> Option<Reads> {
+        let located =
+            locate(route.config, std::slice::from_ref(&route.reach.level), scope, view, None)
+                .unwrap_or_default();
+        let places = || located.iter().flat_map(|level| &level.locations).map(|it| &it.place);
+        if places()
+            .any(|place| matches!(place, Place::File { path: found, .. } if found == self.path))
+        {
+            return Some(Reads::Certainly);
+        }
+        let may_be = |place: &Place| match place {
+            Place::Undetermined(undetermined) => undetermined
+                .pattern
+                .as_ref()
+                .and_then(|pattern| pattern.bind(self.path.as_str()))
+                .is_some_and(|found| scope.allows(found.bindings())),
+            _ => false,
+        };
+        places().any(may_be).then_some(Reads::Possibly)
+    }
+}
+
+/// The numbers of the nodes, in order, by what a variable of theirs means in a path.
+#[derive(Debug, Default)]
+pub(super) struct NodesByValue {
+    plain: HashMap<String, Vec<usize>>,
+    /// Those for which its text alone does not decide it.
+    others: Vec<usize>,
+}
+
+impl NodesByValue {
+    fn gather(nodes: &[Arc<Node>], variable: &LookupKey) -> NodesByValue {
+        let mut all = NodesByValue::default();
+        for (number, node) in nodes.iter().enumerate() {
+            match plain_value(&node.scope, variable) {
+                Some(text) => all.plain.entry(text.to_owned()).or_default().push(number),
+                None => all.others.push(number),
+            }
+        }
+        all
+    }
+
+    /// The nodes for which the variable may mean this text.
+    fn with(&self, text: &str) -> Vec<usize> {
+        self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
+    }
+}
+
+impl Route<'_> {
+    /// Whether the path of the file tells the environment.
+    fn names_environment(&self) -> bool {
+        self.needs
+            .iter()
+            .any(|(key, _)| matches!(&*key.root_text(), "environment" | "::environment"))
+    }
+
+    /// Whether no variable speaks against it.
+    fn may_be_taken(&self, scope: &Scope) -> bool {
+        !self
+            .needs
+            .iter()
+            .any(|(key, needed)| plain_value(scope, key).is_some_and(|text| text != needed))
+    }
+}
+
+/// The text of a variable, if that is all that it means in a path.
+fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
+    scope.member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
+}
+
+/// Whether a variable is the same in every environment that the node is looked at in, see
+/// [`Node::scope_in`].
+fn is_of_the_node(variable: &LookupKey) -> bool {
+    !matches!(
+        &*variable.root_text(),
+        "environment" | "::environment" | "server_facts" | "::server_facts"
+    )
+}
+
+/// The variables of a location that names the file in one way only. Where an extension is added, or
+/// Hiera 3 reads the variables, texts alone do not decide it.
+fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
+    let are_adjacent = reach.template.text.contains("}%{"); // One of two may be empty, and the other all.
+    if reach.level.extension.is_some() || config.version == Version::V3 || are_adjacent {
+        return Vec::new();
+    }
+    let Some(PatternMatch::Bound(bindings)) = reach.pattern.bind(path.as_str()) else {
+        return Vec::new();
+    };
+    bindings
+        .into_iter()
+        .filter_map(|(name, text)| Some((LookupKey::parse(&name).ok()?, text)))
+        .collect()
+}
+
+/// Whether a variable's value is just itself in a path: no folder, no wildcard, no token.
+fn is_plain(text: &str) -> bool {
+    !matches!(text, "" | "." | "..")
+        && !text.contains(['/', '*', '?', '[', ']', '{', '}', ',', '\\', '%'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::workspace::Snapshot;
+
+    /// Values that mean more in a path than their text, and some that do not.
+    const FLEET: &str = "
+#- node plain a=x b=y
+#- node dashed a=x-y b=z
+#- node nested a=x/y b=y
+#- node dotted a=./x b=y
+#- node climbing a=../x b=y
+#- node empty a='' b=x
+#- node wild a=?* b=y
+#- node braces a={x,q} b=y
+#- node token a='%{b}' b=x
+#- node number a=1 b='2'
+#- node lacking b=y
+#- node listed a='x,q' b=y
+#- node joined a='' b=xy
+#- node suffixed a=x.yaml b=y
+#- node facts facts.os.family=x a=q
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: One, path: 'n/%{a}.yaml'}
+- {name: Two, path: 'n/%{a}-%{b}.yaml'}
+- {name: Twice, path: '%{a}/%{b}/%{a}.yaml'}
+- {name: Dotted, path: 'os/%{facts.os.family}.yaml'}
+- {name: Glob, glob: 'g/%{a}/*.yaml'}
+- {name: Star, globs: ['s/%{a}*.yaml', 'e/*%{a}.yaml', 'd/d/%{a}/**/*.yaml', 'c/{%{a},z}.yaml', 'q/?%{a}.yaml', 'w/[%{a}].yaml']}
+- {name: Both, path: 't/%{a}%{b}.yaml'}
+- {name: Mapped, mapped_paths: [b, each, 'm/%{each}/%{a}.yaml']}
+- {name: Detour, path: 'r/%{a}/%{b}/only.json'}
+- {name: Common, path: common.yaml}
+#- /data/r/only.json
+#- /data/r/x/only.json
+#- /data/common.yaml
+#- /data/n/x.yaml
+#- /data/n/1.yaml
+#- /data/n/.yaml
+#- /data/n/x-y.yaml
+#- /data/n/x-y-z.yaml
+#- /data/n/x/y.yaml
+#- /data/n/-x.yaml
+#- /data/x/y/x.yaml
+#- /data/x/z/x.yaml
+#- /data/os/x.yaml
+#- /data/g/x/1.yaml
+#- /data/g/q/1.yaml
+#- /data/s/x.yaml
+#- /data/s/x-y.yaml
+#- /data/s/xyz.yaml
+#- /data/e/x.yaml
+#- /data/e/1x.yaml
+#- /data/e/x-y.yaml
+#- /data/d/d/x/x/x.yaml
+#- /data/d/d/x/x.yaml
+#- /data/c/x.yaml
+#- /data/c/z.yaml
+#- /data/q/xx.yaml
+#- /data/q/1x.yaml
+#- /data/w/x.yaml
+#- /data/w/y.yaml
+#- /data/t/xy.yaml
+#- /data/t/x-yz.yaml
+#- /data/m/y/x.yaml
+#- /data/m/x/x.yaml
+";
+
+    /// The names of the nodes whose located levels hold the file: what `FileReaders` tells the quick
+    /// route.
+    fn reading<'a>(
+        snapshot: &'a Snapshot,
+        environment: &Environment,
+        path: &FilePath,
+    ) -> Vec<&'a str> {
+        let view = snapshot.view(environment);
+        let reads = |scope: &Scope| {
+            environment.configs().any(|(_, config)| {
+                let levels: Vec<_> = config.levels().cloned().collect();
+                let located = locate(config, &levels, scope, &view, None).expect("no token is bad");
+                let mut places = located
+                    .iter()
+                    .flat_map(|level| &level.locations)
+                    .map(|location| &location.place);
+                places
+                    .any(|place| matches!(place, Place::File { path: found, .. } if found == path))
+            })
+        };
+        snapshot
+            .given_nodes()
+            .iter()
+            .filter(|node| reads(&node.scope))
+            .map(|node| &*node.name)
+            .collect()
+    }
+
+    #[test]
+    fn who_reads_a_file_is_told_as_the_levels_say() {
+        let snapshot = Fixture::new(FLEET).snapshot;
+        let environment = &snapshot.environments().all[0];
+        let mut readers = 0;
+        for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
+            let expected = reading(&snapshot, environment, &file.path);
+            let seen: Vec<&str> = snapshot
+                .nodes_reading(environment, &file.path)
+                .iter()
+                .map(|node| &*node.name)
+                .collect();
+            assert_eq!(seen, expected, "{}", file.path);
+            readers += expected.len();
+        }
+        assert!(readers > 30, "only {readers} nodes read any of the files");
+    }
+}

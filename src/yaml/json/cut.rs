@@ -1,0 +1,229 @@
+//! A JSON object cut into its members, each of which can be read by itself and means the same as in
+//! its place.
+//!
+//! A member begins with its key and ends where the next one begins, comma and comments included.
+//! One that is refused ends at the next line that begins with a key in the same column, so that a
+//! mistake hides one member and not all that follow. What closes the object, and all behind that,
+//! is an entry of its own.
+
+use super::Reader;
+use crate::text::TextRange;
+use crate::yaml::cut::{Entry, Refused, Stop};
+use crate::yaml::tree::{NodeId, SyntaxError, Tree};
+
+/// How many bytes behind a place the reader looks at.
+const LOOKAHEAD: usize = 16;
+
+/// Where the first member begins; `None` for a text that is no object with members.
+pub(in crate::yaml) fn head(text: &str, is_all: bool) -> Result<usize, Stop> {
+    let mut reader = Reader::new(text);
+    reader.skip_ignored();
+    let opens = reader.byte() == Some(b'{');
+    if opens {
+        reader.pos += 1;
+        reader.skip_ignored();
+    }
+    if is_short(&reader, is_all) {
+        return Err(Stop::Short);
+    }
+    // A comment may not be finished: it would end wherever its end is typed.
+    let has_members = reader.byte().is_some_and(|byte| !matches!(byte, b'}' | b'/'));
+    if opens && has_members { Ok(reader.pos) } else { Err(Stop::Other) }
+}
+
+/// The member that a text begins with, which goes on behind what is given unless that `is_all`.
+/// `column` is that of its key, if nothing stands before it in its line.
+pub(in crate::yaml) fn entry(
+    text: &str,
+    column: Option<usize>,
+    is_all: bool,
+) -> Result<Entry, Stop> {
+    if text.starts_with('}') {
+        return if is_all { Ok(rest(text)) } else { Err(Stop::Short) };
+    }
+    let mut reader = Reader { depth: 1, ..Reader::new(text) };
+    let mut entries = Vec::new();
+    reader.entry(&mut entries);
+    let comma = reader.comma();
+    if is_short(&reader, is_all) {
+        return Err(Stop::Short);
+    }
+    let end = reader.pos;
+    if reader.byte() == Some(b'}') && (comma || reader.tree.problems.is_empty()) {
+        if !is_all {
+            return Err(Stop::Short);
+        }
+        let junk = rest(&text[end..]).refused;
+        match junk {
+            // What closes the object is told by itself.
+            None if comma => return Ok(refused(text, &reader, end, end + 1)),
+            None => {}
+            Some(junk) if !comma && next_member(text, column).is_some() => {
+                reader.tree.problems.push(junk.verdict.moved(end as u32));
+            }
+            Some(_) => {}
+        }
+    }
+    if reader.tree.problems.is_empty() {
+        return Ok(Entry::new(&text[..end], with_root(reader.tree, entries)));
+    }
+    let next = next_member(text, column);
+    if next.is_none() && !is_all {
+        return Err(Stop::Short);
+    }
+    let end = next.unwrap_or(text.len());
+    let line = text[end..].find(['\n', '\r']).map_or(text.len(), |len| end + len);
+    let looked_at = reader.pos.max(end) + LOOKAHEAD;
+    if line == text.len() && !is_all {
+        return Err(Stop::Short);
+    }
+    Ok(refused(text, &reader, end, looked_at.max(line)))
+}
+
+/// Whether the reader might go on otherwise with more text.
+fn is_short(reader: &Reader<'_>, is_all: bool) -> bool {
+    let rest = &reader.bytes[reader.pos..];
+    !is_all && (rest.len() <= LOOKAHEAD || rest.starts_with(b"/"))
+}
+
+/// A member that is refused, and of which `reader` has the error.
+fn refused(text: &str, reader: &Reader<'_>, end: usize, reach: usize) -> Entry {
+    let verdict = reader.tree.problems[0].clone();
+    let is_unfinished = text[verdict.span.start as usize..].starts_with("/*");
+    let reach = if is_unfinished { text.len() } else { reach };
+    let piece = &text[..end];
+    let mut alone = Reader { depth: 1, ..Reader::new(piece) };
+    let mut entries = Vec::new();
+    alone.entry(&mut entries);
+    let mut tree = with_root(alone.tree, entries);
+    tree.problems = match tree.problems.pop() {
+        Some(own) if verdict.span.start as usize >= end && end < text.len() => {
+            vec![visible(own, piece)]
+        }
+        _ => vec![verdict.clone()],
+    };
+    let refused = Refused { verdict, is_of_root: false, reach: reach as u32 };
+    Entry { refused: Some(refused), ..Entry::new(piece, tree) }
+}
+
+/// The error with a place that can be seen: the last character before the end of the text.
+fn visible(error: SyntaxError, piece: &str) -> SyntaxError {
+    if !error.span.is_empty() {
+        return error;
+    }
+    let before = piece.trim_end();
+    let start = before.char_indices().next_back().map_or(0, |(at, _)| at);
+    SyntaxError { span: TextRange::from_usize(start..before.len()), ..error }
+}
+
+/// What closes the object, and all that is behind that.
+fn rest(text: &str) -> Entry {
+    let mut reader = Reader { pos: 1, ..Reader::new(text) };
+    reader.skip_ignored();
+    if reader.pos < text.len() {
+        reader.fail("unexpected token");
+    }
+    let refused = reader.tree.problems.first().map(|error| Refused {
+        verdict: error.clone(),
+        is_of_root: false,
+        reach: text.len() as u32,
+    });
+    Entry { refused, is_behind_document: true, ..Entry::new(text, reader.tree) }
+}
+
+fn with_root(mut tree: Tree, entries: Vec<(NodeId, NodeId)>) -> Tree {
+    if !entries.is_empty() {
+        tree.root = Some(tree.add_root(entries, true));
+    }
+    tree
+}
+
+/// Where the next line begins, behind the first one, that has a key in this column.
+fn next_member(text: &str, column: Option<usize>) -> Option<usize> {
+    let column = column?;
+    let mut from = 0;
+    while let Some(end) = text[from..].find(['\n', '\r']) {
+        from += end + 1;
+        let indent = text[from..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if indent == column && is_key(&text[from + indent..]) {
+            return Some(from + indent);
+        }
+    }
+    None
+}
+
+/// Whether a text begins with a string and a colon.
+fn is_key(text: &str) -> bool {
+    if !text.starts_with('"') {
+        return false;
+    }
+    let line = &text[..text.find(['\n', '\r']).unwrap_or(text.len())];
+    let mut reader = Reader::new(line);
+    let is_string = reader.string().is_some();
+    reader.skip_ignored();
+    is_string && reader.byte() == Some(b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::yaml::{Syntax, cut, parse_json};
+
+    /// The pieces that a text is cut into; `!` stands before those that are refused.
+    fn pieces(text: &str) -> Vec<String> {
+        let cut = cut(text, Syntax::Json).unwrap_or_else(|| panic!("{text:?} is cut"));
+        let first = cut.iter().find_map(|entry| Some((entry.range, entry.refused.as_ref()?)));
+        let verdict = first.map(|(range, refused)| refused.verdict.clone().moved(range.start));
+        let tree = parse_json(text);
+        assert_eq!(verdict, tree.verdict, "{text:?}");
+        assert_eq!(verdict.is_some(), !tree.problems.is_empty(), "{text:?}");
+        cut.iter()
+            .map(|entry| {
+                let mark = if entry.refused.is_some() { "!" } else { "" };
+                format!("{mark}{}", &text[entry.range.as_usize()])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn members_end_where_the_next_one_begins() {
+        let text = " // head\n{ \"a\": 1, // of a\n  \"b\": {\n  \"c\": [2]\n},\"d\":null\n}\n";
+        let expected =
+            ["\"a\": 1, // of a\n  ", "\"b\": {\n  \"c\": [2]\n},", "\"d\":null\n", "}\n"];
+        assert_eq!(pieces(text), expected);
+    }
+
+    #[test]
+    fn a_refused_member_ends_at_the_next_key_in_its_column() {
+        for (broken, rest) in [
+            ("!  \"a\": \"open,\n  ", "\"b\": 1\n"),
+            ("!  \"a\": {\"x\": [1,\n  ", "\"b\": 1\n"),
+            ("!  \"a\": 1\n  ", "\"b\": 1\n"),
+            ("!  half\n  ", "\"b\": 1\n"),
+            ("!  \"a\": {}},\n  ", "\"b\": 1\n"),
+            ("!  \"a\"\n  ", "\"b\": 1\n"),
+            ("!  \"a\": tru,\n    \"in\": 1,\n  ", "\"b\": 1\n"),
+        ] {
+            let text = format!("{{\n{}{rest}}}\n", &broken[1..]);
+            let broken = format!("!{}", broken[1..].trim_start_matches(' '));
+            assert_eq!(pieces(&text), [&broken, rest, "}\n"], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_mistake_in_one_line_is_part_of_it() {
+        assert_eq!(
+            pieces("{\"a\": 1, \"b\": x, \"c\": 3}"),
+            ["\"a\": 1, ", "!\"b\": x, \"c\": 3}"]
+        );
+        assert_eq!(pieces("{\"a\": 1, \"b\": 2,}"), ["\"a\": 1, ", "!\"b\": 2,", "}"]);
+        assert_eq!(pieces("{\"a\": 1} x"), ["\"a\": 1", "!} x"]);
+        assert_eq!(pieces("{\"a\": 1, "), ["!\"a\": 1, "]);
+    }
+
+    #[test]
+    fn what_cannot_be_cut() {
+        for text in ["", "{}", "[1]", "{", "\u{feff}{\"a\": 1}", "1", "/* {", "{ // x"] {
+            assert!(cut(text, Syntax::Json).is_none(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! No output tells a secret unless the user asks for it: random repositories with a marker in each
+//! secret, and every command, request, log and report searched for it.
+//!
+//! Secrets are values that hiera-eyaml encrypted, however they are merged, interpolated, aliased
+//! and converted, and values whose `convert_to` may make them Sensitive, however that is spelled.
+//! `HIERA_LS_RANDOM` sets how many questions are asked.
+
+mod marker;
+mod repository;
+mod server;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::random::{self, Random};
+use crate::support::{hiera_ls, require, run, scratch};
+use repository::{Pool, Repository};
+use server::{Server, uri};
+
+/// The commands that this suite asks, or that read no data.
+const COMMANDS: [&str; 8] =
+    ["server", "lookup", "check", "nodes", "rules", "debug", "completions", "man"];
+
+/// What a server announces that this suite asks for, or that answers nothing.
+const CAPABILITIES: [&str; 6] = [
+    "definitionProvider",
+    "experimental",
+    "hoverProvider",
+    "positionEncoding",
+    "textDocumentSync",
+    "workspace",
+];
+
+/// The messages of hiera-ls's own that this suite asks for, or that come unasked.
+const OWN_MESSAGES: [&str; 6] =
+    ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
+
+/// Arguments of `lookup`: how an answer is made and printed.
+const FORMS: [&[&str]; 25] = [
+    &["--places", "always"],
+    &["--render-as", "json"],
+    &["--render-as", "yaml"],
+    &["--render-as", "s"],
+    &["--explain"],
+    &["--explain", "--lines"],
+    &["--explain", "--render-as", "json"],
+    &["--explain-options"],
+    &["--explain-options", "--render-as", "json"],
+    &["--type", "Enum['x']"],
+    &["--type", "Integer"],
+    &["--type", "Struct[{a => Integer}]"],
+    &["--type", "Array[Enum['x']]"],
+    &["--type", "Sensitive[Integer]"],
+    &["--merge", "deep"],
+    &["--merge", "unique"],
+    &["--merge", "hash"],
+    &["--merge", "first"],
+    &["--merge", "deep", "--knock-out-prefix", "--", "--explain"],
+    &["--merge", "deep", "--sort-merged-arrays", "--merge-hash-arrays"],
+    &["--merge", "{\"strategy\": \"unconstrained_deep\", \"unpack_arrays\": \",\"}"],
+    &["--merge", "deep", "--explain", "--render-as", "json"],
+    &["--puppet-version", "7", "--explain"],
+    &["--strict", "error"],
+    &["--default", "x", "--override", "{\"k1\": \"y\"}", "--explain"],
+];
+
+const REPORTS: [&str; 7] = ["human", "json", "github", "gitlab", "junit", "rdjson", "sarif"];
+
+/// What was asked so far, and what told a secret.
+#[derive(Default)]
+struct Asked {
+    questions: usize,
+    leaks: Vec<String>,
+    /// Answers in which a secret was asked for by the documented flag, and shown.
+    shown: usize,
+}
+
+#[test]
+fn no_output_tells_a_secret() {
+    if !require("ruby") {
+        return;
+    }
+    let seed = random::seed("no_output_tells_a_secret");
+    let questions = random::count(1_500);
+    let mut random = Random::new(seed);
+    let folder = scratch("secrets");
+    let pool = Pool::new(&folder, 300, &mut random);
+    let mut asked = Asked::default();
+    let mut n = 0;
+    while asked.questions < questions {
+        let repository =
+            Repository::write(folder.join(format!("r{n}/repository")), &pool, &mut random);
+        // Processes cost most; a batch and a server answer many questions.
+        asked.batches(&repository, &mut random);
+        asked.server(&repository, &mut random);
+        asked.commands(&repository, &mut random);
+        assert!(asked.leaks.is_empty(), "HIERA_LS_SEED={seed}, repository {n}:\n{}", asked.told());
+        n += 1;
+    }
+    assert!(asked.shown * 50 > asked.questions, "{} of {}", asked.shown, asked.questions);
+    println!(
+        "{} questions of {n} repositories, {} answers shown on purpose",
+        asked.questions, asked.shown
+    );
+}
+
+#[test]
+fn every_door_is_known() {
+    let help = run(&mut hiera_ls(["--help"]), "").stdout;
+    let commands = help.split("Commands:\n").nth(1).expect("it lists commands");
+    let commands: Vec<&str> = commands
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    for command in commands {
+        assert!(
+            COMMANDS.contains(&command),
+            "make tests/cli/secrets ask the command `{command}`, and list it there"
+        );
+    }
+    let root = scratch("secrets-doors");
+    let repository = Repository { keys: root.clone(), root, asked: Vec::new(), files: Vec::new() };
+    let server = Server::start(&repository, &json!({}));
+    let names = |value: &Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    for (name, known) in
+        names(&server.capabilities).into_iter().map(|name| (name, &CAPABILITIES[..])).chain(
+            names(&server.capabilities["experimental"]["hiera"])
+                .into_iter()
+                .map(|name| (name, &OWN_MESSAGES[..])),
+        )
+    {
+        assert!(
+            known.contains(&name.as_str()),
+            "make tests/cli/secrets ask what a server announces as `{name}`, and list it there"
+        );
+    }
+    server.end();
+}
+
+impl Asked {
+    fn told(&self) -> String {
+        let shown = self.leaks.iter().take(3).map(|leak| crate::support::shortened(leak, 3_000));
+        format!("{} leaks\n{}", self.leaks.len(), shown.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    fn output(&mut self, arguments: &[&str], root: &Path, input: &str, questions: usize) {
+        let done = run(hiera_ls(arguments).current_dir(root).env("HIERA_LS_LOG", "trace"), input);
+        self.questions += questions;
+        for output in [done.stdout, done.stderr] {
+            if let Some(secret) = marker::told(&output) {
+                self.leaks.push(format!("{arguments:?} in {root:?} tells {secret}:\n{output}"));
+            }
+        }
+    }
+
+    /// All keys with the requests of a batch, for both nodes.
+    fn batches(&mut self, repository: &Repository, random: &mut Random) {
+        let merges = [
+            Value::Null,
+            json!("unique"),
+            json!("hash"),
+            json!("deep"),
+            json!({"strategy": "deep", "knockout_prefix": "--", "sort_merged_arrays": true}),
+            json!({"strategy": "reverse_deep", "merge_hash_arrays": true}),
+        ];
+        let mut lines = Vec::new();
+        for key in &repository.asked {
+            let merge = random.pick(&merges);
+            let value_type =
+                random.pick(&["Any", "Enum['x']", "Integer", "Array[String]", "Sensitive"]);
+            lines.push(json!({"key": key}).to_string());
+            lines.push(json!({"key": key, "merge": merge}).to_string());
+            lines.push(json!({"key": key, "merge": merge, "value_type": value_type}).to_string());
+        }
+        let questions = format!("{}\n", lines.join("\n"));
+        let scope = repository.root.join("nodes/web01.json");
+        let facts = ["--facts", scope.to_str().expect("it is UTF-8")];
+        let common = ["lookup", "--batch", "--decrypt", facts[0], facts[1]];
+        self.output(&common, &repository.root, &questions, lines.len());
+        let revealed = [common.as_slice(), &["--reveal-sensitive"]].concat();
+        let shown = run(hiera_ls(revealed).current_dir(&repository.root), &questions).stdout;
+        self.shown += shown.lines().filter(|line| marker::told(line).is_some()).count();
+    }
+
+    /// Commands with arguments drawn at random.
+    fn commands(&mut self, repository: &Repository, random: &mut Random) {
+        for _ in 0..8 {
+            let (key, form) = (random.pick(&repository.asked), random.pick(&FORMS));
+            let mut arguments = vec!["lookup", "--node", "web01"];
+            if !random.one_in(8) {
+                arguments.push("--decrypt");
+            }
+            arguments.extend(form);
+            arguments.push(&key);
+            self.output(&arguments, &repository.root, "", 1);
+        }
+        let format = random.pick(&REPORTS);
+        self.output(&["check", "--format", format, "--fail-on", "hint"], &repository.root, "", 1);
+        let file = random.pick(&repository.files);
+        let (path, text) =
+            (file.display().to_string(), std::fs::read_to_string(&file).expect("it is there"));
+        let aspect = random.pick(&["tree", "entry", "index", "scope"]);
+        self.output(&["debug", aspect, &path], &repository.root, "", 1);
+        self.output(&["nodes"], &repository.root, "", 1);
+        self.output(&["nodes", "--json"], &repository.root, "", 1);
+        let arguments = ["check", "--stdin", "--stdin-filename", &path, "--format", format];
+        self.output(&arguments, &repository.root, &text, 1);
+    }
+
+    /// A session: requests at every key and token of every file, before and after edits.
+    fn server(&mut self, repository: &Repository, random: &mut Random) {
+        let eyaml = json!({"decrypt": true, "keyFolders": [repository.keys.display().to_string()]});
+        let mut server = Server::start(repository, &eyaml);
+        server.ask("hiera/selectNode", &json!({"name": "web01"}));
+        server.ask("hiera/nodes", &json!({}));
+        for file in &repository.files {
+            let document = json!({"uri": uri(file)});
+            let text = std::fs::read_to_string(file).expect("it is there");
+            let opened =
+                json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
+            server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
+            for (line, text) in text.lines().enumerate() {
+                let tokens = text.match_indices("%{").map(|(at, _)| at + 11);
+                let keys = text.match_indices("\":").map(|(at, _)| at - 1);
+                for character in std::iter::once(1).chain(tokens).chain(keys) {
+                    let place = json!({
+                        "textDocument": document,
+                        "position": {"line": line, "character": character},
+                    });
+                    server.ask("textDocument/hover", &place);
+                    let other = random.pick(&[
+                        "textDocument/definition",
+                        "hiera/explain",
+                        "hiera/hierarchy",
+                    ]);
+                    server.ask(other, &place);
+                    self.questions += 2;
+                }
+            }
+            server.ask("hiera/effectiveData", &json!({"textDocument": document}));
+            let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "new: \"%{lookup('k0')} %{alias('k1')}\"\n"});
+            let version = json!({"uri": uri(file), "version": 2});
+            server.tell(
+                "textDocument/didChange",
+                &json!({"textDocument": version, "contentChanges": [edit]}),
+            );
+            for key in repository.asked.iter().take(8) {
+                server.ask("hiera/explain", &json!({"textDocument": document, "key": key}));
+            }
+            server.ask(
+                "textDocument/hover",
+                &json!({"textDocument": document, "position": {"line": 0, "character": 1}}),
+            );
+            self.questions += 10;
+        }
+        server.ask("hiera/selectNode", &json!({"name": null}));
+        let (messages, leaks) = server.end();
+        assert!(messages > 0);
+        self.leaks.extend(leaks);
+    }
+}

@@ -1,0 +1,347 @@
+//! Random control repositories whose secrets hold a marker.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::marker::{NUMBER, TEXT};
+use crate::support::random::Random;
+use crate::support::{ruby, run};
+
+/// Ways to write a type that may make a value Sensitive; a secret's key has one of these.
+const SENSITIVE: [&str; 16] = [
+    "Sensitive",
+    " Sensitive",
+    "Sensitive ",
+    "Sensitive[String]",
+    "Sensitive[Integer]",
+    "Sensitive[Array[String]]",
+    "Optional[Sensitive]",
+    "Optional[ Sensitive[Hash] ]",
+    "Variant[Sensitive, String]",
+    "Variant[String, Array, Hash, Sensitive[Integer]]",
+    "Array[Sensitive]",
+    "NotUndef[Sensitive[String]]",
+    "Init[Sensitive]",
+    "Sensitive[App::Text]",
+    "App::Secret",
+    "Struct[{password => Sensitive}]",
+];
+
+/// Other conversions: some fit, some fail with a message that quotes the value.
+const CONVERSIONS: [&str; 20] = [
+    "Integer",
+    "Float",
+    "Numeric",
+    "Boolean",
+    "String",
+    "Array",
+    "Hash",
+    "Binary",
+    "Timestamp",
+    "Timespan",
+    "SemVer",
+    "SemVerRange",
+    "Regexp",
+    "URI",
+    "Type",
+    "Enum[a]",
+    "Array[Enum[a]]",
+    "Struct[{a => Integer}]",
+    "Integer[1, 2]",
+    "App::Type",
+];
+
+/// A repository on disk.
+pub struct Repository {
+    /// Its folder.
+    pub root: PathBuf,
+    /// The folder with the keys of its encrypted values.
+    pub keys: PathBuf,
+    /// Root keys that a lookup can be asked for, some with a part of them.
+    pub asked: Vec<String>,
+    /// Its data files.
+    pub files: Vec<PathBuf>,
+}
+
+/// Encrypted texts, all with the same keys.
+pub struct Pool {
+    keys: PathBuf,
+    encrypted: Vec<String>,
+}
+
+impl Pool {
+    /// Makes keys in a folder, and encrypts `count` texts with them. Needs Ruby.
+    pub fn new(folder: &Path, count: usize, random: &mut Random) -> Pool {
+        let texts: String =
+            (0..count).map(|_| format!("{}\n", json!(secret_text(random)))).collect();
+        let script = crate::support::in_package("tests/cli/secrets/encrypt.rb");
+        let done = run(ruby().arg(script).arg(folder), texts);
+        let encrypted: Vec<String> = done.stdout.lines().map(str::to_owned).collect();
+        assert_eq!(encrypted.len(), count, "{}", done.stderr);
+        Pool { keys: folder.to_owned(), encrypted }
+    }
+}
+
+/// A text that is encrypted: the marker, in each form that data can give a meaning to.
+fn secret_text(random: &mut Random) -> String {
+    let name = format!("{TEXT}{}", random.below(9));
+    match random.below(30) {
+        0..=9 => name,
+        10 => format!("--{name}"),
+        11 => format!("--{NUMBER}"),
+        12 => format!("a,{name},b"),
+        13..=15 => NUMBER.to_string(),
+        16 => format!("%{{{name}}}"),
+        17 => format!("%{{lookup('{name}')}}"),
+        18 => format!("%{{{name}('x')}}"),
+        19 => format!("%{{alias('{name}')}}"),
+        20 => format!("%{{scope('{name}')}}%{{facts.{name}}}"),
+        21 => format!("{name}%{{lookup('k{}')}}", random.below(8)),
+        22 => format!("%{{{name}..x}} %{{lookup('{name}.0')"),
+        23 => format!("^{name}["),
+        24 => format!("Enum[{name}]"),
+        25 => format!("{name}::Type"),
+        26 => format!("first\n{name}\n"),
+        27 => format!("\u{1b}[31m{name}"),
+        28 => format!("{{\"a\": \"{name}\"}}"),
+        _ => format!("2020-01-01 {name}"),
+    }
+}
+
+struct Writer<'a> {
+    random: &'a mut Random,
+    pool: &'a Pool,
+    /// What stands before the names of keys: a module's namespace.
+    prefix: &'static str,
+}
+
+impl Repository {
+    /// Writes a repository.
+    pub fn write(root: PathBuf, pool: &Pool, random: &mut Random) -> Repository {
+        let mut repository =
+            Repository { root, keys: pool.keys.clone(), asked: Vec::new(), files: Vec::new() };
+        let levels = repository.levels("a");
+        repository.file("hiera.yaml", &format!("version: 5\nhierarchy:\n{levels}"));
+        repository.file(".hiera-ls.yaml", "nodes: {sources: [nodes/*.json]}\n");
+        for (node, role) in [("web01", "web"), ("db02", "db")] {
+            let facts =
+                json!({"name": node, "values": {"role": role, "trusted": {"certname": node}}});
+            repository.file(&format!("nodes/{node}.json"), &facts.to_string());
+        }
+        let module = repository.levels("m");
+        repository.file(
+            "modules/app/hiera.yaml",
+            &format!(
+                "version: 5\nhierarchy:\n{module}default_hierarchy:\n{}",
+                repository.levels("d")
+            ),
+        );
+        let mut writer = Writer { random, pool, prefix: "" };
+        for (folder, levels, prefix) in [
+            ("data", "a", ""),
+            ("modules/app/data", "m", "app::"),
+            ("modules/app/data", "d", "app::"),
+        ] {
+            writer.prefix = prefix;
+            for level in ["role-web.eyaml", "common.eyaml", "common.yaml"] {
+                let path = format!("{folder}/{levels}-{level}");
+                let text = writer.data(level == "common.eyaml");
+                repository.file(&path, &text);
+                repository.files.push(repository.root.join(path));
+            }
+        }
+        for prefix in ["", "app::"] {
+            for n in 0..8 {
+                let parts = ["", ".password", ".0", ".nested.list", ".user"];
+                let part = parts[writer.random.below(parts.len())];
+                repository.asked.push(format!("{prefix}k{n}{part}"));
+                repository.asked.push(format!("{prefix}k{n}"));
+            }
+            for n in 0..4 {
+                repository.asked.push(format!("{prefix}s{n}"));
+                repository.asked.push(format!("{prefix}s{n}.password"));
+            }
+        }
+        repository.asked.push("lookup_options".into());
+        repository
+    }
+
+    /// Levels whose files begin with `name`: two encrypted ones and one of plain data.
+    fn levels(&self, name: &str) -> String {
+        let keys = self.keys.display();
+        let options = format!(
+            "options: {{pkcs7_private_key: {keys}/private.pem, pkcs7_public_key: {keys}/public.pem}}"
+        );
+        let encrypted = |title: &str, path: &str| {
+            format!(
+                "  - {{name: {name}-{title}, lookup_key: eyaml_lookup_key, path: \"{name}-{path}\", {options}}}\n"
+            )
+        };
+        format!(
+            "{}{}  - {{name: {name}-plain, path: {name}-common.yaml}}\n",
+            encrypted("role", "role-%{role}.eyaml"),
+            encrypted("common", "common.eyaml"),
+        )
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    }
+}
+
+impl Writer<'_> {
+    /// A data file: keys `kN` with encrypted values, keys `sN` whose conversion makes them secret,
+    /// and in one file of each layer what `lookup_options` say of them.
+    fn data(&mut self, with_options: bool) -> String {
+        let prefix = self.prefix;
+        let mut lines = Vec::new();
+        if with_options {
+            lines.push(format!("lookup_options: {}", self.options()));
+        }
+        for n in 0..8 {
+            if !self.random.one_in(4) {
+                lines.push(format!("{prefix}k{n}: {}", self.value(3)));
+            }
+        }
+        for n in 0..4 {
+            if !self.random.one_in(4) {
+                lines.push(format!("{prefix}s{n}: {}", self.plain_secret(2)));
+            }
+        }
+        if self.random.one_in(4) {
+            lines.push(format!("\"{prefix}x%{{lookup('{prefix}k0')}}\": 1"));
+        }
+        format!("{}\n", lines.join("\n"))
+    }
+
+    fn encrypted(&mut self) -> String {
+        match self.random.below(24) {
+            0 => "ENC[PKCS7,abc]".into(),
+            1 => "ENC[GPG,abc]".into(),
+            2 | 3 => format!("a {} b", self.random.pick(&self.pool.encrypted)),
+            _ => self.random.pick(&self.pool.encrypted),
+        }
+    }
+
+    fn key(&mut self) -> String {
+        let (letter, count) = if self.random.one_in(4) { ("s", 4) } else { ("k", 8) };
+        format!("{}{letter}{}", self.prefix, self.random.below(count))
+    }
+
+    fn value(&mut self, depth: usize) -> Value {
+        let key = self.key();
+        match self.random.below(if depth == 0 { 8 } else { 14 }) {
+            0..=3 => self.encrypted().into(),
+            4 => self.random.pick(&["plain", "3", "true", ""]).into(),
+            5 => format!("x%{{lookup('{key}')}}y").into(),
+            6 => format!("%{{alias('{key}')}}").into(),
+            7 => format!("%{{lookup('{key}.password')}}").into(),
+            8..=10 => {
+                let mut hash = Map::new();
+                hash.insert("user".into(), self.value(0));
+                hash.insert("password".into(), self.encrypted().into());
+                if self.random.one_in(2) {
+                    let list =
+                        json!({"list": [self.encrypted(), "plain"], "number": self.value(0)});
+                    hash.insert("nested".into(), list);
+                }
+                if self.random.one_in(3) {
+                    hash.insert(format!("%{{lookup('{key}')}}"), self.value(depth - 1));
+                }
+                hash.into()
+            }
+            11 => json!([{"name": self.encrypted(), "x": self.value(0)}, {"name": "b"}]),
+            _ => (0..self.random.below(4)).map(|_| self.value(depth - 1)).collect(),
+        }
+    }
+
+    /// A value of plain text whose key is made Sensitive.
+    fn plain_secret(&mut self, depth: usize) -> Value {
+        let text = format!("{TEXT}{}", self.random.below(9));
+        match self.random.below(if depth == 0 { 6 } else { 9 }) {
+            0 | 1 => text.into(),
+            2 => format!("{text}%{{}}").into(),
+            3 => format!("{text}%{{lookup('{}')}}", self.key()).into(),
+            4 => format!("{text}%{{facts.. }}").into(),
+            5 => NUMBER.into(),
+            6 => json!({"password": self.plain_secret(depth - 1), "user": "app"}),
+            7 => json!([self.plain_secret(depth - 1), text]),
+            _ => json!({"password": text, "list": [text, self.plain_secret(depth - 1)]}),
+        }
+    }
+
+    fn options(&mut self) -> Value {
+        let prefix = self.prefix;
+        let mut options = Map::new();
+        for n in 0..8 {
+            if !self.random.one_in(3) {
+                let mut entry = Map::new();
+                if !self.random.one_in(4) {
+                    entry.insert("merge".into(), self.merge());
+                }
+                if self.random.one_in(3) {
+                    entry.insert("convert_to".into(), self.conversion());
+                }
+                options.insert(format!("{prefix}k{n}"), entry.into());
+            }
+        }
+        for n in 0..4 {
+            let mut entry = Map::new();
+            if self.random.one_in(2) {
+                entry.insert("merge".into(), self.merge());
+            }
+            let spelling: Value = self.random.pick(&SENSITIVE).into();
+            let listed = self.random.one_in(3);
+            entry.insert("convert_to".into(), if listed { json!([spelling]) } else { spelling });
+            let key = format!("{prefix}s{n}");
+            options
+                .insert(if self.random.one_in(3) { format!("^{key}$") } else { key }, entry.into());
+        }
+        if self.random.one_in(12) {
+            let key =
+                self.random.pick(&["^%{lookup('k0')}", "%{lookup('k0')}", "^app::%{lookup('k1')}"]);
+            options.insert(key.into(), json!({"merge": "unique"}));
+        }
+        options.into()
+    }
+
+    fn merge(&mut self) -> Value {
+        match self.random.below(20) {
+            0..=2 => "unique".into(),
+            3..=5 => "hash".into(),
+            6..=9 => "deep".into(),
+            10 | 11 => {
+                json!({"strategy": "deep", "knockout_prefix": "--", "merge_hash_arrays": true})
+            }
+            12 | 13 => json!({"strategy": "deep", "sort_merged_arrays": true}),
+            14 => {
+                json!({"strategy": "unconstrained_deep", "unpack_arrays": ",", "extend_existing_arrays": true})
+            }
+            15 => json!({"strategy": "reverse_deep", "knockout_prefix": "--"}),
+            16 => json!({"strategy": "deep", "knockout_prefix": self.encrypted()}),
+            17 => self.encrypted().into(),
+            18 => json!({"strategy": self.encrypted()}),
+            _ => json!({"strategy": "deep", self.encrypted(): true}),
+        }
+    }
+
+    fn conversion(&mut self) -> Value {
+        match self.random.below(8) {
+            0 => json!(["String", self.random.pick(&["%x", "%#p", "%s", "%d", "%t", "%u"])]),
+            1 => json!([
+                self.random.pick(&["Hash", "Array"]),
+                self.random.pick(&["tree", "hash_tree"])
+            ]),
+            2 => json!(["Integer", self.encrypted()]),
+            3 => self.encrypted().into(),
+            4 => json!([
+                self.random.pick(&["Binary", "Integer"]),
+                self.random.pick(&["%s", "%b", "%B"])
+            ]),
+            _ => self.random.pick(&CONVERSIONS).into(),
+        }
+    }
+}

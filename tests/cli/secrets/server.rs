@@ -1,0 +1,146 @@
+//! A server process whose every message is searched for secrets.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use super::marker;
+use super::repository::Repository;
+use crate::support::hiera_ls;
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// The file with what it writes to stderr.
+    log: PathBuf,
+    last_id: u64,
+    /// What `initialize` answered.
+    pub capabilities: Value,
+    /// How many messages were searched.
+    pub messages: usize,
+    /// Messages that tell a secret.
+    pub leaks: Vec<String>,
+    /// The last messages sent, for the report of a leak.
+    sent: VecDeque<String>,
+}
+
+pub fn uri(path: &Path) -> String {
+    format!("file://{}", path.display())
+}
+
+impl Server {
+    /// Starts a server on a repository; `eyaml` are its settings for encrypted values.
+    pub fn start(repository: &Repository, eyaml: &Value) -> Server {
+        let log = repository.root.with_extension("log");
+        let stderr = std::fs::File::create(&log).expect("the log can be made");
+        let mut child = hiera_ls(["server"])
+            .env("HIERA_LS_LOG", "trace")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .expect("the server starts");
+        let input = child.stdin.take().expect("stdin was asked to be a pipe");
+        let output = BufReader::new(child.stdout.take().expect("stdout was asked to be a pipe"));
+        let mut server = Server {
+            child,
+            input,
+            output,
+            log,
+            last_id: 0,
+            capabilities: Value::Null,
+            messages: 0,
+            leaks: Vec::new(),
+            sent: VecDeque::new(),
+        };
+        let folder = json!({"uri": uri(&repository.root), "name": "repository"});
+        let answer = server.ask(
+            "initialize",
+            &json!({
+                "processId": null, "rootUri": uri(&repository.root), "workspaceFolders": [folder],
+                "capabilities": {
+                    "general": {"positionEncodings": ["utf-8"]},
+                    "textDocument": {"hover": {"contentFormat": ["markdown"]}},
+                    "experimental": {"hiera": {"status": true}},
+                },
+                "initializationOptions": {"eyaml": eyaml},
+            }),
+        );
+        server.capabilities = answer["result"]["capabilities"].clone();
+        server.tell("initialized", &json!({}));
+        server
+    }
+
+    /// Sends a notification.
+    pub fn tell(&mut self, method: &str, params: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a request and waits for its answer; all messages before it are searched, too.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let message = self.read().expect("the server answers");
+            match (message.get("method"), message.get("id")) {
+                (Some(_), Some(id)) => {
+                    self.send(&json!({"jsonrpc": "2.0", "id": id, "result": null}));
+                }
+                (None, Some(answered)) if *answered == json!(id) => return message,
+                _ => {}
+            }
+        }
+    }
+
+    /// Ends the server; what it logged is searched, too.
+    pub fn end(mut self) -> (usize, Vec<String>) {
+        self.ask("shutdown", &Value::Null);
+        self.tell("exit", &Value::Null);
+        while self.read().is_some() {}
+        self.child.wait().expect("it was started");
+        let log = std::fs::read_to_string(&self.log).expect("the log is there");
+        if let Some(secret) = marker::told(&log) {
+            self.leaks.push(format!("the log tells {secret}: {log}"));
+        }
+        (self.messages, self.leaks)
+    }
+
+    fn send(&mut self, message: &Value) {
+        let body = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+        self.input.flush().expect("it reads");
+        self.sent.push_back(crate::support::shortened(&body, 300));
+        if self.sent.len() > 2 {
+            self.sent.pop_front();
+        }
+    }
+
+    fn read(&mut self) -> Option<Value> {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line).expect("headers are text") == 0 {
+                return None;
+            }
+            match line.trim_end().split_once(": ") {
+                Some(("Content-Length", number)) => length = number.parse().expect("a number"),
+                _ if line.trim_end().is_empty() => break,
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        self.output.read_exact(&mut body).expect("the whole message comes");
+        let message: Value = serde_json::from_slice(&body).expect("a server sends JSON");
+        self.messages += 1;
+        if let Some(secret) = marker::told_in(&message) {
+            self.leaks.push(format!("{:?}: the server tells {secret}: {message}", self.sent));
+        }
+        Some(message)
+    }
+}

@@ -1,0 +1,476 @@
+// What a user of VS Code sees of hiera-ls, on a copy of tests/control-repo with the packaged extension. Each check is one line of the output;
+// the first that fails ends the run with status 1, a screenshot and the logs.
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { Host, until } from "./workbench.mjs";
+
+const OUT = process.env.WORKBENCH_OUT;
+const EXTENSION = "hiera-ls.hiera-ls";
+const BUNDLED = process.env.WORKBENCH_BUNDLED;
+const UNIVERSAL = process.env.WORKBENCH_UNIVERSAL;
+const SAMPLE = path.resolve(import.meta.dirname, "../../control-repo");
+const [NODE, COMMON] = ["data/nodes/web-01.oslo.example.net.yaml", "data/common.yaml"];
+const DATABASE = "data/nodes/db-01.oslo.example.net.yaml";
+
+/** A copy of the sample repository, for one scenario to change. */
+function repository(name) {
+  const folder = path.join(OUT, "folders", name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.cpSync(SAMPLE, folder, { recursive: true });
+  return folder;
+}
+
+/** The place of a text in a file, lines and columns from 1; a text that begins with a line end is at the start of a line. */
+function place(folder, file, text) {
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  const at = whole.indexOf(text);
+  if (at < 0) throw new Error(`${file} has no ${text}`);
+  const before = whole.slice(0, at + (text.startsWith("\n") ? 1 : 0)).split("\n");
+  return [before.length, before.at(-1).length + 1];
+}
+
+/** Changes a file before it is opened. */
+function edit(folder, file, text, by) {
+  const whole = fs.readFileSync(path.join(folder, file), "utf8");
+  if (!whole.includes(text)) throw new Error(`${file} has no ${text}`);
+  fs.writeFileSync(path.join(folder, file), whole.replace(text, by));
+}
+
+function check(condition, what, seen) {
+  if (!condition) throw new Error(`${what}; seen: ${JSON.stringify(seen, null, 1)}`);
+  console.log(`ok: ${what}`);
+}
+
+/** The servers that run for an editor: all that it starts has its home. */
+function servers(host) {
+  const read = (pid, what) => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/${what}`, "utf8").split("\0");
+    } catch {
+      return []; // It has gone meanwhile.
+    }
+  };
+  const pids = fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  const isServer = (pid) => path.basename(read(pid, "cmdline")[0] ?? "") === "hiera-ls" && read(pid, "cmdline")[1] === "server";
+  return pids.filter((pid) => isServer(pid) && read(pid, "environ").includes(`HOME=${host.folder}/home`));
+}
+
+/** An extension of this folder as a package, made with what ours is made with. */
+function packaged(name) {
+  const [source, folder] = [path.join(import.meta.dirname, name), path.join(OUT, "folders", name)];
+  const tool = (tool) => path.join(process.env.WORKBENCH_TOOLS, "node_modules/.bin", tool);
+  fs.mkdirSync(folder, { recursive: true });
+  fs.copyFileSync(path.join(source, "package.json"), path.join(folder, "package.json"));
+  const options = ["--bundle", "--external:vscode", "--format=cjs", "--platform=node", "--log-level=warning", `--outfile=${folder}/dist/extension.js`];
+  const env = { ...process.env, NODE_PATH: path.join(process.env.WORKBENCH_TOOLS, "node_modules") };
+  execFileSync(tool("esbuild"), [path.join(source, "extension.js"), ...options], { env });
+  const allowed = ["--no-dependencies", "--allow-missing-repository", "--skip-license"];
+  execFileSync(tool("vsce"), ["package", ...allowed, "--out", `${folder}.vsix`], { cwd: folder, stdio: "ignore" });
+  return `${folder}.vsix`;
+}
+
+/** The configuration of a repository that begins with Hiera. */
+const HIERA = "---\nversion: 5\nhierarchy:\n  - name: Common\n    path: common.yaml\n";
+
+const UNWATCHED = { "files.watcherExclude": { "**": true } };
+
+/** A window on a control repo without a hiera.yaml, and where that would be. The data beside it has two keys. */
+async function beginning(host, name, config) {
+  const folder = path.join(OUT, "folders", name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  const data = path.join(path.dirname(config), "data");
+  fs.mkdirSync(path.join(folder, data), { recursive: true });
+  fs.writeFileSync(path.join(folder, "Puppetfile"), "mod 'puppetlabs-stdlib'\n");
+  fs.writeFileSync(path.join(folder, data, "common.yaml"), "---\ngreeting: \"%{lookup('nobody')}\"\nname: x\n");
+  const window = await host.open(folder);
+  await window.go(path.join(data, "common.yaml"), 1, 1);
+  await until("the extension", () => host.logs(EXTENSION).includes("no hiera.yaml in this workspace"));
+  check(servers(host).length === 0, "without a hiera.yaml no server is started", servers(host));
+  check((await window.status(EXTENSION)).length === 0, "and nothing is in the status bar", await window.status(EXTENSION));
+  return [window, path.join(folder, config)];
+}
+
+/** Waits until the two keys of such a repository are known. */
+function served(window) {
+  return until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 2 keys")));
+}
+
+const scenarios = {
+  /** The main chain: hover, definition, findings, nodes, in one window. */
+  async "a control repository"() {
+    const host = await Host.start({ extensions: [BUNDLED], settings: { "editor.gotoLocation.multipleDefinitions": "goto" } });
+    await within(host, async () => {
+      const folder = repository("control-repo");
+      const window = await host.open(folder);
+
+      // The picture of the README, about as large as it is shown. (A high window leaves the hover as much height as it wants.)
+      await window.resize(1080, 1500);
+      await window.unfold("Hierarchy");
+      await window.go(DATABASE, ...place(folder, DATABASE, "profile::base::sysctl"));
+      await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
+      const pictured = await window.hover();
+      check(pictured.includes("vm.swappiness: 1") && pictured.includes("merged hash from 3 files"), "the hover of the README's picture is whole", pictured);
+      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 432 } });
+      if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
+      await window.press("Escape");
+      await window.resize(1280, 800);
+
+      await window.go(NODE, ...place(folder, NODE, "profile::web::vhosts"));
+      const hover = await window.hover();
+      const wanted = ["node web-01.oslo.example.net", "keepalive: 75", "merged deep", "from 3 files: Node, Role, Common", "# Role"];
+      check(wanted.every((text) => hover.includes(text)), "the hover shows the effective value with its levels", hover);
+      await window.screenshot("hover");
+
+      await window.go(COMMON, ...place(folder, COMMON, "ntp_servers"));
+      const definition = await window.definition();
+      const at = (file) => `${file}:${place(folder, file, "ntp_servers:").join(":")}`;
+      check(definition === at("data/sites/kyoto/network.yaml"), "F12 on an alias lands in the file and line of its key", definition);
+      await window.screenshot("definition");
+
+      await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
+      await window.page.keyboard.type("pool ");
+      const [problem] = await until("the finding", async () => ((await window.problems()).length > 0 ? window.problems() : undefined));
+      check(problem.includes("`alias` is only permitted") && problem.includes("line 76") && problem.includes("hiera-ls"), "a broken alias is in Problems", problem);
+      await until("the underline", () => window.page.locator(".squiggly-error").first().isVisible());
+      check(true, "and is underlined");
+      await window.screenshot("broken-alias");
+      await window.go(COMMON, 76, place(folder, COMMON, "%{alias('ntp_servers')}")[1] + "pool ".length);
+      await window.press(...Array(5).fill("Backspace"));
+      await until("a file without findings", async () => (await window.problems()).length === 0 && (await window.page.locator(".squiggly-error").count()) === 0);
+      check(true, "mending it clears both");
+
+      // The entries of the status bar: the server's counts, and the node.
+      const counts = await until("the counts", async () => (await window.status(EXTENSION)).find((text) => /Hiera: \d+ keys/.test(text)));
+      check(/1 environment, \d+ files, \d+ keys, 3 nodes/.test(counts), "the status bar tells of the server and its index", counts);
+      await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
+      const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
+      check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);
+      await window.screenshot("picker");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      await window.go(COMMON, ...place(folder, COMMON, "\nprofile::web::vhosts"));
+      const followed = await until("the hover of the other node", async () => {
+        const hover = await window.hover();
+        return hover.includes("node web-01.kyoto.example.net") ? hover : undefined;
+      });
+      check(followed.includes("kissaten.example.net") && !followed.includes("butikk"), "the hover follows the node", followed);
+
+      const levels = await until("the levels of the other node and key", async () => {
+        const rows = await window.rows("Hierarchy");
+        return rows.some((row) => row.startsWith("Node, data/nodes/web-01.kyoto.example.net.yaml, has the key; the value comes from it")) ? rows : undefined;
+      });
+      check(levels.some((row) => row.startsWith("Common, data/common.yaml, has the key")), "the Hierarchy view tells which files have the key", levels);
+      check(levels.some((row) => row.startsWith("Operating system, data/os/") && row.includes("without the key")), "and which have not", levels);
+      check(levels.some((row) => row.includes("no such file")), "and which do not exist", levels);
+      await window.screenshot("hierarchy");
+      await window.page.locator(".pane .monaco-list-row").filter({ hasText: "data/roles/web.yaml" }).first().click();
+      const opened = await until("the place", async () => ((await window.where()).startsWith("data/roles/web.yaml") ? window.settled() : undefined));
+      check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
+
+      await window.command("Hiera: Explain Lookup of the Key at the Cursor");
+      const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
+      const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
+      await window.screenshot("explained");
+      check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);
+      await window.command("Hiera: Show Effective Data of the Node");
+      const data = await until("the data", async () => ((await window.text(1)).includes("# node web-01.kyoto") ? window.text(1) : undefined));
+      check(data.includes("\nchrony::servers:") || data.includes("chrony::"), "the effective data of the node is a document", data);
+      await window.screenshot("effective-data");
+      await window.command("Hiera: Show Version");
+      const toast = await until("the version", async () => (await window.toasts()).find((text) => text.includes("hiera-ls ")));
+      check(/Hiera \d+\.\d+\.\d+, hiera-ls \d+\.\d+\.\d+ at /.test(toast), "the version is shown", toast);
+      await window.command("Hiera: Show Output");
+      const output = window.page.locator(".part.panel .output-view-content, .part.panel .view-lines").first();
+      await until("the output", async () => (await output.innerText()).replaceAll("\u00a0", " ").includes("hiera-ls 0."));
+      check(true, "and the output");
+      await window.screenshot("output");
+    });
+  },
+
+  /** The server dies: a new one is there, with all that the old one had. */
+  async "a server that is killed"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("killed");
+      edit(folder, COMMON, "%{alias('ntp_servers')}", "pool %{alias('ntp_servers')}");
+      const window = await host.open(folder);
+      await window.go(COMMON);
+      await until("the finding", async () => (await window.problems()).length === 1);
+      await window.command("Hiera: Select Node");
+      await window.pick("web-01.kyoto.example.net");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      const [first, ...more] = servers(host);
+      check(first !== undefined && more.length === 0, "one server runs", [first, ...more]);
+      // A setting reaches it as soon as it is set; what is not set leaves the repository's own settings be, which name the nodes.
+      host.configure({ ...host.settings, "hiera.rules": { "alias-not-whole-value": "off" } });
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check((await window.status(EXTENSION)).some((text) => text.includes("3 nodes")), "a setting counts as soon as it is set, beside the repository's", await window.status(EXTENSION));
+      host.configure(host.settings);
+      await until("the finding again", async () => (await window.problems()).length === 1);
+      process.kill(first, "SIGKILL");
+      const second = await until("another server", () => servers(host).find((pid) => pid !== first));
+      await until("the end of the first", () => !fs.existsSync(`/proc/${first}`));
+      check(second !== first, "a server that is killed is started again, and leaves no zombie");
+      await until("the finding again", async () => (await window.problems()).length === 1);
+      await window.go(COMMON, ...place(folder, COMMON, "%{alias('ntp_servers')}"));
+      await window.press(...Array("pool ".length).fill("Backspace"));
+      await until("no finding", async () => (await window.problems()).length === 0);
+      check(true, "the findings come back, and follow what is typed");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      check(true, "the node is still selected");
+      // The window goes, the editor stays.
+      await window.command("Developer: Reload Window");
+      // The system may remove the entry of an ended process later than the new window starts its server: an entry without
+      // a command line is no server.
+      await until("a third server alone", () => servers(host).length === 1 && servers(host)[0] !== second);
+      check(true, "a window that is closed leaves no server");
+    });
+  },
+
+  /** With the YAML server that most people have, nothing is said twice. */
+  async "yaml-language-server beside it"() {
+    const yaml = packaged("yaml");
+    const env = { YAML_LANGUAGE_SERVER: process.env.WORKBENCH_YAML_SERVER };
+    const host = await Host.start({ extensions: [BUNDLED, yaml], env, settings: { "yaml.schemaStore.enable": false } });
+    await within(host, async () => {
+      const folder = repository("beside");
+      const [role, os, site] = ["data/roles/web.yaml", "data/os/Debian.yaml", "data/sites/oslo/network.yaml"];
+      fs.appendFileSync(path.join(folder, role), "classes: [profile::other]\n");
+      fs.appendFileSync(path.join(folder, os), "broken: [1, 2\n");
+      edit(folder, site, "site_name: Oslo", "site_name: \"%{lookup('compnay')} Oslo\"");
+      const window = await host.open(folder);
+      const said = async (file, wanted) => {
+        await window.go(file);
+        return until(`findings in ${file}`, async () => {
+          const problems = await window.problems();
+          await window.page.waitForTimeout(1500);
+          // Both servers take their time: what is seen twice in a row is what there is.
+          return problems.length > 0 && wanted(problems) && JSON.stringify(problems) === JSON.stringify(await window.problems()) ? problems : undefined;
+        });
+      };
+      const by = (problems, source) => problems.filter((problem) => problem.includes(`generated by ${source}`)).length;
+      const twice = await said(role, (problems) => by(problems, "YAML") > 0);
+      check(twice.filter((problem) => /unique|twice|duplicate/i.test(problem)).length === 1, "a key that stands twice is found once", twice);
+      await window.press("Control+W");
+      const broken = await said(os, (problems) => by(problems, "YAML") > 0);
+      check(by(broken, "hiera-ls") === 0, "broken syntax is one server's", broken);
+      await window.screenshot("beside-yaml-language-server");
+      await window.press("Control+W");
+      const own = await said(site, (problems) => by(problems, "hiera-ls") > 0);
+      check(own.length === 1 && own[0].includes("compnay"), "what only Hiera knows is found all the same", own);
+    });
+  },
+
+  /** A package without a server, in a workspace that nobody trusts yet. */
+  async "a server that is missing, or not to be trusted"() {
+    const folder = repository("untrusted");
+    const marker = path.join(OUT, "it-ran");
+    fs.rmSync(marker, { force: true });
+    const fake = path.join(folder, "fake-server");
+    fs.writeFileSync(fake, `#!/bin/sh\ntouch '${marker}'\necho hiera-ls 0.0.1\n`, { mode: 0o755 });
+    fs.mkdirSync(path.join(folder, ".vscode"));
+    const own = { "hiera.server.path": fake, "hiera.eyaml.decrypt": true, "hiera.eyaml.reveal": true, "hiera.eyaml.privateKey": "/nowhere.pem" };
+    fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(own));
+    const host = await Host.start({ extensions: [UNIVERSAL], trust: false, env: { PATH: "/usr/bin:/bin" } });
+    await within(host, async () => {
+      const window = await host.open(folder);
+      const missing = await until("the message", async () => (await window.toasts()).find((text) => text.includes("Hiera:")));
+      check(missing.includes("hiera-ls was not found") && missing.includes("Open Settings"), "a missing server is told of", missing);
+      check(!fs.existsSync(marker), "in Restricted Mode no program of the workspace runs");
+      await window.screenshot("missing-server");
+      check((await window.status(EXTENSION)).some((text) => text.includes("was not found")), "and the status bar shows it", await window.status(EXTENSION));
+      await window.command("Notifications: Clear All Notifications");
+      await window.command("Workspaces: Manage Workspace Trust");
+      await window.page.locator(".workspace-trust-editor .monaco-button").filter({ hasText: "Trust" }).first().click({ timeout: 20_000 });
+      const old = await until("the other message", async () => (await window.toasts()).find((text) => text.includes("too old")));
+      check(/hiera-ls 0\.0\.1 at .*fake-server .*needs \d+\.\d+\.\d+ or newer/.test(old), "in a trusted one it does, and an old one is told of", old);
+      await window.screenshot("old-server");
+      // What the user sets counts at once.
+      delete own["hiera.server.path"];
+      fs.writeFileSync(path.join(folder, ".vscode/settings.json"), JSON.stringify(own));
+      host.configure({ ...host.settings, "hiera.server.path": process.env.WORKBENCH_SERVER });
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => /Hiera: \d+ keys/.test(text)));
+      check(true, "a setting that names a server starts it");
+      // A key that does not exist would make the lookup fail.
+      await window.command("Notifications: Clear All Notifications");
+      const secrets = "data/secrets/db-01.oslo.example.net.eyaml";
+      await window.go(secrets, ...place(folder, secrets, "profile::database::backup_password"));
+      const secret = await window.hover();
+      check(secret.includes("redacted") && !secret.includes("fails"), "a workspace cannot switch decryption on, trusted or not", secret);
+      host.configure({ ...host.settings, ...own, "hiera.server.path": process.env.WORKBENCH_SERVER });
+      const tried = await until("the try", async () => ((await window.hover()).includes("fails") ? window.hover() : undefined));
+      check(tried.includes("/nowhere.pem"), "its user can", tried);
+      check((await window.toasts()).length === 0, "and a change of settings that needs another server makes no noise", await window.toasts());
+    });
+  },
+
+  /** A folder within an environment, and the walkthrough. */
+  async "a folder below hiera.yaml"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(repository("below"), "data");
+      const window = await host.open(folder);
+      await window.go("roles/web.yaml", 9, 5);
+      const hover = await window.hover();
+      check(hover.includes("docroot: /srv/www/shop"), "a folder within an environment is served from its root", hover);
+      const counts = await window.status(EXTENSION);
+      check(counts.some((text) => text.includes("35 keys, 3 nodes")), "with the modules and the nodes that lie beside it", counts);
+      await window.command("Welcome: Open Walkthrough...");
+      await until("the walkthrough", async () => (await window.picks()).some((pick) => pick.includes("Hiera")));
+      await window.pick("Get Started with Hiera");
+      const steps = window.page.locator(".getting-started-step");
+      await until("its steps", async () => (await steps.count()) === 5);
+      check(true, "the walkthrough has five steps");
+      await window.resize(1600, 900);
+      await window.page.waitForTimeout(3000);
+      await window.screenshot("walkthrough");
+    });
+  },
+
+  /** Two repositories in one window: one server, each file for its own. */
+  async "several folders"() {
+    const [one, other] = [repository("several/one"), repository("several/other")];
+    edit(other, NODE, "keepalive: 75", "keepalive: 99");
+    const folders = [one, other].map((folder) => ({ path: path.basename(folder) }));
+    const workspace = path.join(OUT, "folders/several/both.code-workspace");
+    fs.writeFileSync(workspace, JSON.stringify({ folders }));
+    // Here the server is the one on PATH, as Rust's installer sets that.
+    const profile = `export PATH="${path.dirname(process.env.WORKBENCH_SERVER)}:$PATH"\n`;
+    const host = await Host.start({ extensions: [UNIVERSAL], profile });
+    await within(host, async () => {
+      const window = await host.open(workspace);
+      const counts = await until("both", async () => (await window.status(EXTENSION)).find((text) => /2 environments, \d+ files/.test(text)));
+      check(servers(host).length === 1 && counts.includes("(PATH)"), "two folders have one server, the one on PATH", counts);
+      for (const [name, keepalive] of [["one", 75], ["other", 99]]) {
+        await window.go(`${name}/${NODE}`, ...place(path.join(OUT, "folders/several", name), NODE, "profile::web::vhosts"));
+        const hover = await window.hover();
+        check(hover.includes(`keepalive: ${keepalive}`), `a file of the folder ${name} has the values of that folder`, hover);
+      }
+      await window.screenshot("several-folders");
+    });
+  },
+
+  /** A server that ends as soon as it is started. */
+  async "a server that does not work"() {
+    const folder = repository("ends");
+    const fake = path.join(OUT, "fake-server");
+    fs.writeFileSync(fake, "#!/bin/sh\n[ \"$1\" = --version ] && echo hiera-ls 0.1.0 && exit\necho 'out of coffee' >&2\nexit 3\n", { mode: 0o755 });
+    const host = await Host.start({ extensions: [UNIVERSAL], settings: { "hiera.server.path": fake } });
+    await within(host, async () => {
+      const window = await host.open(folder);
+      const told = await until("the state", async () => (await window.status(EXTENSION)).find((text) => text.includes("ended")));
+      await until("what it said", () => host.logs(EXTENSION).includes("out of coffee"));
+      check(true, `the status bar tells of a server that ends, and the output what it said (${told})`);
+      await window.screenshot("ended-server");
+      const slow = `${fake}-that-is-slow`;
+      const real = process.env.WORKBENCH_SERVER;
+      fs.writeFileSync(slow, `#!/bin/sh\n[ "$1" = --version ] || sleep 3\nexec '${real}' "$@"\n`, { mode: 0o755 });
+      host.configure({ ...host.settings, "hiera.server.path": slow });
+      await until("the start", async () => (await window.status(EXTENSION)).some((text) => text.includes("hiera-ls is starting")));
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => /Hiera: \d+ keys/.test(text)));
+      check(true, "another one is started when the setting names it, and the status bar tells that it is starting");
+    });
+  },
+
+  /** A control repo may be without Hiera at first. */
+  async "a control repo that begins with Hiera"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const [window, config] = await beginning(host, "beginning", "hiera.yaml");
+      fs.writeFileSync(config, HIERA);
+      await served(window);
+      check(servers(host).length === 1, "when one is made it starts by itself", servers(host));
+    });
+  },
+
+  /** VS Code does not always tell what happens to files: here it must not watch, but for the workspace's own folder. */
+  async "a hiera.yaml that nobody watches"() {
+    const host = await Host.start({ extensions: [BUNDLED], settings: UNWATCHED });
+    await within(host, async () => {
+      const [window, config] = await beginning(host, "unwatched", "production/hiera.yaml");
+      fs.writeFileSync(config, HIERA);
+      await served(window);
+      check(true, "one that is made while the window starts is seen");
+    });
+  },
+
+  async "a hiera.yaml that nobody watches, later"() {
+    const host = await Host.start({ extensions: [BUNDLED], settings: UNWATCHED });
+    await within(host, async () => {
+      const [window, config] = await beginning(host, "unwatched-later", "production/hiera.yaml");
+      // Until the extension does not look again by itself.
+      await window.page.waitForTimeout(18_000);
+      fs.writeFileSync(config, HIERA);
+      await window.go("production/hiera.yaml", 1, 1);
+      await served(window);
+      check(true, "one that is opened is seen");
+    });
+  },
+
+  /** Nothing is started for a folder that has nothing to do with Hiera. */
+  async "a folder without hiera.yaml"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(OUT, "folders", "other");
+      fs.rmSync(folder, { recursive: true, force: true });
+      fs.mkdirSync(folder, { recursive: true });
+      fs.writeFileSync(path.join(folder, "docker-compose.yaml"), "services:\n  web:\n    image: 'nginx:%{x'\n");
+      const window = await host.open(folder);
+      await window.go("docker-compose.yaml", 1, 1);
+      // VS Code looks for what activates extensions when it has started; then it says so in its log.
+      await until("the end of the activation", () => host.logs("nothing").includes("onStartupFinished"));
+      await window.page.waitForTimeout(3000);
+      // The log also lists what is installed.
+      const activated = host.logs("nothing").split("\n").filter((line) => line.includes("_doActivateExtension"));
+      check(!activated.some((line) => line.includes(EXTENSION)), "the extension is not activated", activated);
+      check(servers(host).length === 0, "no server is started", servers(host));
+      check((await window.status(EXTENSION)).length === 0, "nothing is in the status bar", await window.status(EXTENSION));
+
+      // Then somebody begins with Hiera.
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), HIERA);
+      fs.mkdirSync(path.join(folder, "data"));
+      fs.writeFileSync(path.join(folder, "data/common.yaml"), "---\ngreeting: \"%{lookup('name')}\"\nname: x\n");
+      await window.command("Hiera: Restart Server");
+      await served(window);
+      // The command itself is what activates the extension, which then starts the server once, and once more because it was asked to.
+      await until("the server alone", () => servers(host).length === 1);
+      check(true, "a hiera.yaml that is made later is served after a restart");
+      fs.rmSync(path.join(folder, "hiera.yaml"));
+      await until("the end of the server", async () => servers(host).length === 0 && (await window.status(EXTENSION)).length === 0);
+      check(true, "without its hiera.yaml the server ends");
+      fs.writeFileSync(path.join(folder, "hiera.yaml"), HIERA);
+      await served(window);
+      check(true, "and starts when it comes back");
+    });
+  },
+};
+
+/** Runs the body; if it fails, keeps what was to be seen. Closes the editor in any case, and sees to it that no server is left. */
+async function within(host, body) {
+  try {
+    await body();
+  } catch (error) {
+    for (const [number, page] of host.browser.pages().entries()) {
+      await page.screenshot({ path: path.join(OUT, `failed-${number}.png`) }).catch(() => {});
+    }
+    console.log(host.logs(EXTENSION));
+    throw error;
+  } finally {
+    const left = servers(host);
+    await host.close();
+    const alive = () => left.filter((pid) => fs.existsSync(`/proc/${pid}`));
+    await until("the end of the server", () => alive().length === 0);
+    check(true, `no server is left (${left.length} ran)`);
+  }
+}
+
+fs.mkdirSync(OUT, { recursive: true });
+const only = process.argv[2];
+for (const [name, scenario] of Object.entries(scenarios)) {
+  if (only && !name.includes(only)) continue;
+  const start = Date.now();
+  console.log(`# ${name}`);
+  await scenario();
+  console.log(`# ${((Date.now() - start) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,145 @@
+//! Where settings are shown beside the server: the README's table and the VS Code extension's
+//! manifest say what the schema says.
+//!
+//! `HIERA_LS_UPDATE=1 cargo test --test house settings` writes both anew.
+
+use std::path::PathBuf;
+
+use hiera_ls::diagnostics::{Rule, Severity, catalogue};
+use hiera_ls::settings::schema::{Kind, SCHEMA, Setting, Who};
+use serde_json::{Map, Value, json};
+
+const MANIFEST: &str = "editors/vscode/package.json";
+
+fn file(name: &str) -> (PathBuf, String) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
+    let text = std::fs::read_to_string(&path).expect("a file of this package");
+    (path, text)
+}
+
+/// The text is what it should be, or is made so where that is asked for.
+fn same(name: &str, expected: &str) {
+    let (path, text) = file(name);
+    if std::env::var_os("HIERA_LS_UPDATE").is_some() {
+        std::fs::write(path, expected).expect("a file of this package can be written");
+    } else {
+        assert!(
+            text == expected,
+            "{name} is not current: run `HIERA_LS_UPDATE=1 cargo test --test house settings`"
+        );
+    }
+}
+
+#[test]
+fn the_readme_has_the_settings_of_the_schema() {
+    let (_, text) = file("README.md");
+    let (before, rest) = text.split_once("<!-- settings -->").expect("the start of the table");
+    let (_, after) = rest.split_once("<!-- /settings -->").expect("the end of the table");
+    let row = |setting: &Setting| {
+        let name = if setting.kind == Kind::Severities { "rules.CODE" } else { setting.name };
+        format!("| `{name}` | {} | {} |\n", setting.default_words(), setting.meaning)
+    };
+    let rows: String = SCHEMA.iter().map(row).collect();
+    same(
+        "README.md",
+        &format!(
+            "{before}<!-- settings -->\n| Setting | Default | Meaning |\n|---|---|---|\n{rows}<!-- /settings -->{after}"
+        ),
+    );
+}
+
+#[test]
+fn the_extension_has_the_settings_of_the_schema() {
+    let (_, text) = file(MANIFEST);
+    let mut manifest: Value = serde_json::from_str(&text).expect("the manifest is JSON");
+    // One part of the manifest is the extension's own, about finding the server; the others are
+    // made from the schema.
+    let own = manifest["contributes"]["configuration"][0].clone();
+    let title = |setting: &Setting| match setting.name.split('.').next() {
+        Some("nodes") => "Nodes",
+        Some("eyaml") => "Secrets",
+        Some("rules" | "diagnostics") => "Rules",
+        _ => "Hierarchy",
+    };
+    let mut parts = vec![own];
+    for name in ["Hierarchy", "Nodes", "Rules", "Secrets"] {
+        let properties: Map<String, Value> = SCHEMA
+            .iter()
+            .filter(|setting| title(setting) == name)
+            .map(|setting| (format!("hiera.{}", setting.name), property(setting)))
+            .collect();
+        parts.push(json!({"title": name, "properties": properties}));
+    }
+    manifest["contributes"]["configuration"] = parts.into();
+    // What may lead out of the repository, and what names a program, waits until the workspace is
+    // trusted.
+    let beyond = SCHEMA
+        .iter()
+        .filter(|setting| setting.who != Who::Anybody)
+        .map(|setting| format!("hiera.{}", setting.name));
+    let restricted: Vec<String> =
+        ["hiera.server.path".to_owned()].into_iter().chain(beyond).collect();
+    manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] = restricted.into();
+    manifest["version"] = env!("CARGO_PKG_VERSION").into();
+    let written = serde_json::to_string_pretty(&manifest).expect("JSON can be written");
+    same(MANIFEST, &(written + "\n"));
+}
+
+/// A setting as VS Code wants it.
+fn property(setting: &Setting) -> Value {
+    let mut property = json_schema(setting);
+    property["scope"] = match setting.who {
+        Who::Anybody => "window",
+        Who::EditorBeyondTheRepository => "machine-overridable",
+        Who::User => "machine",
+    }
+    .into();
+    let mut meaning = setting
+        .meaning
+        .replace(" (`initializationOptions` only, like all of `eyaml`)", "")
+        .replace(" (editor only)", "");
+    meaning[..1].make_ascii_uppercase();
+    let default = setting.otherwise.map(|words| format!(" Default: {words}.")).unwrap_or_default();
+    property["markdownDescription"] = format!("{meaning}.{default}").into();
+    property
+}
+
+/// A setting as JSON Schema describes values.
+fn json_schema(setting: &Setting) -> Value {
+    let default: Value = serde_json::from_str(setting.default).unwrap_or_default();
+    // A setting without a default can be unset again.
+    let or_null = |name: &str| if default.is_null() { json!([name, "null"]) } else { json!(name) };
+    let text = json!({"type": "string"});
+    let mut schema = match setting.kind {
+        Kind::Text => json!({"type": or_null("string")}),
+        Kind::Texts => json!({"type": or_null("array"), "items": text}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Bytes => json!({"type": "integer", "minimum": 0}),
+        Kind::Numbers(numbers) => json!({"type": "integer", "enum": numbers}),
+        Kind::Words(words) => {
+            let words = words
+                .iter()
+                .map(|word| json!(word))
+                .chain(default.is_null().then_some(Value::Null));
+            json!({"type": or_null("string"), "enum": words.collect::<Vec<_>>()})
+        }
+        Kind::TextByText => json!({"type": "object", "additionalProperties": text}),
+        Kind::Derivations => {
+            let members = json!({"from": text, "match": text});
+            let rule = json!({"type": "object", "required": ["from", "match"], "properties": members, "additionalProperties": false});
+            json!({"type": "array", "items": rule})
+        }
+        Kind::Severities => {
+            let severities = Severity::ALL.map(Severity::name);
+            let rule = |rule: &Rule| {
+                let schema = json!({"enum": severities, "default": rule.severity.name(), "description": rule.summary});
+                (rule.code.to_owned(), schema)
+            };
+            let rules: serde_json::Map<String, Value> =
+                catalogue::RULES.iter().map(|found| rule(found)).collect();
+            json!({"type": "object", "properties": rules, "additionalProperties": false})
+        }
+    };
+    schema["default"] = default;
+    schema
+}

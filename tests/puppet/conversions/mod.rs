@@ -1,0 +1,113 @@
+//! `convert_to` compared with real Puppet: results and errors, recorded and at random.
+//!
+//! `tests/puppet/conversions/cases.jsonl` has a line `[value, convert_to]` for each case,
+//! `recorded.jsonl` what Puppet made of it. `HIERA_LS_RECORD=1` asks Puppet anew. What hiera-ls
+//! leaves to Puppet is counted, and must stay the exception.
+
+use std::path::PathBuf;
+
+use crate::support;
+use crate::support::random::{self, Random};
+use crate::typed;
+use hiera_ls::hiera::lookup_options::LookupOptions;
+use hiera_ls::puppet::convert::{Conversion, convert};
+use hiera_ls::puppet::print::{self, PrintOptions};
+use hiera_ls::workspace::nodes::from_json;
+use serde_json::{Value as Json, json};
+
+fn file(name: &str) -> PathBuf {
+    support::in_package("tests/puppet/conversions").join(name)
+}
+
+fn lines(name: &str) -> Vec<Json> {
+    support::json_lines(name, &std::fs::read_to_string(file(name)).unwrap())
+}
+
+fn puppet(cases: &[Json]) -> Vec<Json> {
+    let text: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    let output = support::run(support::ruby().arg(file("convert.rb")), &text);
+    let answers = support::json_lines("convert.rb", &output.stdout);
+    assert_eq!(answers.len(), cases.len(), "{}", output.stderr);
+    answers
+}
+
+/// What hiera-ls makes of a case; `None` where it leaves that to Puppet.
+fn ours(case: &Json) -> Option<Json> {
+    let options =
+        LookupOptions::new(Some(from_json(&json!({"k": {"convert_to": case[1]}})))).unwrap();
+    let to = options.entry("k").unwrap().convert_to().unwrap()?;
+    let shown = PrintOptions { reveal_sensitive: true, ..PrintOptions::default() };
+    Some(match convert(from_json(&case[0]), &to, |_| false) {
+        Conversion::Done(value) => {
+            json!({"value": serde_json::from_str::<Json>(&print::json(&value, &shown)).unwrap()})
+        }
+        Conversion::NotApplied(_) => return None,
+        Conversion::Failed(message) => {
+            json!({"error": format!("The convert_to lookup_option for key 'k' raised error: {message}")})
+        }
+        Conversion::NoType(reason) => json!({
+            "error": format!("Invalid data type in lookup_options for key 'k' could not parse '{}', error: '{reason}", to.written())
+        }),
+    })
+}
+
+/// The cases that differ, and how many hiera-ls left to Puppet.
+fn compare(cases: &[Json], expected: &[Json]) -> (Vec<String>, usize) {
+    let mut wrong = Vec::new();
+    let mut left = 0;
+    for (case, expected) in cases.iter().zip(expected) {
+        match ours(case) {
+            None => left += 1,
+            Some(found) if support::same_json(&found, expected) => {}
+            Some(found) => wrong.push(format!("{case}\n  Puppet   {expected}\n  hiera-ls {found}")),
+        }
+    }
+    (wrong, left)
+}
+
+#[test]
+fn conversions_are_puppets() {
+    let (cases, recorded) = (lines("cases.jsonl"), lines("recorded.jsonl"));
+    assert!(recorded.len() > 500, "the recording is there");
+    assert_eq!(cases.len(), recorded.len());
+    let (wrong, left) = compare(&cases, &recorded);
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(left * 50 <= cases.len(), "{left} of {} are left to Puppet", cases.len());
+}
+
+#[test]
+fn the_recording_is_what_puppet_says() {
+    if !support::require("puppet") {
+        return;
+    }
+    let current = puppet(&lines("cases.jsonl"));
+    if std::env::var_os("HIERA_LS_RECORD").is_some() {
+        let text: String = current.iter().map(|answer| format!("{answer}\n")).collect();
+        std::fs::write(file("recorded.jsonl"), text).unwrap();
+        return;
+    }
+    assert_eq!(lines("recorded.jsonl"), current);
+}
+
+/// Random values, types and arguments.
+#[test]
+fn random_conversions_are_puppets() {
+    if !support::require("puppet") {
+        return;
+    }
+    let (seed, count) =
+        (random::seed("random_conversions"), support::random_cases("puppet", 4_000));
+    let mut random = Random::new(seed);
+    let cases: Vec<Json> = (0..count)
+        .map(|_| json!([typed::convertible(&mut random), typed::convert_to(&mut random)]))
+        .collect();
+    let (wrong, left) = compare(&cases, &puppet(&cases));
+    println!("seed {seed}: {count} conversions, {left} left to Puppet, {} differ", wrong.len());
+    assert!(
+        wrong.is_empty(),
+        "seed {seed}: {} of {count} differ:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(25)].join("\n")
+    );
+    assert!(left * 20 <= count, "seed {seed}: {left} of {count} are left to Puppet");
+}

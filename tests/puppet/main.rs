@@ -1,0 +1,25 @@
+//! What Puppet does, and that hiera-ls does the same: recorded answers, and live ones where Puppet
+//! and Ruby are installed.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod scenario;
+mod typed;
+
+mod aliases;
+mod configs;
+mod conformance;
+mod control_repo;
+mod conversions;
+mod differential;
+mod explanations;
+mod eyaml;
+#[cfg(unix)]
+mod globs;
+mod lookup_function;
+mod manifests;
+mod merges;
+mod psych;
+mod regexes;
+mod types;

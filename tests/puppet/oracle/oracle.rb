@@ -1,0 +1,206 @@
+#!/usr/bin/env ruby
+# frozen_string_literal: true
+
+# Answers lookups with the installed Puppet. README.md beside this file has the protocol.
+
+require 'json'
+require 'optparse'
+
+ANSWERS = $stdout.dup
+ANSWERS.set_encoding(Encoding::UTF_8)
+$stdout.reopen($stderr) # Puppet's log must not come between the answers
+
+workers = 1
+seconds = 120
+settings = {}
+show_version = false
+OptionParser.new do |options|
+  options.banner = 'usage: oracle.rb [options] < jobs.jsonl > answers.jsonl'
+  options.on('--workers N', Integer, 'jobs that are answered at the same time (1)') { |n| workers = n }
+  options.on('--seconds N', Integer, 'how long one job may take (120)') { |n| seconds = n }
+  options.on('--strict LEVEL', "Puppet's setting: off, warning or error") { |level| settings['strict'] = level }
+  options.on('--codedir DIR', "Puppet's setting, below which a version 3 config has its data") { |folder| settings['codedir'] = folder }
+  options.on('--puppet-lib DIR', "lib/ of another Puppet's source tree, in place of the installed one") do |folder|
+    $LOAD_PATH.unshift(File.expand_path(folder))
+  end
+  options.on('--version', 'what answers, as JSON') { show_version = true }
+end.parse!
+
+begin
+  require_relative 'puppet_tree'
+rescue LoadError => e
+  abort "there is no Puppet for #{RbConfig.ruby}: #{e.message}"
+end
+
+if show_version
+  ANSWERS.puts JSON.generate('puppet' => Puppet.version, 'ruby' => RUBY_VERSION, 'psych' => Psych::VERSION,
+                             'libyaml' => Psych::LIBYAML_VERSION)
+  exit
+end
+
+# A value of Puppet's as JSON text. What JSON has no word for is `{"__ptype": TYPE, "__pvalue": …}`.
+module Written
+  TYPES = Puppet::Pops::Types
+  module_function
+
+  def value(given)
+    case given
+    when nil, true, false, Integer then given.to_json
+    when Float then given.finite? ? given.to_json : typed('Float', given.to_s.to_json)
+    when Symbol then given.to_s.to_json
+    when String then string(given)
+    when Array then "[#{given.map { |item| value(item) }.join(',')}]"
+    when Hash then "{#{given.map { |key, item| "#{name(key)}:#{value(item)}" }.join(',')}}"
+    when TYPES::PSensitiveType::Sensitive then typed('Sensitive', value(given.unwrap))
+    when TYPES::PBinaryType::Binary then typed('Binary', given.to_s.to_json)
+    when TYPES::PRuntimeType then typed('Runtime', given.to_s.to_json)
+    when TYPES::PAnyType then typed('Type', given.to_s.to_json)
+    else typed(TYPES::TypeCalculator.singleton.infer(given).simple_name,
+               TYPES::StringConverter.singleton.convert(given, '%s').to_json)
+    end
+  end
+
+  def typed(type, text) = %({"__ptype":#{type.to_json},"__pvalue":#{text}})
+
+  # Bytes that are no text are what Puppet's type Binary would be.
+  def string(given)
+    text = given.encoding == Encoding::UTF_8 ? given : given.dup.force_encoding(Encoding::UTF_8)
+    text.valid_encoding? ? text.to_json : typed('Binary', [given].pack('m0').to_json)
+  end
+
+  # JSON's names are strings; hashes of Puppet's may have others.
+  def name(key) = PuppetTree.utf8(key.to_s).to_json
+end
+
+# The lookups of one job, all in one scope.
+class Job
+  NOTHING = Object.new.freeze
+
+  def initialize(job)
+    @job = job
+  end
+
+  # A line of JSON, with an answer for each question or why there is none.
+  def line
+    answers = []
+    PuppetTree.scope(@job.fetch('root'), @job.fetch('scope', {}), @job['global_hiera_config']) do |scope|
+      @job.fetch('questions').each { |question| answers << answer(scope, question) }
+    end
+    %({"id":#{@job['id'].to_json},"answers":[#{answers.join(',')}]})
+  rescue StandardError, ScriptError, SystemStackError, SystemExit => e
+    { id: @job['id'], failed: PuppetTree.utf8("#{e.class}: #{e.message}") }.to_json
+  end
+
+  private
+
+  def answer(scope, question)
+    PuppetTree.forget(scope) unless @job['memory'] == 'catalog'
+    key = question.fetch('key')
+    invocation = Puppet::Pops::Lookup::Invocation.new(scope)
+    found = Puppet::Pops::Lookup.lookup(key, nil, NOTHING, true, question['merge'], invocation)
+    return %({"key":#{key.to_json},"found":false}) if found.equal?(NOTHING)
+
+    %({"key":#{key.to_json},"found":true,"value":#{Written.value(found)}})
+  rescue StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError => e
+    # Puppet raises some errors once a catalog only.
+    PuppetTree.forget(scope)
+    message = e.message.to_s.empty? ? e.class.name : e.message.to_s
+    { key: key, error: PuppetTree.utf8(message) }.to_json
+  end
+end
+
+# Answers jobs in processes of their own, so that nothing of one job reaches another, and one that
+# never ends can be ended. Answers come in the order in which they are ready.
+class Workers
+  def initialize(count, seconds)
+    @seconds = seconds
+    @jobs = SizedQueue.new(count)
+    @forking = Mutex.new
+    @writing = Mutex.new
+    @threads = Array.new(count) { Thread.new { work } }
+  end
+
+  def give(line) = @jobs << line
+
+  def finish
+    @jobs.close
+    @threads.each(&:value)
+  end
+
+  private
+
+  def work
+    while (line = @jobs.pop)
+      job = JSON.parse(line)
+      answer = apart(job) || { id: job['id'], failed: "no answer after #{@seconds} s" }.to_json
+      @writing.synchronize do
+        ANSWERS.puts answer
+        ANSWERS.flush
+      end
+    end
+  end
+
+  # The answer of a process for one job; nil if it ended without one or was ended.
+  def apart(job)
+    child, from_child = begin_child(job)
+    text = +''.b
+    deadline = now + @seconds
+    while (left = deadline - now).positive? && from_child.wait_readable(left)
+      piece = from_child.read_nonblock(1 << 16, exception: false)
+      break if piece.nil?
+
+      text << piece unless piece == :wait_readable
+      break if text.end_with?("\n")
+    end
+    text.force_encoding(Encoding::UTF_8).chomp if text.end_with?("\n")
+  ensure
+    Process.kill(:KILL, child)
+    Process.wait(child)
+    from_child.close
+  end
+
+  # The writing end is closed here before another process begins, which would hold it open.
+  def begin_child(job)
+    @forking.synchronize do
+      from_child, to_parent = IO.pipe(Encoding::BINARY)
+      child = fork do
+        from_child.close
+        to_parent.write(Job.new(job).line.b, "\n")
+        to_parent.flush
+        exit!
+      end
+      to_parent.close
+      [child, from_child]
+    end
+  end
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+end
+
+# What Puppet loads on first use is loaded once, before processes begin for the jobs.
+def load_all(home)
+  %w[hiera deep_merge hocon hiera/backend/eyaml/encryptor hiera/backend/eyaml/parser/parser].each do |library|
+    require library
+  rescue LoadError
+    next # lookups that need it will say so
+  end
+  root = File.join(home, 'first')
+  FileUtils.mkdir_p(File.join(root, 'data'))
+  levels = { 'yaml_data' => '"k": {"a": "%{lookup(\'n\')}"}', 'json_data' => '{"k": {"b": [1]}}', 'hocon_data' => 'n = 1' }
+  hierarchy = levels.map do |function, text|
+    File.write(File.join(root, 'data', function), text)
+    { 'name' => function, 'path' => function, 'data_hash' => function }
+  end
+  File.write(File.join(root, 'hiera.yaml'), { 'version' => 5, 'hierarchy' => hierarchy }.to_json)
+  questions = %w[unique hash deep].map { |merge| { 'key' => 'k', 'merge' => merge } }
+  Job.new('root' => root, 'questions' => questions).line
+  GC.start
+end
+
+PuppetTree.start(settings) do |home|
+  load_all(home)
+  pool = Workers.new(workers, seconds)
+  $stdin.set_encoding(Encoding::UTF_8)
+  $stdin.each_line { |line| pool.give(line) unless line.strip.empty? }
+  pool.finish
+end

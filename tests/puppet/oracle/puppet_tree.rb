@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+# Real Puppet over a folder: the folder is the only environment, and a scope is given in place of
+# the one that Puppet makes of a node's facts. Shared by the programs that ask Puppet for values.
+
+require 'tmpdir'
+require 'puppet'
+require 'puppet/pops'
+require 'puppet/node'
+require 'puppet/parser/compiler'
+
+module PuppetTree
+  # Puppet's own variables. A scope's members of these names are set the way Puppet sets them; all
+  # other members are top-scope variables.
+  OWN = %w[facts trusted server_facts environment].freeze
+
+  # Finds one environment, in a folder of any name. Puppet's own finder goes by names of folders.
+  class OneEnvironment
+    include Puppet::Environments::EnvironmentLoader
+
+    def initialize(name, folder)
+      @name = name.to_sym
+      @folder = folder
+    end
+
+    def search_paths = ["file://#{File.dirname(@folder)}"]
+
+    def list = [get(@name)]
+
+    def get_conf(name)
+      Puppet::Settings::EnvironmentConf.load_from(@folder, []) if name.to_sym == @name
+    end
+
+    # Puppet reads environment.conf for the module path. Manifests take no part in a lookup, and
+    # `config_version` would run a program of the folder's.
+    def get(name)
+      return unless name.to_sym == @name
+
+      @environment ||= begin
+        Puppet.settings.clear_environment_settings(@name) # those of the folder before
+        path = Puppet.settings.values(@name, Puppet.settings.preferred_run_mode).interpolate(:modulepath)
+        folders = Puppet::Node::Environment.split_path(path)
+        Puppet::Node::Environment.create(@name, folders, Puppet::Node::Environment::NO_MANIFEST)
+      end
+    end
+  end
+
+  module_function
+
+  # Starts Puppet with folders of its own, below a temporary one that is removed after the block:
+  # nothing of this machine's Puppet configuration counts. `settings` are Puppet's, by name.
+  def start(settings = {})
+    owner = Process.pid
+    home = Dir.mktmpdir('hiera-ls-oracle')
+    folders = %w[conf var code].to_h { |name| ["#{name}dir", File.join(home, name)] }
+    folders.each_value { |folder| Dir.mkdir(folder) }
+    given = { **folders, 'basemodulepath' => '', 'vendormoduledir' => '', **settings }
+    Puppet.initialize_settings(given.flat_map { |name, value| ["--#{name}", value] }, false)
+    Puppet[:code] = 'undef' # as `puppet lookup` sets it: no manifest is read
+    Puppet::Util::Log.level = :err
+    Puppet::Util::Log.newdestination(:console)
+    Puppet.push_context(Puppet.base_context(Puppet.settings), 'hiera-ls oracle')
+    yield home
+  ensure
+    FileUtils.remove_entry(home) if home && Process.pid == owner
+  end
+
+  # Yields Puppet's top scope over `folder`, with the variables of `scope`. `global` is the global
+  # layer's hiera.yaml; nil is a Puppet without one.
+  def scope(folder, scope, global)
+    Puppet.settings[:hiera_config] = global || File.join(folder, 'no-global-layer', 'hiera.yaml')
+    name = (scope['environment'] || 'production').to_s
+    raise Errno::ENOENT, folder unless File.directory?(folder)
+
+    environments = OneEnvironment.new(name, folder)
+    Puppet.override(environments: environments) do
+      environment = environments.get!(name)
+      Puppet.override(current_environment: environment) do
+        compiler = Puppet::Parser::Compiler.new(node(scope, environment))
+        # The scope is complete within the block of `compile` only.
+        compiler.compile do |catalog|
+          qualified(scope).each { |path, value| compiler.qualified_variables[path] = value }
+          yield compiler.topscope
+          catalog
+        end
+      end
+    end
+  end
+
+  # Forgets what the lookups so far have read, as if a new process began.
+  def forget(scope)
+    Puppet::Pops::Lookup::LookupAdapter.clear(scope.compiler)
+    Puppet::Pops::Lookup::EnvironmentContext.clear(scope.compiler.environment)
+    Puppet::Pops::Lookup::Invocation.current = nil if Puppet::Pops::Lookup::Invocation.current
+  end
+
+  # UTF-8 text; what is not UTF-8 as Ruby writes bytes down.
+  def utf8(text)
+    text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
+    text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless text.encoding == Encoding::UTF_8
+    text.valid_encoding? ? text : text.b.inspect
+  end
+
+  def node(scope, environment)
+    facts = scope['facts'].is_a?(Hash) ? scope['facts'] : {}
+    variables = scope.reject { |name, _| OWN.include?(name) || name.include?('::') }
+    node = Puppet::Node.new('oracle', environment: environment, parameters: variables,
+                                      facts: Puppet::Node::Facts.new('oracle', facts))
+    local = Puppet::Node.new('oracle', parameters: facts)
+    node.trusted_data = scope['trusted'] || Puppet::Context::TrustedInformation.local(local).to_h
+    server_facts = scope['server_facts']
+    node.define_singleton_method(:server_facts) { server_facts } if server_facts
+    node
+  end
+
+  def qualified(scope)
+    scope.select { |name, _| name.include?('::') }.transform_keys { |name| name.delete_prefix('::') }
+  end
+end

@@ -1,0 +1,322 @@
+//! Random values and random data types, as the suites about types and conversions ask for.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::random::Random;
+
+/// A value of data.
+pub fn value(random: &mut Random, depth: usize) -> Json {
+    match random.below(if depth == 0 { 8 } else { 11 }) {
+        0 => Json::Null,
+        1 => json!(random.one_in(2)),
+        2 | 3 => random
+            .pick(&[
+                json!(0),
+                json!(1),
+                json!(2),
+                json!(3),
+                json!(5),
+                json!(7),
+                json!(-1),
+                json!(255),
+                json!(1000),
+            ])
+            .clone(),
+        4 => random
+            .pick(&[json!(0.0), json!(1.5), json!(-2.25), json!(3.0), json!(1e20), json!(0.0001)])
+            .clone(),
+        5..=7 => json!(random.pick(&[
+            "", "a", "b", "abc", "foo::bar", "x y", "7", "yes", "1.2.3", "A", "it's", "10"
+        ])),
+        8 | 9 => Json::Array((0..random.below(4)).map(|_| value(random, depth - 1)).collect()),
+        _ => {
+            let mut hash = serde_json::Map::new();
+            for _ in 0..random.below(4) {
+                let key = random.pick(&["a", "b", "c", "ab", "", "7"]);
+                if !(key.is_empty() && random.one_in(2)) {
+                    hash.insert(key.into(), value(random, depth - 1));
+                }
+            }
+            Json::Object(hash)
+        }
+    }
+}
+
+fn bounds(random: &mut Random) -> String {
+    let (from, to) = (random.below(4), random.below(4));
+    match random.below(4) {
+        0 => format!("{from}"),
+        1 => format!("default, {to}"),
+        _ => format!("{}, {}", from.min(to), from.max(to)),
+    }
+}
+
+fn types(random: &mut Random, depth: usize, most: usize) -> String {
+    (0..=random.below(most)).map(|_| data_type(random, depth)).collect::<Vec<_>>().join(", ")
+}
+
+/// A data type.
+pub fn data_type(random: &mut Random, depth: usize) -> String {
+    const PLAIN: [&str; 42] = [
+        "Any",
+        "Undef",
+        "Default",
+        "Scalar",
+        "ScalarData",
+        "Numeric",
+        "Integer",
+        "Float",
+        "String",
+        "Boolean",
+        "Array",
+        "Hash",
+        "Tuple",
+        "Struct",
+        "Collection",
+        "Data",
+        "RichData",
+        "Optional",
+        "NotUndef",
+        "Variant",
+        "Enum",
+        "Pattern",
+        "Regexp",
+        "Timestamp",
+        "Timespan",
+        "SemVer",
+        "SemVerRange",
+        "Binary",
+        "URI",
+        "Type",
+        "Callable",
+        "CatalogEntry",
+        "Class",
+        "Resource",
+        "Sensitive",
+        "Iterable",
+        "Iterator",
+        "Init",
+        "RichDataKey",
+        "Nope",
+        "Nope::Other",
+        "Runtime",
+    ];
+    if depth == 0 || random.one_in(4) {
+        return match random.below(6) {
+            0..=2 => (random.pick(&PLAIN)).to_owned(),
+            3 => (random.pick(&[
+                "Enum[a, b]",
+                "Enum[abc]",
+                "Enum['A', true]",
+                "Pattern[/a/]",
+                "Pattern[/^x/, /7$/]",
+                "Regexp[/a/]",
+            ]))
+            .to_owned(),
+            4 => format!(
+                "{}[{}]",
+                random.pick(&["Integer", "String", "Float", "Collection"]),
+                bounds(random)
+            ),
+            _ => format!("Boolean[{}]", random.pick(&["true", "false"])),
+        };
+    }
+    let depth = depth - 1;
+    match random.below(12) {
+        0 => format!("Array[{}]", data_type(random, depth)),
+        1 => format!("Array[{}, {}]", data_type(random, depth), bounds(random)),
+        2 => format!(
+            "Hash[{}, {}]",
+            random.pick(&["String", "Enum[a, b]", "Pattern[/a/]", "Scalar", "String[1]"]),
+            data_type(random, depth)
+        ),
+        3 => format!("Hash[String, {}, {}]", data_type(random, depth), bounds(random)),
+        4 => format!("Tuple[{}]", types(random, depth, 3)),
+        5 => format!("Tuple[{}, {}]", types(random, depth, 2), bounds(random)),
+        6 | 7 => {
+            let mut members = Vec::new();
+            for key in ["a", "b", "c"].iter().take(1 + random.below(3)) {
+                let key = match random.below(4) {
+                    0 => format!("Optional[{key}]"),
+                    1 => format!("NotUndef['{key}']"),
+                    _ => format!("'{key}'"),
+                };
+                members.push(format!("{key} => {}", data_type(random, depth)));
+            }
+            format!("Struct[{{{}}}]", members.join(", "))
+        }
+        8 => format!("Optional[{}]", data_type(random, depth)),
+        9 => format!(
+            "{}[{}]",
+            random.pick(&["NotUndef", "Sensitive", "Type", "Iterable", "Iterator"]),
+            data_type(random, depth)
+        ),
+        _ => format!("Variant[{}]", types(random, depth, 3)),
+    }
+}
+
+/// A value that conversions are tried with: often a text that means something to one of them.
+pub fn convertible(random: &mut Random) -> Json {
+    const TEXTS: [&str; 64] = [
+        "5",
+        "010",
+        "08",
+        "0x1f",
+        "0X1F",
+        "0b101",
+        "-5",
+        "+7",
+        "- 5",
+        "+ 0x1f",
+        " 5",
+        "5 ",
+        "1_000",
+        "1.5",
+        "-1.5",
+        "1e3",
+        "1e-3",
+        "1E+3",
+        "01.5",
+        ".5",
+        "5.",
+        "0",
+        "00",
+        "-0",
+        "0.0",
+        "99999999999999999999",
+        "true",
+        "True",
+        "FALSE",
+        "yes",
+        "No",
+        "y",
+        "N",
+        "on",
+        "",
+        "abc",
+        "Foo::bar::baz",
+        "  trim me\t",
+        "it's",
+        "a\\b",
+        "line\nbreak",
+        "cost $5",
+        "%d",
+        "2020-01-31",
+        "2020-02-30",
+        "2020-01-31T12:34:56",
+        "2020-01-31 12:34:56.789",
+        "2020-01-31T12:34:56 UTC",
+        "1-02:03:04.5",
+        "12:34:56",
+        "1:2",
+        "-90",
+        "90",
+        "1.2.3",
+        "1.2.3-rc.1+b2",
+        "1.2",
+        ">=1.0.0 <2.0.0",
+        "1.x || 3.x",
+        "^a+(b|c)$",
+        "(",
+        "http://example.com:80/a?b=c#d",
+        "not a uri",
+        "aGVsbG8=",
+        "æøå",
+    ];
+    match random.below(6) {
+        0..=2 => json!(random.pick(&TEXTS)),
+        3 => random
+            .pick(&[
+                json!(-17),
+                json!(0),
+                json!(3),
+                json!(255),
+                json!(65),
+                json!(1e15),
+                json!(-1.5),
+                json!(0.1),
+                json!(2.5),
+                json!(1e300),
+            ])
+            .clone(),
+        4 => match random.below(6) {
+            0 => json!([["a", 1], ["b", [1, 2]]]),
+            1 => json!([[["a"], 1], [["a2", "b"], [7, 8]], [[0], {"x": 1}]]),
+            2 => json!([1, 2, 255]),
+            3 => json!({"from": random.pick(&TEXTS), "radix": 16}),
+            4 => json!({"string": random.pick(&TEXTS)}),
+            _ => json!({"days": 1, "hours": 2, "negative": true}),
+        },
+        _ => value(random, 3),
+    }
+}
+
+/// What `convert_to` may ask for.
+pub fn convert_to(random: &mut Random) -> Json {
+    const BARE: [&str; 26] = [
+        "Integer",
+        "Float",
+        "Numeric",
+        "Boolean",
+        "String",
+        "Array",
+        "Hash",
+        "Tuple",
+        "Struct",
+        "Sensitive",
+        "Timestamp",
+        "Timespan",
+        "SemVer",
+        "SemVerRange",
+        "Binary",
+        "URI",
+        "Regexp",
+        "Any",
+        "Data",
+        "Scalar",
+        "Enum",
+        "Optional[Integer]",
+        "NotUndef",
+        "Nope",
+        "integer",
+        "RichData",
+    ];
+    const FORMATS: [&str; 56] = [
+        "%d", "%x", "%X", "%o", "%b", "%B", "%e", "%E", "%f", "%g", "%G", "%a", "%A", "%s", "%p",
+        "%t", "%T", "%c", "%C", "%u", "%y", "%Y", "%n", "%v", "%V", "%h", "%D", "%q", "%#x", "%#o",
+        "%#b", "%#s", "%#p", "%#c", "%#u", "%#t", "%05d", "%-8s", "%8s", "%+d", "% d", "%.2f",
+        "%10.3e", "%.3s", "%-10.2p", "%#a", "%#h", "%#8a", "%(a", "%[s", "%<h", "%|p", "%+x",
+        "%08b", "%.4x", "%#.0f",
+    ];
+    match random.below(10) {
+        0..=2 => json!(random.pick(&BARE)),
+        3 | 4 => json!(["String", random.pick(&FORMATS)]),
+        5 => match random.below(10) {
+            0 | 1 => json!([
+                "Integer",
+                random.pick(&[json!(2), json!(8), json!(10), json!(16), json!(7), json!("x")])
+            ]),
+            2 => json!(["Integer", 16, random.one_in(2)]),
+            3 => json!([random.pick(&["Float", "Numeric"]), random.one_in(2)]),
+            4 => json!(["Array", random.one_in(2)]),
+            5 => json!(["Hash", random.pick(&["tree", "hash_tree", "nope"])]),
+            6 => json!(["Binary", random.pick(&["%b", "%B", "%u", "%s", "%x"])]),
+            7 => json!([
+                "Timestamp",
+                random.pick(&[
+                    json!("%Y-%m-%d"),
+                    json!("%H:%M"),
+                    json!(["%d.%m.%Y", "%F"]),
+                    json!("x")
+                ])
+            ]),
+            8 => json!([
+                "Timespan",
+                random.pick(&[json!("%H:%M"), json!("%S"), json!(["%D", "%M:%S"]), json!("%q")])
+            ]),
+            _ => json!(["Regexp", random.one_in(2)]),
+        },
+        6 => json!([random.pick(&BARE), value(random, 1)]),
+        _ => json!(data_type(random, 2)),
+    }
+}

@@ -1,0 +1,198 @@
+//! Everything that a snapshot tells, as text, with places counted from the start of their file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
+use hiera_ls::hiera::data::{Borrowed, DataFile, Reference};
+use hiera_ls::ide::definition::definition;
+use hiera_ls::ide::hover::{HoverConfig, hover};
+use hiera_ls::puppet::value::{Data, Value};
+use hiera_ls::text::{FilePath, FilePosition, Span};
+use hiera_ls::workspace::Snapshot;
+
+/// Of which files everything is told. The index is always told as a whole.
+#[derive(Clone, Copy, Debug)]
+pub enum Width {
+    /// All.
+    Everything,
+    /// Those that are open, and a few others.
+    Open,
+}
+
+/// The place of a span: its file, and bytes from the start of that.
+fn place(snapshot: &Snapshot, span: Span) -> String {
+    let range = snapshot.place(span);
+    format!(
+        "{}[{}..{}]",
+        snapshot.path(span.file).map_or("?", FilePath::as_str),
+        range.start,
+        range.end
+    )
+}
+
+fn maybe(snapshot: &Snapshot, span: Option<Span>) -> String {
+    span.map_or_else(|| "nowhere".into(), |span| place(snapshot, span))
+}
+
+/// What a snapshot tells of these files, and at these places.
+pub fn told(snapshot: &Snapshot, paths: &[FilePath], places: &[(FilePath, u32)]) -> String {
+    let mut out = String::new();
+    layers(&mut out, snapshot, paths);
+    for path in paths {
+        if let Some(file) = snapshot.file(path) {
+            let _ = writeln!(out, "{path} is read");
+            facts(&mut out, snapshot, &file.data(file.format()));
+        }
+    }
+    index(&mut out, snapshot, paths);
+    findings(&mut out, snapshot, paths);
+    for (path, offset) in places {
+        answers(&mut out, snapshot, path, *offset);
+    }
+    out
+}
+
+fn layers(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
+    for environment in &snapshot.environments().all {
+        let _ = writeln!(
+            out,
+            "environment {} {}, datadirs {:?}",
+            environment.name, environment.root, environment.datadirs
+        );
+        for (layer, config) in environment.configs() {
+            let _ = writeln!(out, "  {layer:?}: {}", config.path);
+        }
+        for path in paths {
+            let (governs, reaches) = (environment.governs(path), environment.reaches(path));
+            let _ = writeln!(
+                out,
+                "  {path} governed {governs}, reached {reaches} by {:?}, {:?}",
+                environment.layer(path),
+                environment.reader(path)
+            );
+        }
+        let _ = writeln!(
+            out,
+            "  levels without files {:?}, opaque {}",
+            snapshot.levels_without_files(environment),
+            environment.has_opaque_level()
+        );
+    }
+}
+
+fn facts(out: &mut String, snapshot: &Snapshot, data: &DataFile) {
+    for (key, member) in data.members() {
+        let _ = write!(out, "  {} {} = ", key.to_text(), maybe(snapshot, member.key_origin));
+        value(out, snapshot, &member.value);
+        out.push('\n');
+    }
+    for token in data.tokens() {
+        let what = match &token.reference {
+            Reference::Variable(key) => format!("variable {}", key.text),
+            Reference::Key { key, alias } => format!("key {} {alias}", key.text),
+        };
+        let places =
+            [token.span, token.name_span, token.string_span].map(|span| place(snapshot, span));
+        let _ = writeln!(out, "  token {what} in {} {places:?}", token.root);
+    }
+    let mut problems: Vec<String> = data
+        .problems()
+        .map(|problem| {
+            format!(
+                "  {:?} {}, {}\n",
+                problem.kind,
+                place(snapshot, problem.span),
+                maybe(snapshot, problem.related)
+            )
+        })
+        .collect();
+    problems.sort();
+    problems.iter().for_each(|problem| out.push_str(problem));
+    let _ = writeln!(out, "  refused {:?}, no hash {}", data.refused(), data.is_no_hash());
+}
+
+fn value(out: &mut String, snapshot: &Snapshot, told: &Value) {
+    let _ = write!(out, "{} ", maybe(snapshot, told.origin));
+    data(out, snapshot, told.data());
+}
+
+fn data(out: &mut String, snapshot: &Snapshot, told: &Data) {
+    match told {
+        Data::Array(items) => {
+            out.push('[');
+            items.iter().for_each(|item| value(out, snapshot, item));
+            out.push(']');
+        }
+        Data::Hash(hash) => {
+            out.push('{');
+            for (key, member) in hash.iter() {
+                // A key may be a collection, with places of its own.
+                data(out, snapshot, key.data());
+                let _ = write!(out, "{} ", maybe(snapshot, member.key_origin));
+                value(out, snapshot, &member.value);
+            }
+            out.push('}');
+        }
+        scalar => drop(write!(out, "{scalar:?} ")),
+    }
+}
+
+fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
+    let index = snapshot.keys();
+    let keys: BTreeSet<&str> = index.keys().map(|key| &**key).collect();
+    for key in keys {
+        let _ = writeln!(out, "index {key}: {:?}", index.definitions(key));
+    }
+    let mut edges = BTreeSet::new();
+    for file in paths.iter().filter_map(|path| snapshot.file(path)) {
+        let data = file.data(file.format());
+        for token in data.tokens() {
+            if let Reference::Key { key, .. } = &token.reference {
+                edges.insert((token.root.to_string(), key.root_text().to_string()));
+            }
+        }
+        for Borrowed { root, asks } in data.parts().iter().flat_map(|part| &part.data.borrowed) {
+            edges.extend(asks.iter().map(|key| (root.to_string(), key.to_string())));
+        }
+    }
+    for (from, to) in edges {
+        let _ = writeln!(
+            out,
+            "index {from} asks for {to}, in a circle {}",
+            index.in_one_cycle(&from, &to)
+        );
+    }
+}
+
+fn findings(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
+    let severities = BTreeMap::from([("not-yaml-1-2".to_owned(), Severity::Hint)]);
+    let rules = RulesConfig { severities, ..RulesConfig::default() };
+    for path in paths {
+        for finding in check_file(snapshot, path, &rules) {
+            let place = place(snapshot, finding.span);
+            let _ = write!(
+                out,
+                "{} {} {place}: {:?}",
+                finding.rule.code,
+                finding.severity.name(),
+                finding.message
+            );
+            for related in &finding.related {
+                let _ =
+                    write!(out, "; {:?} {}", related.message, self::place(snapshot, related.span));
+            }
+            out.push('\n');
+        }
+    }
+}
+
+fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) {
+    let Some(file) = snapshot.file(path) else { return };
+    let position = FilePosition { file: file.id, offset };
+    let link = |path: &FilePath, line: u32| format!("{path}#{line}");
+    let config =
+        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
+    let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));
+}

@@ -1,0 +1,110 @@
+//! Files as lookups see them that do not trust the index: they look into every file, and locate
+//! levels anew.
+
+use std::sync::Arc;
+
+use hiera_ls::hiera::config::{Layer, Reader};
+use hiera_ls::hiera::data::DataFile;
+use hiera_ls::hiera::error::LookupError;
+use hiera_ls::hiera::hierarchy::located::LocatedLayer;
+use hiera_ls::hiera::key::LookupKey;
+use hiera_ls::hiera::lookup::{Context, Resolver};
+use hiera_ls::hiera::scope::Scope;
+use hiera_ls::hiera::sources::{Locate, ModuleLayer, Sources};
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::{EnvironmentView, Snapshot};
+
+struct Unindexed<'a>(EnvironmentView<'a>);
+
+impl Sources for Unindexed<'_> {
+    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
+        self.0.data(path, reader)
+    }
+
+    fn exists(&self, path: &FilePath) -> bool {
+        self.0.exists(path)
+    }
+
+    fn is_folder(&self, path: &FilePath) -> bool {
+        self.0.is_folder(path)
+    }
+
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.0.glob(pattern)
+    }
+
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.0.files_defining(root)
+    }
+
+    fn is_indexed(&self, _: &FilePath) -> bool {
+        false
+    }
+
+    fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
+        self.0.files_starting_with(prefix)
+    }
+
+    fn located(
+        &self,
+        _: &Scope,
+        _: &Layer,
+        locate: Locate<'_>,
+    ) -> Result<LocatedLayer, LookupError> {
+        locate()
+    }
+
+    fn module(&self, name: &str) -> ModuleLayer {
+        self.0.module(name)
+    }
+}
+
+/// Looks up every key in the scope of every file, in both ways; gives the number of lookups, and
+/// the first that differs.
+pub fn compare(snapshot: &Snapshot) -> (usize, Option<String>) {
+    let mut keys: Vec<&str> = snapshot.keys().keys().map(|key| &**key).collect();
+    keys.push("nowhere::defined");
+    let mut count = 0;
+    for environment in &snapshot.environments().all {
+        let view = snapshot.view(environment);
+        let unindexed = Unindexed(view);
+        let mut scopes: Vec<Arc<Scope>> =
+            snapshot.files().map(|file| snapshot.scope_for(environment, &file.path)).collect();
+        // A node that lacks all variables, which stand for nothing in a path, and one that leads
+        // elsewhere.
+        for value in [None, Some(".."), Some("/repo/data")] {
+            scopes.push(Arc::new(Scope::closed(
+                "bare",
+                value.map(|value| (Arc::from("x"), value.into())),
+            )));
+        }
+        for scope in scopes {
+            let context = || snapshot.context(environment, &view, &scope);
+            let [trusting, looking] = [
+                Resolver::new(context()),
+                Resolver::new(Context { sources: &unindexed, ..context() }),
+            ];
+            for key in &keys {
+                count += 1;
+                let told = |resolver: &Resolver<'_>| {
+                    format!(
+                        "{:#?}\n{:#?}",
+                        resolver.lookup(&LookupKey::of_root(key), None),
+                        resolver.value(key, None)
+                    )
+                };
+                let (short, long) = (told(&trusting), told(&looking));
+                if short != long {
+                    return (
+                        count,
+                        Some(format!(
+                            "{key} for {}: {short}\n\nlooking into every file: {long}",
+                            scope.name
+                        )),
+                    );
+                }
+            }
+        }
+    }
+    (count, None)
+}

@@ -1,0 +1,25 @@
+//! Edits and requests over time: what is known after each edit, and what a server answers
+//! meanwhile.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+#[allow(dead_code, reason = "the benches use all of it")]
+#[path = "../../benches/session/client.rs"]
+mod client;
+#[allow(dead_code, reason = "the benches use all of it")]
+#[path = "../../benches/session/generate.rs"]
+mod generate;
+#[allow(dead_code, reason = "the benches use all of it")]
+#[path = "../../benches/session/typing.rs"]
+mod keyboard;
+#[path = "../../benches/session/library.rs"]
+mod library;
+
+mod equivalence;
+mod logging;
+mod protocol;
+mod repositories;
+mod stopping;
+mod transport;
+mod typing;

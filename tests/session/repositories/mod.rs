@@ -1,0 +1,136 @@
+//! Small repositories, one for each shape that control repositories have in the wild, opened as
+//! they are: which config governs which data, and what is found.
+//!
+//! `table.yaml` holds each repository with a column for each of [`COLUMNS`]. A cell is a list of
+//! lines; a test that fails prints the cells that hiera-ls gives.
+
+use std::collections::BTreeMap;
+
+use hiera_ls::diagnostics::check_all;
+use hiera_ls::settings::{Opened, open};
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::Snapshot;
+use hiera_ls::workspace::fs::MemoryFs;
+use serde::Deserialize;
+
+/// The folder that a repository is opened in.
+const ROOT: &str = "/repo";
+
+/// A repository of the table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repository {
+    name: String,
+    /// Contents by path.
+    files: BTreeMap<String, String>,
+    /// What is expected, by column.
+    expect: BTreeMap<String, Vec<String>>,
+}
+
+/// A repository that was opened without any setting but its own.
+struct Case {
+    opened: Opened,
+    snapshot: Snapshot,
+}
+
+/// What a column is called, and how its cell comes about.
+type Column = (&'static str, fn(&Case) -> Vec<String>);
+
+/// The columns of the table; each repository has a cell in each.
+const COLUMNS: &[Column] = &[("governs", governing), ("data", data_files), ("findings", findings)];
+
+impl Case {
+    fn of(repository: &Repository) -> Case {
+        let fs = MemoryFs::new();
+        for (path, text) in &repository.files {
+            fs.write(&format!("{ROOT}/{path}"), text.as_str());
+        }
+        let opened = open(vec![FilePath::new(ROOT)], &[], Vec::new(), &fs);
+        let snapshot = opened.workspace.snapshot();
+        Case { opened, snapshot }
+    }
+}
+
+/// A path below the repository.
+fn relative(path: &FilePath) -> &str {
+    match path.relative_to(&FilePath::new(ROOT)) {
+        Some("") => ".",
+        Some(below) => below,
+        None => path.as_str(),
+    }
+}
+
+/// The governing config of each environment, its role, and the other configs of its data.
+fn governing(case: &Case) -> Vec<String> {
+    let line = |environment: &std::sync::Arc<hiera_ls::workspace::environments::Environment>| {
+        let config = environment.governing_config();
+        let role = if environment.config.is_none() { " as the global layer's" } else { "" };
+        let config = config.map_or("nothing", |config| relative(&config.path));
+        let sought = environment
+            .sought_datadirs
+            .iter()
+            .map(|sought| format!(", {} is {}", sought.written, relative(&sought.found)));
+        let others = environment.others.iter().filter(|other| !other.shared.is_empty());
+        let others = others.map(|other| format!(", also {}", relative(&other.config.path)));
+        let more: String = sought.chain(others).collect();
+        format!("{config} for {}{role}{more}", relative(&environment.root))
+    };
+    case.snapshot.environments().all.iter().map(line).collect()
+}
+
+/// The data files that some level reads, each with its config where there are several.
+fn data_files(case: &Case) -> Vec<String> {
+    let environments = case.snapshot.environments();
+    let line = |path: &FilePath| {
+        let environment = environments.environment_of(path).filter(|it| it.reaches(path))?;
+        let config = environment.governing_config().map_or("", |config| relative(&config.path));
+        Some(match environments.all.len() {
+            1 => relative(path).to_owned(),
+            _ => format!("{} by {config}", relative(path)),
+        })
+    };
+    case.snapshot.files().filter_map(|file| line(&file.path)).collect()
+}
+
+/// What the rules find.
+fn findings(case: &Case) -> Vec<String> {
+    let snapshot = &case.snapshot;
+    let found = check_all(snapshot, &case.opened.settings.rules);
+    let lines = found.iter().map(|finding| {
+        let file = snapshot.file_by_id(finding.span.file).expect("a file of the workspace");
+        let start = snapshot.place(finding.span).start;
+        let line = file.text().map_or(0, |text| text.line_of(start)) + 1;
+        let (path, severity) = (relative(&file.path), finding.severity.name());
+        format!("{path}:{line} {severity} {}: {}", finding.rule.code, finding.message)
+    });
+    lines.collect()
+}
+
+/// Cells as the table has them.
+fn shown(cells: &BTreeMap<String, Vec<String>>) -> String {
+    let mut out = String::new();
+    for (name, _) in COLUMNS {
+        let lines = &cells[*name];
+        out.push_str(&format!("    {name}:{}\n", if lines.is_empty() { " []" } else { "" }));
+        for line in lines {
+            out.push_str(&format!("      - {}\n", serde_json::Value::from(line.as_str())));
+        }
+    }
+    out
+}
+
+#[test]
+fn each_shape_of_repository_is_served_as_it_is() {
+    let table: Vec<Repository> =
+        serde_yaml::from_str(include_str!("table.yaml")).expect("the table is YAML");
+    let mut wrong = Vec::new();
+    for repository in &table {
+        let case = Case::of(repository);
+        let cells = COLUMNS.iter().map(|(name, cell)| ((*name).to_owned(), cell(&case)));
+        let found: BTreeMap<String, Vec<String>> = cells.collect();
+        if found != repository.expect {
+            wrong.push(format!("- name: {}\n  expect:\n{}", repository.name, shown(&found)));
+        }
+    }
+    assert!(wrong.is_empty(), "of {} repositories:\n{}", table.len(), wrong.join("\n"));
+}

@@ -1,0 +1,6 @@
+//! The server's standard input and output, driven by a client that sends what it likes: malformed
+//! messages, and peers that go away.
+
+pub mod client;
+mod ends;
+mod malformed;

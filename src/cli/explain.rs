@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use super::lookup::print_options;
+use super::settled::note_unsettled;
 use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
 use crate::hiera::explain::{self, Shown, Subject};
 use crate::hiera::lookup::Resolver;
@@ -30,6 +31,9 @@ pub(super) fn run(
     }
     let subject = if arguments.explain { Subject::Lookup } else { Subject::Options };
     let explanation = resolver.explain(request, subject);
+    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+    let subject = "levels that could not be evaluated may change the answer";
+    note_unsettled(subject, &explanation.unsettled_levels, &names);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
             note(&error.printed(&print_options(arguments)));
@@ -40,7 +44,6 @@ pub(super) fn run(
         }
         Ok(None) | Err(_) => {}
     }
-    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
     let line = |span: Span| names.line(span);
     let shown = Shown {
         reveal: arguments.reveal_sensitive,

@@ -9,6 +9,7 @@ use super::{
     Failure, Given, LookupArguments, Opened, Places, Render, Status, absolute, explain, note,
     note_unapplied, open,
 };
+use crate::cli::settled::note_unsettled;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
@@ -98,28 +99,30 @@ fn single(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let options = print_options(arguments);
+    let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+    let mut unsettled = Vec::new();
     let answer = resolver.answer_telling(request, &mut |_, resolution| {
         note_unapplied(&resolution.unapplied_conversions);
-        if *resolution.key.root_text() != *crate::hiera::lookup::LOOKUP_OPTIONS
-            && !resolution.unsettled.is_empty()
-        {
-            note(&format!(
-                "{} files could change '{}' for some nodes: name one with --node, or see --explain",
-                resolution.unsettled.len(),
-                resolution.key
-            ));
-        }
+        unsettled.extend(resolution.unsettled_levels.iter().cloned());
     });
+    let asked: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
+    let asked = asked.join(", ");
     let Some(answer) = answer.map_err(|error| Failure(error.printed(&options)))? else {
-        let names: Vec<String> = request.names.iter().map(|name| format!("'{name}'")).collect();
-        note(&format!("did not find a value for {}", names.join(", ")));
-        return Ok(Status::Bad);
+        let subject = format!("did not find a value for {asked}");
+        if unsettled.is_empty() {
+            note(&subject);
+            return Ok(Status::Bad);
+        }
+        let subject = format!("{subject}; levels that could not be evaluated may have one");
+        note_unsettled(&subject, &unsettled, &names);
+        return Ok(Status::NotSettled);
     };
+    let subject = format!("levels that could not be evaluated may change the value of {asked}");
+    note_unsettled(&subject, &unsettled, &names);
     match arguments.render_as.unwrap_or(Render::Yaml) {
         Render::S => writeln!(out, "{}", print::text(&answer.value, &options))?,
         Render::Json => writeln!(out, "{}", print::json(&answer.value, &options))?,
         Render::Yaml if arguments.render_as.is_none() && shows_places(arguments) => {
-            let names = Names { snapshot: &opened.snapshot, root: &opened.root };
             let lines = print::yaml_lines(&answer.value, &options);
             let text = print::with_comments(&lines, &|origin| Some(names.place(origin)));
             write!(out, "{}", terminal_lines(&text))?;

@@ -10,6 +10,7 @@ mod lookup;
 mod nodes;
 mod report;
 mod rules;
+mod settled;
 
 use std::io::Write;
 use std::path::Path;
@@ -33,6 +34,8 @@ pub enum Status {
     Bad,
     /// The command could not do its work.
     CouldNotRun,
+    /// No value was found, and levels that could not be evaluated may have one.
+    NotSettled,
 }
 
 impl Status {
@@ -42,6 +45,7 @@ impl Status {
             Status::Good => 0,
             Status::Bad => 1,
             Status::CouldNotRun => 2,
+            Status::NotSettled => 3,
         }
     }
 }
@@ -73,7 +77,12 @@ pub struct Arguments {
 pub enum Command {
     /// Serve the Language Server Protocol over standard input and output.
     Server,
-    /// Print the effective value of a key; exit 0 found, 1 not found, 2 could not run.
+    /// Print the effective value of a key; exit 0 found, 1 not found, 2 could not run, 3 not found
+    /// and not settled.
+    ///
+    /// Where a level cannot be evaluated (a backend that hiera-ls does not know, a file that unknown
+    /// variables decide, encrypted text without --decrypt, a file that cannot be read), stderr names
+    /// the levels that could change the answer. A value is printed all the same, with exit status 0.
     Lookup(Box<LookupArguments>),
     /// Print every finding; exit 0 clean, 1 findings that count, 2 could not run.
     Check(Box<CheckArguments>),
@@ -209,7 +218,8 @@ pub struct LookupArguments {
     eyaml_public_key: Option<String>,
     /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an
     /// options hash, or with `name` in place of `key`. Each answer tells whether its key was found,
-    /// or what is wrong; the exit status is 0 once all are answered.
+    /// or what is wrong; with "settled":false it names the levels that could not be evaluated and
+    /// could change it. The exit status is 0 once all are answered.
     #[arg(long, conflicts_with_all = ["keys", "explain", "explain_options", "lines", "render_as"])]
     batch: bool,
 }

@@ -203,16 +203,13 @@ impl DataFile {
         }
     }
 
-    /// A file that cannot be read at all: Puppet's reason.
-    pub fn unreadable(file: FileId, reason: &str) -> DataFile {
+    /// A file that cannot be read at all, and why.
+    pub fn unreadable(file: FileId, refusal: Refusal) -> DataFile {
         let span = Span::in_file(file, TextRange::empty(0));
-        let problem =
-            Problem { kind: ProblemKind::Unreadable(reason.to_owned()), span, related: None };
-        let data = EntryData {
-            problems: vec![problem],
-            refused: Some(Refusal::Unreadable(reason.to_owned())),
-            ..EntryData::default()
-        };
+        let kind = ProblemKind::Unreadable(refusal.to_string());
+        let problem = Problem { kind, span, related: None };
+        let data =
+            EntryData { problems: vec![problem], refused: Some(refusal), ..EntryData::default() };
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 

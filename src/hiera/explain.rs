@@ -15,7 +15,7 @@ use super::config::{Layer, Version};
 use super::error::LookupError;
 use super::key::Segment;
 use super::merge::Strategy;
-use super::resolution::Answer;
+use super::resolution::{Answer, UnsettledLevel};
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::{Secrecy, Value};
 use crate::text::CancelToken;
@@ -31,6 +31,8 @@ pub struct Explanation {
     pub tree: Node,
     /// The answer; of options, `null`.
     pub answer: Result<Option<Answer>, LookupError>,
+    /// The levels that could not be evaluated and could change the answer.
+    pub unsettled_levels: Vec<UnsettledLevel>,
 }
 
 /// What is to be explained.

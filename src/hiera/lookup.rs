@@ -30,7 +30,9 @@ use super::hierarchy::located::{LocatedLevel, Location};
 use super::key::{LookupKey, Segment};
 use super::lookup_options::{LookupOptions, OptionsEntry};
 use super::merge::Strategy;
-use super::resolution::{MergeSource, Reads, Resolution, Step, Unapplied, Unsettled};
+use super::resolution::{
+    MergeSource, Reads, Resolution, Step, Unapplied, Unsettled, UnsettledLevel,
+};
 use super::scope::Scope;
 use super::sources::{ModuleLayer, Sources};
 use crate::puppet::PuppetVersion;
@@ -115,6 +117,11 @@ struct Invocation {
     /// Whether the caller wants to know what could change the answer.
     tells_story: bool,
     unsettled: Vec<Unsettled>,
+    unsettled_levels: Vec<UnsettledLevel>,
+    /// Whether the caller wants to know that the answer is not settled, and no more.
+    notes_unsettled: bool,
+    /// With `notes_unsettled`: whether some level could not be evaluated.
+    is_unsettled: bool,
     reads: Reads,
     lookups: u32,
     /// The marks of all values that were met on the way: from then on an error may quote them.
@@ -221,19 +228,19 @@ impl<'a> Resolver<'a> {
     ///
     /// `merge` overrides what `lookup_options` say; `Ok(None)` means that nothing was found.
     pub fn value(&self, key: &str, merge: Option<&Strategy>) -> Result<Option<Value>, LookupError> {
-        Ok(self.value_and_unapplied(&parse_key(key)?, merge)?.0)
+        let mut inv = Invocation::default();
+        self.value_in(&mut inv, &parse_key(key)?, merge)
     }
 
-    /// The same, with the conversions that were left out.
-    pub(super) fn value_and_unapplied(
+    fn value_in(
         &self,
+        inv: &mut Invocation,
         key: &LookupKey,
         merge: Option<&Strategy>,
-    ) -> Result<(Option<Value>, Vec<Unapplied>), LookupError> {
-        let mut inv = Invocation::of(key);
-        let choice = self.choose(&mut inv, key, merge)?;
-        let value = self.find_chosen(&mut inv, key, &choice, None)?;
-        Ok((value, inv.unapplied_conversions))
+    ) -> Result<Option<Value>, LookupError> {
+        inv.module = key.module().map(Into::into);
+        let choice = self.choose(inv, key, merge)?;
+        self.find_chosen(inv, key, &choice, None)
     }
 
     /// The effective value of a key with its story.
@@ -252,8 +259,10 @@ impl<'a> Resolver<'a> {
         lacks_options |= choice.convert_to.is_err();
         let mut steps = inv.steps.take().unwrap_or_default();
         self.add_unreached(&inv, key, &mut steps);
-        let Invocation { unsettled, reads, unapplied_conversions, .. } = inv;
+        let Invocation { unsettled, unsettled_levels, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
+        let found = value.as_ref().ok().and_then(Option::as_ref);
+        let unsettled_levels = story::that_matter(unsettled_levels, found, &unsettled);
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
         Resolution {
@@ -266,6 +275,7 @@ impl<'a> Resolver<'a> {
             unapplied_conversions,
             steps,
             unsettled,
+            unsettled_levels,
             reads,
         }
     }

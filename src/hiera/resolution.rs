@@ -35,11 +35,23 @@ pub struct Resolution {
     pub steps: Vec<Step>,
     /// Files that could change the value if variables that are unknown were known.
     pub unsettled: Vec<Unsettled>,
+    /// The levels that could not be evaluated and could change the answer: those that were asked
+    /// for the key, or for a key that it needs. Levels that may hold `lookup_options` are not among
+    /// them for that alone.
+    pub unsettled_levels: Vec<UnsettledLevel>,
     /// What was read on the way.
     pub reads: Reads,
 }
 
 impl Resolution {
+    /// The levels that leave open whether there is a value: those that may have one. Where a level
+    /// is encrypted, there is one.
+    pub fn levels_without_verdict(&self) -> impl Iterator<Item = &UnsettledLevel> {
+        self.unsettled_levels
+            .iter()
+            .filter(|level| !matches!(level.reason, Unevaluated::Encrypted(_)))
+    }
+
     /// Whether the value must not be shown: neither it nor what it is made of. Where
     /// `lookup_options` cannot be used, it may be a secret.
     pub fn is_secret(&self) -> bool {
@@ -138,6 +150,13 @@ pub enum Outcome {
     },
     /// A backend that cannot be evaluated would be asked.
     Opaque(Backend),
+    /// hiera-ls could not read the file, which Puppet may be able to.
+    Unread {
+        /// The file.
+        path: FilePath,
+        /// Why.
+        message: String,
+    },
     /// The file or the value in it makes the lookup fail.
     Failed(FilePath),
 }
@@ -153,6 +172,38 @@ pub struct Unsettled {
     pub span: Option<Span>,
     /// What unknown variables must be for that.
     pub when: Bindings,
+}
+
+/// A level that could not be evaluated here. Puppet may find another value in it, or one where none
+/// is found here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsettledLevel {
+    /// The layer.
+    pub layer: Layer,
+    /// The name of the level.
+    pub level: Arc<str>,
+    /// The root key that the level was asked for.
+    pub key: Arc<str>,
+    /// Why it could not be evaluated.
+    pub reason: Unevaluated,
+}
+
+/// Why a level could not be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unevaluated {
+    /// Its backend is unknown to hiera-ls.
+    Backend(Arc<str>),
+    /// Unknown variables decide its file, and existing files that it could be have the key.
+    Undetermined {
+        /// The variables.
+        variables: Vec<String>,
+        /// The files.
+        files: Vec<FilePath>,
+    },
+    /// The file could not be read, for this reason.
+    Unread(FilePath, String),
+    /// The value in this file is encrypted, and nothing decrypts it here.
+    Encrypted(FilePath),
 }
 
 /// What a lookup depends on.

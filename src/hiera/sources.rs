@@ -24,6 +24,9 @@ pub trait Sources {
     /// Whether there is a folder at `path`.
     fn is_folder(&self, path: &FilePath) -> bool;
 
+    /// Whether there is a file at `path` that could not be read: nothing is known of its keys.
+    fn is_unread(&self, path: &FilePath) -> bool;
+
     /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     fn glob(&self, pattern: &str) -> Arc<[FilePath]>;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::audience::Audience;
-use super::phrases::Names;
+use super::phrases::{Names, open_levels};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::{Outcome, Resolution};
@@ -87,9 +87,14 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
                 },
             ));
         }
-        Ok(None) if resolution.unsettled.is_empty() => {}
         Ok(None) => {
-            comment(&format!("{key}: variables that are unknown decide whether there is a value"))
+            let levels: Vec<String> = open_levels(resolution);
+            if !levels.is_empty() {
+                let levels = levels.join(", ");
+                comment(&format!(
+                    "{key}: whether there is a value is not settled: {levels} could not be evaluated"
+                ));
+            }
         }
         Err(error) => comment(&format!("{key}: the lookup fails: {error}")),
     }

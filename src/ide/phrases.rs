@@ -2,6 +2,7 @@
 
 use crate::hiera::config::Layer;
 use crate::hiera::merge::Strategy;
+use crate::hiera::resolution::{Resolution, Unevaluated, UnsettledLevel};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::{Encoding, FilePath, Span};
 use crate::workspace::Snapshot;
@@ -53,6 +54,55 @@ pub fn options(strategy: &Strategy) -> String {
     set.extend(options.sort_merged_arrays.then(|| "sort_merged_arrays".to_owned()));
     set.extend(options.merge_hash_arrays.then(|| "merge_hash_arrays".to_owned()));
     if set.is_empty() { String::new() } else { format!(" ({})", set.join(", ")) }
+}
+
+/// The level's name for people, with its layer where that is not the environment's.
+pub fn level_title(layer: &Layer, level: &str) -> String {
+    match layer {
+        Layer::Environment => level.to_owned(),
+        layer => format!("{level} ({})", layer_name(layer)),
+    }
+}
+
+/// The names of the levels that leave open whether there is a value, each once.
+pub fn open_levels(resolution: &Resolution) -> Vec<String> {
+    level_names(resolution.levels_without_verdict())
+}
+
+/// The names of levels that could not be evaluated, each once.
+pub fn level_names<'a>(levels: impl IntoIterator<Item = &'a UnsettledLevel>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for level in levels {
+        let name = level_title(&level.layer, &level.level);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Why a level could not be evaluated, for people; `path` names files.
+pub fn why_unevaluated(reason: &Unevaluated, path: impl Fn(&FilePath) -> String) -> String {
+    match reason {
+        Unevaluated::Backend(name) => format!("the backend {name} cannot be evaluated here"),
+        Unevaluated::Undetermined { variables, files } => {
+            let unknown = variables.join(", ");
+            let are = if variables.len() == 1 { "is" } else { "are" };
+            let (first, more) = match &files[..] {
+                [] => return format!("{unknown} {are} unknown"),
+                [only] => (path(only), " has the key".to_owned()),
+                [first, second] => (path(first), format!(" and {} have the key", path(second))),
+                [first, rest @ ..] => {
+                    (path(first), format!(" and {} other files have the key", rest.len()))
+                }
+            };
+            format!("{unknown} {are} unknown: {first}{more}")
+        }
+        Unevaluated::Unread(file, message) => format!("{} is not read: {message}", path(file)),
+        Unevaluated::Encrypted(file) => {
+            format!("its value in {} is encrypted, and was not decrypted", path(file))
+        }
+    }
 }
 
 /// The layer's name for people.

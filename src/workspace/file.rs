@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::fs::{ReadError, Stamp};
 use super::kinds::{CodeLanguage, code_language, is_short_yaml};
 use crate::hiera::config::{Version, may_hold_config, version_by_content};
-use crate::hiera::data::{DataFile, Edited, Format};
+use crate::hiera::data::{DataFile, Edited, Format, Refusal};
 use crate::manifest::{self, Manifest};
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath, PartId, Span, Text, TextRange};
@@ -252,16 +252,21 @@ impl File {
     }
 
     fn read_data(&self, format: Format) -> DataFile {
-        let message = match &self.content {
+        let refusal = match &self.content {
             Content::Text(text) => return self.read_text(text, format),
-            Content::NotUtf8(at) => format!("invalid UTF-8 at byte {at}: Puppet reads UTF-8 only"),
-            Content::Unreadable(ReadError::TooLarge(size)) => {
-                format!("the file is too large to be read here: {} MB", size / 1_000_000)
+            Content::NotUtf8(at) => {
+                Refusal::Unreadable(format!("invalid UTF-8 at byte {at}: Puppet reads UTF-8 only"))
             }
-            Content::Unreadable(ReadError::IsFolder) => "Is a directory".to_owned(),
-            Content::Unreadable(ReadError::Other(message)) => message.clone(),
+            Content::Unreadable(ReadError::TooLarge(size)) => Refusal::Unread(format!(
+                "the file is too large to be read here: {} MB",
+                size / 1_000_000
+            )),
+            Content::Unreadable(ReadError::IsFolder) => {
+                Refusal::Unreadable("Is a directory".to_owned())
+            }
+            Content::Unreadable(ReadError::Other(message)) => Refusal::Unread(message.clone()),
         };
-        DataFile::unreadable(self.id, &message)
+        DataFile::unreadable(self.id, refusal)
     }
 
     fn read_text(&self, text: &Text, format: Format) -> DataFile {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::environments::{Environment, Environments};
 use super::eyaml::{EnvironmentKeys, Keys};
-use super::file::File;
+use super::file::{Content, File};
 use super::fs::Entry;
 use super::index::{KeyIndex, LazyIndex};
 use super::kinds::{code_language, is_puppetfile};
@@ -444,6 +444,10 @@ impl Sources for EnvironmentView<'_> {
 
     fn is_folder(&self, path: &FilePath) -> bool {
         matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
+    }
+
+    fn is_unread(&self, path: &FilePath) -> bool {
+        self.snapshot.file(path).is_some_and(|file| matches!(file.content, Content::Unreadable(_)))
     }
 
     fn glob(&self, pattern: &str) -> Arc<[FilePath]> {

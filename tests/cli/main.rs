@@ -7,6 +7,7 @@ mod debug;
 mod hostile;
 mod nodes;
 mod secrets;
+mod settled;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -11,6 +11,7 @@ use crate::cli::{Failure, Opened, Status};
 use crate::hiera::lookup::{Resolver, STACK};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
+use crate::ide::phrases::level_names;
 use crate::puppet::print::{self, PrintOptions};
 use crate::workspace::environments::Environment;
 use crate::workspace::parallel;
@@ -186,8 +187,11 @@ impl Question {
     fn answer(&self, resolver: &Resolver<'_>, options: &PrintOptions<'_>, answer: &mut String) {
         answer.push_str("\"key\":");
         answer.push_str(&self.named.to_string());
+        let mut unsettled = Vec::new();
         let found = match &self.request {
-            Ok(request) => resolver.answer(request).map_err(|error| error.printed(options)),
+            Ok(request) => {
+                resolver.answer(request, &mut unsettled).map_err(|error| error.printed(options))
+            }
             Err(message) => Err(message.clone()),
         };
         match found {
@@ -208,6 +212,10 @@ impl Question {
                 answer.push_str(",\"error\":");
                 print::json_string(&message, answer);
             }
+        }
+        if !unsettled.is_empty() {
+            let levels: serde_json::Value = level_names(&unsettled).into();
+            answer.push_str(&format!(",\"settled\":false,\"unsettled_levels\":{levels}"));
         }
     }
 }

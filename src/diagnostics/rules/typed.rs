@@ -211,7 +211,13 @@ fn looked_up<T>(
 /// Whether the value is the final one, whatever is not known.
 fn is_settled(resolution: &Resolution) -> bool {
     let is_known = |outcome: &Outcome| {
-        !matches!(outcome, Outcome::Undetermined { .. } | Outcome::Opaque(_) | Outcome::Failed(_))
+        !matches!(
+            outcome,
+            Outcome::Undetermined { .. }
+                | Outcome::Opaque(_)
+                | Outcome::Unread { .. }
+                | Outcome::Failed(_)
+        )
     };
     resolution.unsettled.is_empty()
         && resolution.unapplied_conversions.is_empty()

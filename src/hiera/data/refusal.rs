@@ -5,8 +5,10 @@ use std::fmt;
 /// Why Puppet refuses a whole data file. `Display` gives its message, without the file's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The file cannot be read.
+    /// Puppet cannot read the file.
     Unreadable(String),
+    /// hiera-ls may not read the file, or it is too large to be read here.
+    Unread(String),
     /// The text is no YAML, JSON or HOCON: the reader's message with the place.
     Syntax(String),
     /// A value of a Ruby class that the reader does not load.
@@ -22,12 +24,19 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether it is hiera-ls that does not read the file, which Puppet may be able to read.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Refusal::Unread(_) | Refusal::Bound(_))
+    }
+
     /// Whether Puppet names the file before the message: only for what the reader itself says.
     pub fn names_file(&self) -> bool {
         match self {
-            Refusal::Unreadable(_) | Refusal::Syntax(_) | Refusal::Class(_) | Refusal::Bound(_) => {
-                true
-            }
+            Refusal::Unreadable(_)
+            | Refusal::Unread(_)
+            | Refusal::Syntax(_)
+            | Refusal::Class(_)
+            | Refusal::Bound(_) => true,
             Refusal::UnknownAlias(_) | Refusal::Cycle | Refusal::Ruby(_) => false,
         }
     }
@@ -42,6 +51,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Unreadable(message)
+            | Refusal::Unread(message)
             | Refusal::Syntax(message)
             | Refusal::Ruby(message)
             | Refusal::Bound(message) => f.write_str(message),

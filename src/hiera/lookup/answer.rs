@@ -2,20 +2,30 @@
 //!
 //! Source: semantics 8.1 and 8.2.
 
-use super::{Context, LOOKUP_OPTIONS, Resolver, is_reserved};
+use super::{Context, Invocation, LOOKUP_OPTIONS, Resolver, is_reserved};
 use crate::hiera::error::{LookupError, LookupErrorKind, OptionsError};
 use crate::hiera::key::LookupKey;
 use crate::hiera::merge::Strategy;
 use crate::hiera::request::LookupRequest;
-use crate::hiera::resolution::{Answer, AnswerSource, Resolution, Unapplied};
+use crate::hiera::resolution::{Answer, AnswerSource, Resolution, Unapplied, UnsettledLevel};
 use crate::puppet::Value;
 
 impl Resolver<'_> {
-    /// Answers a request. `Ok(None)`: nothing has any of the names, and there is no default.
-    pub fn answer(&self, request: &LookupRequest) -> Result<Option<Answer>, LookupError> {
+    /// Answers a request, and adds the levels that could not be evaluated and could change the
+    /// answer to `unsettled`. `Ok(None)`: nothing has any of the names, and there is no default.
+    pub fn answer(
+        &self,
+        request: &LookupRequest,
+        unsettled: &mut Vec<UnsettledLevel>,
+    ) -> Result<Option<Answer>, LookupError> {
         self.answer_by(request, &mut |resolver, name, merge| {
-            let (value, unapplied) = resolver.value_and_unapplied(name, merge)?;
-            Ok(value.map(|value| (value, unapplied)))
+            let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
+            let value = resolver.value_in(&mut inv, name, merge)?;
+            if inv.is_unsettled {
+                // Few answers are, and only the story tells which levels make them so.
+                unsettled.extend(resolver.lookup(name, merge).unsettled_levels);
+            }
+            Ok(value.map(|value| (value, inv.unapplied_conversions)))
         })
     }
 

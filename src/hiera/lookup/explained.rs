@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::story::{that_matter, without_repeats};
 use super::{Invocation, Resolver, Strategy, is_reserved};
 use crate::hiera::config::{Layer, Version};
 use crate::hiera::dig::{Dug, dig, dig_watched};
@@ -57,7 +58,10 @@ impl Resolver<'_> {
             _ => {}
         }
         let tree = inv.explainer.take().expect("every part gives it back").finish();
-        Explanation { tree, answer }
+        let found = answer.as_ref().ok().and_then(Option::as_ref).map(|answer| &answer.value);
+        let unsettled = without_repeats(inv.unsettled, &[]);
+        let unsettled_levels = that_matter(inv.unsettled_levels, found, &unsettled);
+        Explanation { tree, answer, unsettled_levels }
     }
 
     /// How the options for a key come about: one hash merge over all layers.
@@ -229,6 +233,9 @@ impl Invocation {
                 self.say(|| {
                     format!("{} \"{}\" cannot be evaluated here", backend.kind.key(), backend.name)
                 });
+            }
+            Outcome::Unread { message, .. } => {
+                self.say(|| format!("The file cannot be read here: {message}"));
             }
             Outcome::NotReached { .. } | Outcome::Failed(_) => {}
         }

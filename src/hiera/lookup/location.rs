@@ -2,13 +2,14 @@
 //! them.
 
 use super::decryption::Found;
+use super::story::has_encrypted_text;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{Backend, BackendKind, Layer, Level, Reader};
 use crate::hiera::data::{DataFile, ProblemKind, Refusal};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::hierarchy::CandidateFile;
-use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
-use crate::hiera::resolution::{Outcome, Unsettled};
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place, Undetermined};
+use crate::hiera::resolution::{Outcome, Unevaluated, Unsettled};
 use crate::puppet::Strict;
 use crate::puppet::types;
 use crate::puppet::value::{Member, Value};
@@ -45,8 +46,7 @@ impl Resolver<'_> {
         }
         // A backend of Hiera 3 is asked for each location, whether or not there is a file.
         if level.backend.kind == BackendKind::Hiera3 {
-            inv.reads.opaque.insert(level.backend.name.to_string());
-            return Ok(Outcome::Opaque(level.backend.clone()));
+            return Ok(opaque(inv, layer, located, root));
         }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
@@ -55,37 +55,22 @@ impl Resolver<'_> {
             }
             Place::NoMatch { pattern } => return Ok(Outcome::NoSuchFile(pattern.clone())),
             Place::Undetermined(undetermined) => {
-                let candidates: Vec<Unsettled> = match level.backend.reader() {
-                    Some(reader) if inv.tells_story && root != LOOKUP_OPTIONS => {
-                        let candidates = undetermined.candidates_with(root, self.ctx.sources);
-                        candidates
-                            .iter()
-                            .filter_map(|candidate| self.defines(candidate, root, reader))
-                            .collect()
-                    }
-                    _ => Vec::new(),
-                };
-                inv.unsettled.extend(candidates.iter().cloned());
-                return Ok(Outcome::Undetermined {
-                    variables: undetermined.variables.clone(),
-                    candidates,
-                });
+                return Ok(self.ask_undetermined(inv, layer, located, undetermined, root));
             }
-            Place::Uri(_) | Place::Nowhere => {
-                inv.reads.opaque.insert(level.backend.name.to_string());
-                return Ok(Outcome::Opaque(level.backend.clone()));
-            }
+            Place::Uri(_) | Place::Nowhere => return Ok(opaque(inv, layer, located, root)),
         };
         let Some(reader) = level.backend.reader() else {
-            inv.reads.opaque.insert(level.backend.name.to_string());
-            return Ok(Outcome::Opaque(level.backend.clone()));
+            return Ok(opaque(inv, layer, located, root));
         };
         if root.is_empty() && reader == Reader::Eyaml {
             let message =
                 "'eyaml_lookup_key' parameter 'key' expects a String[1] value, got String";
             return Err(LookupError::crash(message.into()));
         }
-        if location.is_indexed && defining.is_some_and(|defining| !is_among(defining, path)) {
+        if location.is_indexed
+            && defining.is_some_and(|defining| !is_among(defining, path))
+            && !(inv.tells_story && self.ctx.sources.is_unread(path))
+        {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
         let Some(data) = self.ctx.sources.data(path, reader) else {
@@ -94,6 +79,14 @@ impl Resolver<'_> {
                 false => Ok(Outcome::NoSuchFile(path.to_string())),
             };
         };
+        if let Some(refusal) = data.refused().filter(|refusal| refusal.is_ours()) {
+            let message = refusal.to_string();
+            let reason = Unevaluated::Unread(path.clone(), message.clone());
+            inv.cannot_evaluate(layer, located, root, reason);
+            if !self.ctx.tolerant || data.get(root).is_none() {
+                return Ok(Outcome::Unread { path: path.clone(), message });
+            }
+        }
         self.check_file(path, reader, &data)?;
         if !self.ctx.tolerant && data.is_no_hash() {
             return Ok(Outcome::NoSuchKey(path.clone()));
@@ -124,6 +117,9 @@ impl Resolver<'_> {
         }
         let value = match reader {
             Reader::Eyaml => {
+                if self.ctx.decryptor.is_none() && inv.notes_unsettled_levels(root) {
+                    note_encrypted(inv, layer, located, root, (path, &member.value));
+                }
                 let value = self.decrypted(&member.value, &Found { level, path, root })?;
                 inv.meet(value.secrecy_of_parts());
                 value
@@ -140,6 +136,42 @@ impl Resolver<'_> {
             return illegal(&value);
         }
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
+    }
+
+    /// What is known of a location that unknown variables decide. Of a backend that is opaque each
+    /// existing file, and each place that is no file, may have the key.
+    fn ask_undetermined(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        undetermined: &Undetermined,
+        root: &str,
+    ) -> Outcome {
+        let variables = undetermined.variables.clone();
+        if !inv.notes_unsettled_levels(root) {
+            return Outcome::Undetermined { variables, candidates: Vec::new() };
+        }
+        let Some(reader) = located.level.backend.reader() else {
+            let may_be_asked = undetermined.pattern.is_none()
+                || !undetermined.candidates(self.ctx.sources).is_empty();
+            if may_be_asked {
+                opaque(inv, layer, located, root);
+            }
+            return Outcome::Undetermined { variables, candidates: Vec::new() };
+        };
+        let candidates = undetermined.candidates_with(root, self.ctx.sources);
+        let candidates: Vec<Unsettled> = candidates
+            .iter()
+            .filter_map(|candidate| self.defines(candidate, root, reader))
+            .collect();
+        if !candidates.is_empty() {
+            let files = candidates.iter().map(|file| file.path.clone()).collect();
+            let reason = Unevaluated::Undetermined { variables: variables.clone(), files };
+            inv.cannot_evaluate(layer, located, root, reason);
+        }
+        inv.unsettled.extend(candidates.iter().cloned());
+        Outcome::Undetermined { variables, candidates }
     }
 
     /// As a `lookup_key` function does, which keeps its answers: what it did for them is told once.
@@ -229,6 +261,27 @@ impl Resolver<'_> {
             }
         }
         Ok(data.get(root))
+    }
+}
+
+/// The outcome of a level whose backend cannot be evaluated.
+fn opaque(inv: &mut Invocation, layer: &Layer, located: &LocatedLevel, root: &str) -> Outcome {
+    let backend = &located.level.backend;
+    inv.reads.opaque.insert(backend.name.to_string());
+    inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.name.clone()));
+    Outcome::Opaque(backend.clone())
+}
+
+/// Notes a value that hiera-eyaml would decrypt, in this file.
+fn note_encrypted(
+    inv: &mut Invocation,
+    layer: &Layer,
+    located: &LocatedLevel,
+    root: &str,
+    (path, value): (&FilePath, &Value),
+) {
+    if has_encrypted_text(value) {
+        inv.cannot_evaluate(layer, located, root, Unevaluated::Encrypted(path.clone()));
     }
 }
 

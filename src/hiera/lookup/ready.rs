@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::location::counts_in;
 use super::{Invocation, Resolver};
 use crate::hiera::config::{BackendKind, Layer, Reader};
-use crate::hiera::data::DataFile;
+use crate::hiera::data::{DataFile, Refusal};
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::merge::{Strategy, fold};
@@ -33,6 +33,9 @@ enum Ready {
     Look(usize, Arc<DataFile>),
     /// Asking the location with this number.
     Ask(usize),
+    /// No value is known there: asking the location with this number tells whether it leaves the
+    /// answer open.
+    Open(usize),
 }
 
 impl Levels {
@@ -60,6 +63,10 @@ impl Resolver<'_> {
             {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
+                Ready::Open(number) if inv.notes_unsettled_levels(root) => {
+                    self.ask_ready(inv, layer, &levels.located[n], *number, root)
+                }
+                Ready::Open(_) => Ok(None),
                 Ready::Look(..) if !counts => Ok(None),
                 Ready::Look(number, data) => match data.get(root) {
                     None => Ok(None),
@@ -110,15 +117,23 @@ impl Resolver<'_> {
         if exists && !self.ctx.tolerant && level.call_error().is_some() {
             return None;
         }
-        let Place::File { path, exists: true } = &location.place else {
-            return Some(Ready::Nothing);
+        let path = match &location.place {
+            Place::File { path, exists: true } => path,
+            Place::NoMatch { .. } => return Some(Ready::Nothing),
+            Place::File { exists: false, .. } if level.backend.kind != BackendKind::Hiera3 => {
+                return Some(Ready::Nothing);
+            }
+            _ => return Some(Ready::Open(number)),
         };
         let reader = match (level.backend.kind, level.backend.reader()) {
-            (BackendKind::Hiera3, _) | (_, None) => return Some(Ready::Nothing),
+            (BackendKind::Hiera3, _) | (_, None) => return Some(Ready::Open(number)),
             (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
             _ => return None,
         };
         let data = self.ctx.sources.data(path, reader)?;
+        if data.refused().is_some_and(Refusal::is_ours) {
+            return None;
+        }
         self.check_file(path, reader, &data).ok()?;
         if !self.ctx.tolerant && data.is_no_hash() {
             return Some(Ready::Nothing);

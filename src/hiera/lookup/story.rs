@@ -2,11 +2,14 @@
 //! answered, and what could change the answer.
 
 use super::location::is_among;
-use super::{Invocation, Resolver, layers_of};
+use super::{Invocation, LOOKUP_OPTIONS, Resolver, layers_of};
 use crate::hiera::config::Layer;
+use crate::hiera::eyaml::is_attempted;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
-use crate::hiera::resolution::{Outcome, Step, Unsettled};
+use crate::hiera::resolution::{Outcome, Step, Unevaluated, Unsettled, UnsettledLevel};
+use crate::puppet::value::{Data, Value};
+use crate::text::FilePath;
 
 impl Invocation {
     /// Adds what happened at a location to the steps, if these are of the key that was asked for.
@@ -23,6 +26,36 @@ impl Invocation {
                 level: located.level.clone(),
                 template: location.template.clone(),
                 outcome,
+            });
+        }
+    }
+}
+
+impl Invocation {
+    /// Whether it counts for this root key that a level cannot be evaluated. Options that it may
+    /// hold do not: every answer would be open.
+    pub(super) fn notes_unsettled_levels(&self, root: &str) -> bool {
+        (self.tells_story || self.notes_unsettled) && root != LOOKUP_OPTIONS
+    }
+
+    /// Notes that a level could not be evaluated for a root key.
+    pub(super) fn cannot_evaluate(
+        &mut self,
+        layer: &Layer,
+        located: &LocatedLevel,
+        root: &str,
+        reason: Unevaluated,
+    ) {
+        if !self.notes_unsettled_levels(root) {
+            return;
+        }
+        self.is_unsettled = true;
+        if self.tells_story {
+            self.unsettled_levels.push(UnsettledLevel {
+                layer: layer.clone(),
+                level: located.level.name.clone(),
+                key: root.into(),
+                reason,
             });
         }
     }
@@ -68,6 +101,45 @@ impl Resolver<'_> {
             }
         });
         steps.extend(unreached);
+    }
+}
+
+/// Those of the levels that leave the answer open once all is known: of undetermined ones those
+/// whose files are still among the `unsettled`, of encrypted ones those whose text is in the value.
+pub(super) fn that_matter(
+    levels: Vec<UnsettledLevel>,
+    value: Option<&Value>,
+    unsettled: &[Unsettled],
+) -> Vec<UnsettledLevel> {
+    let is_encrypted = value.is_some_and(has_encrypted_text);
+    let mut kept: Vec<UnsettledLevel> = Vec::new();
+    for mut level in levels {
+        let matters = match &mut level.reason {
+            Unevaluated::Undetermined { files, .. } => {
+                let is_open = |path: &FilePath| {
+                    unsettled.iter().any(|file| file.path == *path && file.key == level.key)
+                };
+                files.retain(is_open);
+                !files.is_empty()
+            }
+            Unevaluated::Encrypted(_) => is_encrypted,
+            Unevaluated::Backend(_) | Unevaluated::Unread(..) => true,
+        };
+        if matters && !kept.contains(&level) {
+            kept.push(level);
+        }
+    }
+    kept
+}
+
+/// Whether a string in the value is one that hiera-eyaml would decrypt. Keys of hashes are not.
+pub(super) fn has_encrypted_text(value: &Value) -> bool {
+    match value.data() {
+        Data::String(text) => is_attempted(text),
+        Data::Array(items) => items.iter().any(has_encrypted_text),
+        Data::Hash(hash) => hash.iter().any(|(_, member)| has_encrypted_text(&member.value)),
+        Data::Sensitive(inner) => has_encrypted_text(inner),
+        _ => false,
     }
 }
 

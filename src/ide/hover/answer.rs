@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 
 use super::markup::counted;
 use super::{Narrow, Writer};
-use crate::hiera::config::Layer;
 use crate::hiera::pattern::conditions;
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step, Unapplied, Unsettled};
-use crate::ide::phrases::{layer_name, options};
+use crate::ide::phrases::{level_title, open_levels, options};
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
@@ -30,8 +29,8 @@ pub(super) enum Shown {
     NoPart,
     /// No location has the key.
     NotFound,
-    /// Locations that cannot be evaluated here decide whether there is a value.
-    NotSettled,
+    /// These levels, by name, cannot be evaluated here and decide whether there is a value.
+    NotSettled(Vec<String>),
     /// The lookup fails with this message.
     Fails(String),
 }
@@ -64,15 +63,17 @@ impl Writer<'_> {
     pub(super) fn shown(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Shown {
         match &resolution.value {
             Ok(Some(_)) if resolution.is_secret() => Shown::Secret,
-            Ok(Some(value)) => {
-                narrow(value, None).map_or(Shown::NoPart, |(_, part)| Shown::Value(part))
-            }
-            Ok(None) if resolution.unsettled.is_empty() && resolution.reads.opaque.is_empty() => {
-                Shown::NotFound
-            }
-            Ok(None) => Shown::NotSettled,
+            Ok(Some(value)) => narrow(value, None)
+                .map_or_else(|| self.absent(resolution, Shown::NoPart), |(_, it)| Shown::Value(it)),
+            Ok(None) => self.absent(resolution, Shown::NotFound),
             Err(error) => Shown::Fails(error.printed(&self.print_options())),
         }
+    }
+
+    /// What is absent as far as all levels are evaluated.
+    fn absent(&self, resolution: &Resolution, absent: Shown) -> Shown {
+        let levels = open_levels(resolution);
+        if levels.is_empty() { absent } else { Shown::NotSettled(levels) }
     }
 
     /// What is said in place of a value.
@@ -82,8 +83,13 @@ impl Writer<'_> {
             Shown::Secret => self.markup.code(print::REDACTED),
             Shown::NoPart => "This part is not in the effective value.".into(),
             Shown::NotFound => "No value is found.".into(),
-            Shown::NotSettled => {
-                "Whether there is a value is not settled: see the levels below.".into()
+            Shown::NotSettled(levels) => {
+                let levels: Vec<String> =
+                    levels.iter().map(|level| self.markup.bold(level)).collect();
+                format!(
+                    "Whether there is a value is not settled: {} could not be evaluated.",
+                    levels.join(", ")
+                )
             }
             Shown::Fails(message) => format!("The lookup fails: {}", self.markup.text(message)),
         }
@@ -126,7 +132,11 @@ impl Writer<'_> {
         let source = |step: &Step| match &step.outcome {
             Outcome::Found { path, key, value } => {
                 let place = narrow(value, *key)?.0.or(*key);
-                Some(Source { level: level_title(step), path: path.clone(), place })
+                Some(Source {
+                    level: level_title(&step.layer, &step.level.name),
+                    path: path.clone(),
+                    place,
+                })
             }
             _ => None,
         };
@@ -265,7 +275,11 @@ impl Writer<'_> {
                 && lines.is_empty()
                 && resolution.unsettled.is_empty()
                 && effective.as_ref() == Some(&part);
-            let source = Source { level: level_title(step), path: FilePath::new(""), place };
+            let source = Source {
+                level: level_title(&step.layer, &step.level.name),
+                path: FilePath::new(""),
+                place,
+            };
             let source = self.source_with_path(&source);
             let is_here =
                 place.and_then(|place| self.snapshot.path(place.file)) == Some(&self.subject.path);
@@ -285,11 +299,16 @@ impl Writer<'_> {
 
     /// A level that cannot be read.
     fn unread(&self, step: &Step) -> Option<String> {
-        let level = self.markup.bold(&level_title(step));
+        let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
             Outcome::Opaque(backend) => Some(format!(
                 "{level}: the backend {} cannot be evaluated here",
                 self.markup.code(&backend.name)
+            )),
+            Outcome::Unread { path, message } => Some(format!(
+                "{level} {}: not read: {}",
+                self.markup.text(self.markup.names.path(path)),
+                self.markup.text(message)
             )),
             Outcome::Failed(path) => {
                 Some(format!("{level} {}: fails", self.markup.text(self.markup.names.path(path))))
@@ -304,7 +323,11 @@ impl Writer<'_> {
         let (own, other): (Vec<_>, Vec<_>) =
             resolution.unsettled.iter().partition(|file| *file.key == *root);
         let merges = !resolution.merge.stops_at_first();
-        let own_title = if merges { "could be merged with" } else { "could be overridden by" };
+        let own_title = match (&resolution.value, merges) {
+            (Ok(None), _) => "could be set by",
+            (_, true) => "could be merged with",
+            (_, false) => "could be overridden by",
+        };
         for (files, title) in [(own, own_title), (other, "keys that it asks for could be set by")] {
             let mut by_variable: BTreeMap<Vec<&str>, Vec<&Unsettled>> = BTreeMap::new();
             for file in files {
@@ -359,11 +382,4 @@ fn with_more(mut shown: Vec<String>, all: usize) -> String {
         shown.push("…".into());
     }
     shown.join(", ")
-}
-
-fn level_title(step: &Step) -> String {
-    match &step.layer {
-        Layer::Environment => step.level.name.to_string(),
-        layer => format!("{} ({})", step.level.name, layer_name(layer)),
-    }
 }

@@ -54,7 +54,9 @@ impl Writer<'_> {
         out.truncate(out.trim_end().len());
         out.push_str(":\n\n");
         self.list(&answers, found.rest.len(), asked, &mut out);
-        if let Some((shown, unless)) = other.filter(|(shown, _)| *shown != Shown::NotSettled) {
+        if let Some((shown, unless)) =
+            other.filter(|(shown, _)| !matches!(shown, Shown::NotSettled(_)))
+        {
             writeln!(out, "- {} in other nodes{unless}", self.phrase(&shown))
                 .expect("writing to a string");
         }

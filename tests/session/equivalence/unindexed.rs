@@ -29,6 +29,10 @@ impl Sources for Unindexed<'_> {
         self.0.is_folder(path)
     }
 
+    fn is_unread(&self, path: &FilePath) -> bool {
+        self.0.is_unread(path)
+    }
+
     fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
         self.0.glob(pattern)
     }

@@ -209,3 +209,80 @@ a: 1 # com$0ment
         expect!["-"],
     );
 }
+
+#[test]
+fn a_token_of_a_key_that_open_levels_may_have() {
+    let files = |token: &str| {
+        format!(
+            r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {{name: Vault, lookup_key: vault_lookup, uri: 'https://vault.example'}}
+  - {{name: Role, path: 'roles/%{{role}}.yaml'}}
+  - {{name: Common, path: common.yaml}}
+#- /data/roles/db.yaml
+only_db: 1
+#- /data/common.yaml
+a: "%{{lookup('{token}')}}"
+hash: {{b: 1}}
+"#
+        )
+    };
+    check(
+        &files("only$0_db"),
+        expect![[r#"
+            <only_db>
+            only_db
+            for any node
+
+            Whether there is a value is not settled: Vault, Role could not be evaluated.
+
+            - Vault: the backend vault_lookup cannot be evaluated here
+
+            could be set by data/roles/db.yaml:1 where role = db
+        "#]],
+    );
+    check(
+        &files("hash.$0c"),
+        expect![[r#"
+            <hash.c>
+            hash.c
+            for any node
+
+            Whether there is a value is not settled: Vault could not be evaluated.
+
+            - Vault: the backend vault_lookup cannot be evaluated here
+        "#]],
+    );
+}
+
+#[test]
+fn a_token_of_a_key_that_a_file_may_have_which_is_not_read() {
+    check(
+        &format!(
+            r#"
+#- /.hiera-ls.yaml
+maxFileSize: 200
+#- /hiera.yaml
+version: 5
+hierarchy: [{{name: Large, path: large.yaml}}, {{name: Common, path: common.yaml}}]
+#- /data/large.yaml
+port: 1
+# {}
+#- /data/common.yaml
+a: "%{{lookup('po$0rt')}}"
+"#,
+            "x".repeat(200)
+        ),
+        expect![[r#"
+            <port>
+            port
+            for any node
+
+            Whether there is a value is not settled: Large could not be evaluated.
+
+            - Large data/large.yaml: not read: the file is too large to be read here: 0 MB
+        "#]],
+    );
+}

@@ -1,0 +1,28 @@
+//! Answers that are not settled: which levels could not be evaluated, for people on stderr.
+
+use super::note;
+use crate::hiera::resolution::{Unevaluated, UnsettledLevel};
+use crate::ide::phrases::{Names, level_title, why_unevaluated};
+
+/// Says which levels could not be evaluated and could change an answer, if there are any. `subject`
+/// is the answer, or that there is none.
+pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &Names<'_>) {
+    if levels.is_empty() {
+        return;
+    }
+    let mut lines: Vec<String> = vec![format!("{subject}:")];
+    for UnsettledLevel { layer, level, key, reason } in levels {
+        let why = why_unevaluated(reason, |path| names.path(path).to_owned());
+        lines.push(format!("  level {}, asked for '{key}': {why}", level_title(layer, level)));
+    }
+    let has = |is_such: fn(&Unevaluated) -> bool| levels.iter().any(|it| is_such(&it.reason));
+    if has(|reason| matches!(reason, Unevaluated::Undetermined { .. })) {
+        lines.push(
+            "  name a node with --node, or its facts with --facts; --explain tells more".into(),
+        );
+    }
+    if has(|reason| matches!(reason, Unevaluated::Encrypted(_))) {
+        lines.push("  --decrypt decrypts with the keys that hiera.yaml names".into());
+    }
+    note(&lines.join("\n"));
+}

@@ -1,0 +1,107 @@
+//! What `lookup` says and how it exits where levels could not be evaluated.
+
+use super::{at, repo};
+
+const CONFIG: &str = "\
+version: 5
+hierarchy:
+  - {name: Top, path: top.yaml}
+  - {name: Vault, lookup_key: vault_lookup, uri: 'https://vault.example'}
+  - {name: Role, path: 'role/%{role}.yaml'}
+  - {name: Secrets, lookup_key: eyaml_lookup_key, path: secret.eyaml, options: {pkcs7_private_key: /nowhere}}
+  - {name: Common, path: common.yaml}
+";
+
+fn example(name: &str) -> std::path::PathBuf {
+    repo(
+        name,
+        &[
+            ("hiera.yaml", CONFIG),
+            ("data/top.yaml", "above: 1\n"),
+            ("data/role/web.yaml", "port: 80\n"),
+            ("data/role/db.yaml", "port: 5432\nonly_db: 1\n"),
+            ("data/secret.eyaml", "password: ENC[PKCS7,MIIBeQYJ]\n"),
+            ("data/common.yaml", "port: 8080\nasks: \"%{lookup('nowhere')}\"\n"),
+        ],
+    )
+}
+
+#[test]
+fn without_a_value_open_levels_make_status_3() {
+    let root = example("cli-settled");
+    let lookup = |args: &[&str]| at(&root, &[&["lookup"], args].concat(), "");
+    assert_eq!(lookup(&["above"]), (0, "above\n".replace("above", "1"), String::new()));
+    let (status, out, err) = lookup(&["nowhere"]);
+    assert_eq!((status, out.as_str()), (3, ""));
+    assert_eq!(
+        err,
+        "hiera-ls: did not find a value for 'nowhere'; levels that could not be evaluated may have one:\n  \
+         level Vault, asked for 'nowhere': the backend vault_lookup cannot be evaluated here\n"
+    );
+    let (status, _, err) = lookup(&["only_db"]);
+    assert_eq!(status, 3);
+    assert!(
+        err.contains(
+            "level Role, asked for 'only_db': role is unknown: data/role/db.yaml has the key"
+        ) && err.contains("name a node with --node"),
+        "{err}"
+    );
+    assert_eq!(lookup(&["nowhere", "--default", "x"]).0, 0, "a value is printed");
+}
+
+#[test]
+fn a_value_below_open_levels_is_printed_with_their_names() {
+    let root = example("cli-settled-value");
+    let lookup = |args: &[&str]| at(&root, &[&["lookup"], args].concat(), "");
+    let (status, out, err) = lookup(&["port"]);
+    assert_eq!((status, out.as_str()), (0, "8080\n"));
+    assert!(
+        err.contains("level Vault")
+            && err
+                .contains("role is unknown: data/role/db.yaml and data/role/web.yaml have the key"),
+        "{err}"
+    );
+    let (status, _, err) = lookup(&["password"]);
+    assert!(status == 0 && err.contains("level Secrets") && err.contains("--decrypt"), "{err}");
+    // A key that the value needs is as open as the value.
+    let (_, _, err) = lookup(&["asks"]);
+    assert!(err.contains("level Vault, asked for 'nowhere'"), "{err}");
+    let (status, _, err) = lookup(&["port", "--explain"]);
+    assert!(status == 0 && err.contains("level Vault"), "{err}");
+    // Below the value that answered nothing is asked.
+    assert_eq!(lookup(&["above"]).2, "");
+}
+
+#[test]
+fn answers_of_a_batch_say_that_they_are_not_settled() {
+    let root = example("cli-settled-batch");
+    let keys = ["above", "nowhere", "port", "asks"];
+    let questions: String = keys.iter().map(|key| format!("{{\"key\":\"{key}\"}}\n")).collect();
+    let (status, out, _) = at(&root, &["lookup", "--batch"], questions);
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "{\"key\":\"above\",\"found\":true,\"value\":1}\n\
+         {\"key\":\"nowhere\",\"found\":false,\"settled\":false,\"unsettled_levels\":[\"Vault\"]}\n\
+         {\"key\":\"port\",\"found\":true,\"value\":8080,\"settled\":false,\"unsettled_levels\":[\"Vault\",\"Role\"]}\n\
+         {\"key\":\"asks\",\"found\":true,\"value\":\"\",\"settled\":false,\"unsettled_levels\":[\"Vault\"]}\n"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_read_leaves_the_answer_open() {
+    let config = "version: 5\nhierarchy: [{name: Large, path: large.yaml}, {name: Common, path: common.yaml}]\n";
+    let files = [
+        ("hiera.yaml", config),
+        (".hiera-ls.yaml", "maxFileSize: 150\n"),
+        ("data/large.yaml", &format!("port: 1\n# {}\n", "x".repeat(200))),
+        ("data/common.yaml", "port: 2\n"),
+    ];
+    let root = repo("cli-settled-unread", &files);
+    let (status, out, err) = at(&root, &["lookup", "port"], "");
+    assert_eq!((status, out.as_str()), (0, "2\n"));
+    assert!(err.contains("level Large") && err.contains("data/large.yaml is not read"), "{err}");
+    assert_eq!(at(&root, &["lookup", "nowhere"], "").0, 3);
+    let (_, out, _) = at(&root, &["lookup", "--batch"], "{\"key\":\"port\"}\n");
+    assert!(out.contains("\"settled\":false,\"unsettled_levels\":[\"Large\"]"), "{out}");
+}

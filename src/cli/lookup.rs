@@ -24,7 +24,7 @@ use crate::text::escape::terminal_lines;
 use crate::workspace::environments::Environment;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
-use crate::workspace::nodes::{from_json, read_values, scope_of};
+use crate::workspace::nodes::{from_json, read_values, scope_of, scope_of_name};
 
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
@@ -288,7 +288,8 @@ fn scopes(
                 value.as_hash().ok_or_else(|| Failure(format!("{file}: facts must be a hash")))?;
             let stem = FilePath::new(file).name().split('.').next().unwrap_or_default().to_owned();
             let (certname, mut scope) =
-                scope_of(hash, arguments.node.as_deref(), &stem, &name, puppet);
+                scope_of(hash, arguments.node.as_deref(), &stem, &name, puppet)
+                    .map_err(|error| Failure(format!("{file}: {error}")))?;
             scope.derive(rules.clone());
             Ok((certname, Arc::new(scope)))
         };
@@ -300,7 +301,7 @@ fn scopes(
     let wanted = arguments.node.as_deref().or(config.nodes.default.as_deref());
     match wanted.map(|wanted| (wanted, known.iter().find(|node| &*node.name == wanted))) {
         Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
-        Some((wanted, None)) if known.iter().any(|node| node.inferred.is_none()) => {
+        Some((wanted, None)) if known.iter().any(|node| node.is_given) => {
             let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();
             Err(Failure(format!(
                 "no facts are known of the node '{wanted}'; known are {}",
@@ -309,10 +310,9 @@ fn scopes(
         }
         Some((wanted, None)) => {
             note(&format!("no facts are known of the node '{wanted}': only its name is"));
-            let (certname, mut scope) =
-                scope_of(&crate::puppet::Hash::default(), Some(wanted), wanted, &name, puppet);
+            let mut scope = scope_of_name(wanted, &name, puppet);
             scope.derive(rules.clone());
-            Ok(vec![(certname, Arc::new(scope))])
+            Ok(vec![(wanted.to_owned(), Arc::new(scope))])
         }
         // Nothing is said of a node: an answer is given as far as it holds for every node.
         None => {

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Sta
         let nodes: Vec<&Node> = all.map(|node| &**node).filter(is_asked).collect();
         found |= !nodes.is_empty();
         match (arguments.json, arguments.name.is_some()) {
-            (true, _) => write_json(environment, &nodes, out)?,
+            (true, _) => write_json(&opened, environment, &nodes, out)?,
             (false, true) => write_variables(&opened, environment, &nodes, out)?,
             (false, false) => write_names(&opened, environment, &nodes, out)?,
         }
@@ -74,13 +74,18 @@ fn write_variables(
             terminal(&environment.name),
             terminal(source)
         )?;
-        for (name, value, source) in variables(node) {
+        for (name, value, source) in variables(node, &opened.root) {
             let text = print::inline(
                 &value,
                 &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
             );
             let source = source.map_or_else(String::new, |source| format!("  # {source}"));
-            writeln!(out, "  {}: {}{source}", terminal(&name), terminal(&text))?;
+            writeln!(out, "  {}: {}{}", terminal(&name), terminal(&text), terminal(&source))?;
+        }
+        if let Some((classes, file)) = node.classes() {
+            let text = print::inline(classes, &PrintOptions::default());
+            let file = relative(file, &opened.root);
+            writeln!(out, "  # classes: {}, in {}", terminal(&text), terminal(file))?;
         }
         if node.scope.open {
             writeln!(out, "  # other variables are unknown")?;
@@ -89,27 +94,24 @@ fn write_variables(
     Ok(())
 }
 
-/// The variables of a node with their sources: of an inferred node by their dotted names, of
-/// others as their top scope has them.
-fn variables(node: &Node) -> Vec<(String, crate::puppet::Value, Option<String>)> {
-    match &node.inferred {
-        Some(sources) => sources
-            .iter()
-            .filter_map(|(name, source)| match node.scope.get_path(name) {
-                Variable::Known(value) => Some((name.to_string(), value, Some(source.to_string()))),
-                _ => None,
-            })
-            .collect(),
-        None => node
-            .scope
-            .variables()
-            .map(|(name, value)| (name.to_owned(), value.clone(), None))
-            .collect(),
+/// The variables of a node with their sources: of one of which only some are known by their dotted
+/// names, of others as their top scope has them.
+fn variables(node: &Node, root: &FilePath) -> Vec<(String, crate::puppet::Value, Option<String>)> {
+    let source = |name: &str| node.source_of(name).map(|source| source.phrase(root));
+    if !node.scope.open {
+        let all = node.scope.variables();
+        return all.map(|(name, value)| (name.to_owned(), value.clone(), source(name))).collect();
     }
+    let known = |(name, _): &(std::sync::Arc<str>, _)| match node.scope.get_path(name) {
+        Variable::Known(value) => Some((name.to_string(), value, source(name))),
+        _ => None,
+    };
+    node.told.iter().filter_map(known).collect()
 }
 
 /// One line of JSON for each node.
 fn write_json(
+    opened: &Opened,
     environment: &Environment,
     nodes: &[&Node],
     out: &mut dyn Write,
@@ -119,7 +121,7 @@ fn write_json(
             let options = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
             serde_json::from_str::<Json>(&print::json(value, &options)).unwrap_or_default()
         };
-        let own = variables(node);
+        let own = variables(node, &opened.root);
         let values: Map<String, Json> =
             own.iter().map(|(name, one, _)| (name.clone(), value(one))).collect();
         let sources: Map<String, Json> = own
@@ -130,7 +132,7 @@ fn write_json(
             "name": &*node.name,
             "environment": environment.name,
             "source": node.source.as_str(),
-            "inferred": node.inferred.is_some(),
+            "inferred": node.scope.open,
             "variables": values,
             "from": sources,
         });

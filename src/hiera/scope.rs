@@ -26,9 +26,9 @@ pub struct Scope {
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
-    /// A variable of which some members may be there that are not known here, and the names of
+    /// Variables of which some members may be there that are not known here, and the names of
     /// these.
-    partial: Option<(&'static str, &'static [&'static str])>,
+    partial: Vec<(&'static str, &'static [&'static str])>,
     overrides: Arc<Hash>,
     defaults: Arc<Hash>,
     rules: Arc<[DeriveRule]>,
@@ -123,15 +123,18 @@ impl Scope {
 
     /// Says that a variable may have these members, whatever it is set to.
     pub fn set_partial(&mut self, name: &'static str, unknown: &'static [&'static str]) {
-        self.partial = Some((name, unknown));
+        self.partial.push((name, unknown));
     }
 
     /// Whether nothing is known of this part of a variable, or not all of this variable, although
     /// there is one of this name.
     pub fn is_partial(&self, key: &LookupKey) -> bool {
-        let Some((name, unknown)) = self.partial else { return false };
         let root = key.root_text();
-        if root.strip_prefix("::").unwrap_or(&root) != name || self.override_of(&root).is_some() {
+        let name = root.strip_prefix("::").unwrap_or(&root);
+        let Some((_, unknown)) = self.partial.iter().find(|(partial, _)| *partial == name) else {
+            return false;
+        };
+        if self.override_of(&root).is_some() {
             return false;
         }
         match key.subkeys.first() {

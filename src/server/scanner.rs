@@ -82,8 +82,7 @@ async fn read(
             .await;
         return;
     };
-    let error_of =
-        |source: &NodeSource| Some((source.path.clone(), source.nodes.as_ref().err()?.clone()));
+    let error_of = |source: &NodeSource| Some((source.path.clone(), source.error()?.to_owned()));
     let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
     let cut_short = scan.cut_short;
     shared.with(|state| {

@@ -335,23 +335,7 @@ impl Workspace {
             changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
             return Some(changed);
         }
-        let mut nodes: Vec<Arc<nodes::Node>> = Vec::new();
-        let mut certnames = HashSet::new();
-        let mut errors = Vec::new();
-        for source in &scan.sources {
-            match &source.nodes {
-                // Of two nodes with one name in one folder the first counts; two folders may be two
-                // checkouts of one fleet's repo.
-                Ok(found) => {
-                    let folder = self.folders.iter().find(|folder| source.path.is_within(folder));
-                    let is_new = |node: &&nodes::Node| {
-                        certnames.insert((&source.environment, folder, node.name.clone()))
-                    };
-                    nodes.extend(found.iter().filter(is_new).cloned().map(Arc::new));
-                }
-                Err(error) => errors.push((source.path.clone(), error.clone())),
-            }
-        }
+        let (nodes, errors) = nodes::given::nodes_of(&scan.sources, &self.config, &self.folders);
         self.snapshot.nodes = Arc::new(nodes);
         self.snapshot.source_errors = Arc::new(errors);
         self.sources = Arc::new(scan.sources);

@@ -89,7 +89,7 @@ impl Overview {
 fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
     let mut by_file: BTreeMap<(&FilePath, bool), usize> = BTreeMap::new();
     for node in snapshot.nodes_of(environment) {
-        *by_file.entry((&node.source, node.inferred.is_some())).or_default() += 1;
+        *by_file.entry((&node.source, !node.is_given)).or_default() += 1;
     }
     let mut found: BTreeMap<(FilePath, bool), usize> = BTreeMap::new();
     let mut inferred: Option<(FilePath, usize)> = None;

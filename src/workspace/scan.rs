@@ -17,7 +17,8 @@ use super::kinds::{
 };
 use super::manifests;
 use super::names::Names;
-use super::nodes::{self, Node};
+use super::nodes::parts::Parts;
+use super::nodes::read_parts;
 use super::parallel::on_all_cores;
 use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::text::{FileId, FilePath};
@@ -62,8 +63,15 @@ pub struct NodeSource {
     pub environment: Option<FilePath>,
     /// Which version of it was read.
     pub stamp: Option<Stamp>,
-    /// Its nodes, or why it has none.
-    pub nodes: Result<Vec<Node>, String>,
+    /// What it says of its nodes, or why it has none.
+    pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
+}
+
+impl NodeSource {
+    /// Why no nodes were read from it.
+    pub fn error(&self) -> Option<&str> {
+        self.nodes.as_ref().err().map(String::as_str)
+    }
 }
 
 impl Scan {
@@ -376,7 +384,7 @@ impl Reading<'_> {
             };
             let known = self.request.known_sources.iter().find(is_it).cloned();
             let source = known.unwrap_or_else(|| NodeSource {
-                nodes: self.nodes_in(&path, environment, config),
+                nodes: self.nodes_in(&path),
                 environment: environment.cloned(),
                 path,
                 stamp,
@@ -403,24 +411,13 @@ impl Reading<'_> {
         Names::new(self.fs.walk(&start, &limits).entries).glob(pattern)
     }
 
-    fn nodes_in(
-        &self,
-        path: &FilePath,
-        environment: Option<&FilePath>,
-        config: &EnvironmentConfig,
-    ) -> Result<Vec<Node>, String> {
+    fn nodes_in(&self, path: &FilePath) -> Result<Vec<Arc<Parts>>, String> {
         let text = match Content::new(self.fs.read(path, self.request.config.max_file_size)) {
             Content::Text(text) => text,
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
             Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
         };
-        let found = nodes::read_nodes(path, &text.to_str(), &config.name, config.puppet)?;
-        let derived = |node: Node| {
-            let mut scope = (*node.scope).clone();
-            scope.derive(config.nodes.derive.clone());
-            Node { scope: Arc::new(scope), environment: environment.cloned(), ..node }
-        };
-        Ok(found.into_iter().map(derived).collect())
+        Ok(read_parts(path, &text.to_str())?.into_iter().map(Arc::new).collect())
     }
 
     /// Folders outside the workspace that configs name as datadirs, or that hold modules of an

@@ -278,8 +278,8 @@ impl Snapshot {
         let ([number], []) = (&readers.certainly[..], &readers.possibly[..]) else { return None };
         let node = &*self.nodes_of(environment)[*number];
         let is_named = |(_, value): (&str, &Value)| holds_text(value, &node.name);
-        let is_own = node.inferred.is_none()
-            || self.inferred_scope(environment, path).variables().any(is_named);
+        let is_own =
+            node.is_given || self.inferred_scope(environment, path).variables().any(is_named);
         is_own.then_some(node)
     }
 

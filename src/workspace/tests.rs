@@ -222,7 +222,8 @@ a: 1
             .map(|node| format!("{} {}", node.name, node.source.name()))
             .collect::<Vec<_>>()
     };
-    assert_eq!(known(&fixture), ["a.example.net a.yaml", "b.example.net a.yaml"]);
+    // The later source of a part counts.
+    assert_eq!(known(&fixture), ["a.example.net a.yaml", "b.example.net b.yaml"]);
     fixture.workspace.apply(Change::Folders(vec![
         FilePath::new("/"),
         FilePath::new("/nodes/.."),

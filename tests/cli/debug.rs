@@ -92,9 +92,9 @@ fn the_scope_has_levels_variables_and_nodes() {
               certname = "web01"
               role = "web"
               facts = {"certname":"web01","role":"web"}
-              trusted = {"authenticated":"local","certname":"web01","extensions":{},…
-              server_facts = {"environment":"production"}
+              trusted = {"authenticated":"remote","certname":"web01","hostname":"web…
               environment = "production"
+              server_facts = {"environment":"production"}
               module_name = null
             read for 1 of 1 nodes web01
             perhaps read for 0 of 1 nodes

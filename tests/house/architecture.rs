@@ -46,7 +46,7 @@ const FRESH_VALUES: [&str; 15] = [
     "hiera/scope.rs",
     "workspace/environments.rs",
     "workspace/nodes.rs",
-    "workspace/nodes/inferred.rs",
+    "workspace/nodes/",
     "workspace/snapshot.rs",
     "cli/lookup.rs",
     "ide/cursor.rs",

@@ -67,10 +67,10 @@ impl Writer<'_> {
     }
 
     /// The answer for nodes that read the file and have none of their own, with a condition in
-    /// words; `None` where all nodes are known, because their facts are given.
+    /// words; `None` where the settings name all nodes.
     fn in_other_nodes(&self, asked: &Asked<'_>) -> Option<(Shown, String)> {
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
-        if !nodes.iter().any(|node| node.inferred.is_some()) {
+        if nodes.iter().all(|node| node.is_given) {
             return None;
         }
         let resolution = self.resolve(&asked.root, self.scope);

@@ -7,13 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::parts::{Around, Parts};
 use super::positions::{KnownValues, Positions, Told};
 use super::{Node, VariableSource};
 use crate::hiera::config::Layer;
 use crate::hiera::interpolation::{TokenKind, tokens};
 use crate::hiera::pattern::{Bindings, PatternMatch, variable_name};
-use crate::hiera::scope::{Scope, Variable};
-use crate::puppet::value::Value;
 use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Reach};
 use crate::workspace::snapshot::Snapshot;
@@ -160,7 +159,8 @@ fn looks_like_host(name: &str) -> bool {
     has_letter && is_host_name(name) && (has_number || name.contains('.'))
 }
 
-fn is_host_name(name: &str) -> bool {
+/// Whether a name has only the characters of one.
+pub(super) fn is_host_name(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
@@ -244,41 +244,25 @@ fn node(
     found: &Found<'_>,
     positions: &Positions,
 ) -> Node {
-    let mut scope = Scope::open_node(name);
-    let mut told = Vec::new();
-    let mut set = |scope: &mut Scope, variable: &str, text: &str, source: VariableSource| {
-        if scope.get_path(variable) == Variable::Unknown {
-            scope.set_path(variable, Value::given(text));
-            told.push((Arc::from(variable), source));
-        }
+    let path = found
+        .bindings
+        .iter()
+        .map(|(variable, text)| (variable.clone(), text.clone(), VariableSource::Path));
+    let implied = implied(found.variable, name);
+    let implied =
+        implied.into_iter().map(|(variable, text)| (variable, text, VariableSource::Name));
+    let parts = positions.told_by(name).into_iter().map(|(variable, told)| match told {
+        Told::At(_, text) => (variable, text, VariableSource::NamePart),
+        Told::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
+    });
+    let inferred = path.chain(implied).chain(parts).collect();
+    let config = snapshot.config_of(environment);
+    let around = Around {
+        environment: &environment.name,
+        puppet: config.puppet,
+        rules: &config.nodes.derive,
     };
-    scope.set("environment", Value::given(&environment.name));
-    for (variable, text) in &found.bindings {
-        set(&mut scope, variable, text, VariableSource::Path);
-    }
-    for (variable, text) in implied(found.variable, name) {
-        set(&mut scope, &variable, &text, VariableSource::Name);
-    }
-    let before: Vec<Arc<str>> = scope.variables().map(|(name, _)| Arc::from(name)).collect();
-    scope.derive(snapshot.config_of(environment).nodes.derive.clone());
-    let is_new = |name: &&str| !before.iter().any(|known| **known == **name);
-    let derived: Vec<Arc<str>> =
-        scope.variables().map(|(name, _)| name).filter(is_new).map(Arc::from).collect();
-    for (variable, text) in positions.told_by(name) {
-        match text {
-            Told::At(_, text) => set(&mut scope, &variable, &text, VariableSource::NamePart),
-            Told::NoSuchPart => set(&mut scope, &variable, "", VariableSource::NoNamePart),
-        }
-    }
-    told.extend(derived.into_iter().map(|name| (name, VariableSource::Derived)));
-    Node {
-        name: name.into(),
-        scope: Arc::new(scope),
-        source: found.source.clone(),
-        environment: None,
-        states_environment: false,
-        inferred: Some(told.into()),
-    }
+    Arc::new(Parts::called(name, found.source)).node(inferred, &around)
 }
 
 /// The variables that follow from a node's name, where `variable` is what holds it.

@@ -10,12 +10,13 @@ fn check(fixture: &str, expected: Expect) {
     let snapshot = Fixture::new(fixture).snapshot;
     let mut out = String::new();
     for node in snapshot.nodes_of(&snapshot.environments().all[0]) {
-        let inferred = node.inferred.as_deref().unwrap_or_default();
-        let variables: Vec<String> = inferred
+        let root = &snapshot.environments().all[0].root;
+        let variables: Vec<String> = node
+            .told
             .iter()
             .filter_map(|(name, source)| match node.scope.get_path(name) {
                 crate::hiera::scope::Variable::Known(value) => {
-                    Some(format!("{name}={} ({source})", Value::to_text(&value)))
+                    Some(format!("{name}={} ({})", Value::to_text(&value), source.phrase(root)))
                 }
                 _ => None,
             })

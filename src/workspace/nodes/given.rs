@@ -1,0 +1,59 @@
+//! The nodes of the files that settings name.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::Node;
+use super::parts::{Around, Parts};
+use crate::text::FilePath;
+use crate::workspace::WorkspaceConfig;
+use crate::workspace::scan::NodeSource;
+
+/// A node by the environment whose settings name its file, the folder that the file lies in, and
+/// its certname. Two folders may be two checkouts of the repository of one fleet.
+type Place<'a> = (Option<&'a FilePath>, Option<&'a FilePath>, Arc<str>);
+
+/// Files with the reasons why they have no nodes.
+type Errors = Vec<(FilePath, String)>;
+
+/// The nodes in these files, and what is wrong with files. What several files say of one node is
+/// joined by its certname; of two that say the same part, the later one counts.
+pub(in crate::workspace) fn nodes_of(
+    sources: &[NodeSource],
+    config: &WorkspaceConfig,
+    folders: &[FilePath],
+) -> (Vec<Arc<Node>>, Errors) {
+    let mut joined: IndexMap<Place<'_>, Arc<Parts>> = IndexMap::new();
+    let mut errors = Vec::new();
+    for source in sources {
+        let found = match &source.nodes {
+            Ok(found) => found,
+            Err(error) => {
+                errors.push((source.path.clone(), error.clone()));
+                continue;
+            }
+        };
+        let folder = folders.iter().find(|folder| source.path.is_within(folder));
+        let mut in_this_file: std::collections::HashSet<&str> = std::collections::HashSet::new();
+        for parts in found {
+            if !in_this_file.insert(&parts.name) {
+                let error = format!("several nodes in it are called {}", parts.name);
+                errors.push((source.path.clone(), error));
+            }
+            let place = (source.environment.as_ref(), folder, parts.name.clone());
+            joined
+                .entry(place)
+                .and_modify(|known| Arc::make_mut(known).join(parts))
+                .or_insert_with(|| parts.clone());
+        }
+    }
+    let node = |((environment, _, _), parts): (Place<'_>, Arc<Parts>)| {
+        let own = environment.map_or(&config.common, |root| config.of(root));
+        let around =
+            Around { environment: &own.name, puppet: own.puppet, rules: &own.nodes.derive };
+        let node = parts.node(Vec::new(), &around);
+        Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
+    };
+    (joined.into_iter().map(node).collect(), errors)
+}

@@ -1,0 +1,207 @@
+//! The formats that nodes are written in: which one a hash is, and which parts of a node it says.
+
+use std::sync::Arc;
+
+use super::parts::{Around, Facts, Parts, Said, trusted_of_lookup};
+use super::sources::bolt;
+use super::values::{from_json, read_values};
+use crate::hiera::scope::Scope;
+use crate::puppet::PuppetVersion;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::text::FilePath;
+
+/// The format of a hash that says something of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// PuppetDB's `inventory`: `certname`, `facts`, perhaps `trusted` and `environment`.
+    Inventory,
+    /// A whole scope: `facts` and every other variable.
+    Scope,
+    /// PuppetDB's `factsets`: `facts.data` is a list of names and values.
+    Factset,
+    /// `puppet facts find`, the server's `facts/NAME.yaml`: `name` and `values`.
+    Found,
+    /// The server's `node/NAME.yaml`: `name` and `parameters`, which hold facts as well.
+    Node,
+    /// The output of a node classifier: `classes` or `parameters`, and no name.
+    Classified,
+    /// A Bolt inventory of version 2.
+    Bolt,
+    /// `facter --json`, `puppet facts show`: facts alone.
+    Facts,
+}
+
+impl Shape {
+    /// The shape of a hash. Source: what the programs write, in the order in which their formats
+    /// can be told apart.
+    pub(super) fn of(hash: &Value) -> Shape {
+        let is_hash = |value: Option<&Value>| value.is_some_and(|it| it.as_hash().is_some());
+        let has = |name: &str| hash.get(name).is_some();
+        let facts = hash.get("facts");
+        if facts.and_then(|facts| facts.get("data")).and_then(Value::as_array).is_some() {
+            Shape::Factset
+        } else if has("certname") && is_hash(facts) {
+            Shape::Inventory
+        } else if is_hash(facts) && !bolt::is_inventory(hash) {
+            Shape::Scope
+        } else if has("name") && is_hash(hash.get("values")) {
+            Shape::Found
+        } else if has("name") && is_hash(hash.get("parameters")) {
+            Shape::Node
+        } else if bolt::is_inventory(hash) {
+            Shape::Bolt
+        } else if !has("name") && is_classified(hash) {
+            Shape::Classified
+        } else {
+            Shape::Facts
+        }
+    }
+}
+
+/// Whether a hash has nothing but what a node classifier puts out, as far as it is told: other keys
+/// would be facts.
+fn is_classified(hash: &Value) -> bool {
+    let keys = ["classes", "parameters", "environment"];
+    let is_right = |name: &str, value: &Value| {
+        matches!(
+            (name, value.data()),
+            (_, Data::Null)
+                | ("classes", Data::Hash(_) | Data::Array(_))
+                | ("parameters", Data::Hash(_))
+                | ("environment", Data::String(_))
+        )
+    };
+    let members = hash.as_hash().into_iter().flatten();
+    let mut names = members.map(|(key, member)| (key.to_text(), &member.value));
+    let has_one = hash.get("classes").is_some() || hash.get("parameters").is_some();
+    has_one && names.all(|(name, value)| keys.contains(&&*name) && is_right(&name, value))
+}
+
+/// Reads the parts of the nodes in a file: `facter --json`, `facter --yaml`, what `puppet facts`
+/// prints, the server's own files, answers of PuppetDB, outputs of node classifiers, whole scopes,
+/// Bolt inventories, lists of these, and JSON lines. Errors: why the file is none of them.
+pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Vec<Parts>, String> {
+    let values = read_values(path, text)?;
+    let single = values.len() == 1;
+    let mut all = Vec::new();
+    for (index, value) in values.iter().enumerate() {
+        if value.as_hash().is_none() {
+            return Err(format!("item {} is no hash of facts", index + 1));
+        }
+        let stem = stem(path);
+        let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
+        match Shape::of(value) {
+            Shape::Bolt => all.extend(bolt::targets(value, path)),
+            shape => all.push(parts_of(value, shape, &fallback, path)?),
+        }
+    }
+    Ok(all)
+}
+
+/// The name of a file without its extension; a certname keeps its dots.
+fn stem(path: &FilePath) -> &str {
+    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
+}
+
+/// The parts that a hash says of a node, which is called `fallback` where the hash does not name
+/// it. Errors: why it is no hash of facts.
+fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Result<Parts, String> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let at = |value: &Value, names: &[&str]| {
+        text(names.iter().try_fold(value, |value, name| value.get(name)))
+    };
+    let own_name = match shape {
+        Shape::Inventory | Shape::Factset => at(hash, &["certname"]),
+        Shape::Scope => {
+            at(hash, &["trusted", "certname"]).or_else(|| at(hash, &["facts", "clientcert"]))
+        }
+        Shape::Found => at(hash, &["values", "clientcert"]).or_else(|| at(hash, &["name"])),
+        Shape::Node => at(hash, &["name"]),
+        Shape::Classified | Shape::Bolt => None,
+        Shape::Facts if path.extension() == Some("facts") => None, // all are `foo.example.com`
+        Shape::Facts => at(hash, &["clientcert"])
+            .or_else(|| at(hash, &["fqdn"]))
+            .or_else(|| at(hash, &["networking", "fqdn"])),
+    };
+    let mut parts = Parts::named(&own_name.unwrap_or_else(|| fallback.to_owned()), path);
+    let said = |value: Value| Some(Said { value, by: path.clone() });
+    let part = |name: &str| hash.get(name).filter(|value| !matches!(value.data(), Data::Null));
+    let environment =
+        || text(part("environment")).map(|name| Said { value: Arc::from(name), by: path.clone() });
+    let facts =
+        |values: Value| Some(Said { value: Facts { values, are_all: true }, by: path.clone() });
+    match shape {
+        Shape::Scope => parts.whole = said(hash.clone()),
+        Shape::Inventory => {
+            parts.facts = part("facts").cloned().and_then(facts);
+            parts.trusted = part("trusted").cloned().and_then(said);
+            parts.environment = environment();
+        }
+        Shape::Factset => {
+            parts.facts = hash.get("facts").and_then(of_data).and_then(facts);
+            parts.environment = environment();
+        }
+        Shape::Found => parts.facts = part("values").cloned().and_then(facts),
+        Shape::Node | Shape::Classified => {
+            parts.parameters = part("parameters").cloned().and_then(said);
+            parts.classes = part("classes").cloned().and_then(said);
+            parts.environment = environment();
+        }
+        Shape::Facts => {
+            let members = hash.as_hash().into_iter().flatten();
+            let dotted = members.map(|(key, _)| key.to_text()).find(|name| name.contains('.'));
+            if let Some(name) = dotted {
+                return Err(format!(
+                    "'{name}' is a part of a fact: `facter` prints whole facts when no fact is named"
+                ));
+            }
+            parts.facts = facts(hash.clone());
+        }
+        Shape::Bolt => {}
+    }
+    Ok(parts)
+}
+
+/// The facts of PuppetDB's factset: a list of hashes with `name` and `value`.
+fn of_data(facts: &Value) -> Option<Value> {
+    let member = |item: &Value| {
+        let name = Key::string(item.get("name")?.as_str()?);
+        Some((name, Member { key_origin: None, value: item.get("value")?.clone() }))
+    };
+    let hash: Option<Hash> = facts.get("data")?.as_array()?.iter().map(member).collect();
+    Some(Value::hash(hash?, Provenance::written(None)))
+}
+
+/// The scope of a hash in one of these formats, and the node's name, as `puppet lookup` sees them:
+/// where nothing is said of its certificate, that has no extensions.
+///
+/// `certname` is what the user says that it is called; otherwise the data say so, and `fallback` if
+/// they do not. Errors: why the hash is none.
+pub fn scope_of(
+    hash: &Hash,
+    certname: Option<&str>,
+    fallback: &str,
+    environment: &str,
+    puppet: PuppetVersion,
+) -> Result<(String, Scope), String> {
+    let value = Value::hash(hash.clone(), Provenance::written(None));
+    let path = FilePath::new(&format!("/{fallback}"));
+    let mut parts = parts_of(&value, Shape::of(&value), fallback, &path)?;
+    if let Some(certname) = certname {
+        parts.name = certname.into();
+    }
+    if parts.whole.is_none() && parts.certificate().is_none() {
+        parts.trusted = Some(Said { value: trusted_of_lookup(&parts.name), by: path });
+    }
+    let around = Around { environment, puppet, rules: &Arc::default() };
+    let node = Arc::new(parts).node(Vec::new(), &around);
+    Ok((node.name.to_string(), (*node.scope).clone()))
+}
+
+/// The scope of a node of which only the certname is known, as `puppet lookup` sees it.
+pub fn scope_of_name(certname: &str, environment: &str, puppet: PuppetVersion) -> Scope {
+    let facts = from_json(&serde_json::json!({}));
+    let hash = facts.as_hash().cloned().unwrap_or_default();
+    let named = scope_of(&hash, Some(certname), certname, environment, puppet);
+    named.map(|(_, scope)| scope).unwrap_or_else(|_| Scope::open_node(certname))
+}

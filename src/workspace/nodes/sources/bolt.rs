@@ -1,0 +1,153 @@
+//! Bolt inventories of version 2: groups, targets, facts and vars.
+//!
+//! Values that a plugin of Bolt would compute are not literal; nothing is taken from them.
+
+use indexmap::IndexMap;
+
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+use crate::text::FilePath;
+use crate::workspace::nodes::inferred::is_host_name;
+use crate::workspace::nodes::parts::{Facts, Parts, Said};
+
+/// How deep groups may lie in each other; Bolt's own inventories have two or three.
+const MAX_DEPTH: usize = 32;
+
+/// Whether a hash is an inventory: it has groups or targets, and says no other version.
+pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
+    let is_2 = match hash.get("version").map(Value::data) {
+        None | Some(Data::Null) => true,
+        Some(Data::Integer(version)) => *version == 2,
+        Some(_) => false,
+    };
+    let has_list = |name: &str| hash.get(name).and_then(Value::as_array).is_some();
+    is_2 && (has_list("groups") || has_list("targets"))
+}
+
+/// What is said of a target so far.
+#[derive(Default)]
+struct Target {
+    facts: Hash,
+    vars: Hash,
+}
+
+/// The targets of an inventory, as nodes. Their facts are some of the facts, merged deeply, those
+/// of a target over those of its groups; vars are variables in code that Bolt applies.
+///
+/// What two groups, neither of which holds the other, say differently of a target is left out.
+pub(in crate::workspace::nodes) fn targets(inventory: &Value, path: &FilePath) -> Vec<Parts> {
+    let mut found = IndexMap::new();
+    group(inventory, &Target::default(), &mut found, MAX_DEPTH);
+    let hash = |hash: Hash| Value::hash(hash, Provenance::written(None));
+    let parts = |(name, target): (String, Target)| {
+        let mut parts = Parts::named(&name, path);
+        if !target.facts.is_empty() {
+            let facts = Facts { values: hash(target.facts), are_all: false };
+            parts.facts = Some(Said { value: facts, by: path.clone() });
+        }
+        if !target.vars.is_empty() {
+            parts.parameters = Some(Said { value: hash(target.vars), by: path.clone() });
+        }
+        parts
+    };
+    found.into_iter().map(parts).collect()
+}
+
+fn group(group_of: &Value, above: &Target, found: &mut IndexMap<String, Target>, depth: usize) {
+    let facts = merged(&above.facts, literal(group_of.get("facts")));
+    let vars = over(&above.vars, literal(group_of.get("vars")));
+    for target in group_of.get("targets").and_then(Value::as_array).unwrap_or_default() {
+        let (Some(name), own) = (target_name(target), target) else { continue };
+        let said = Target {
+            facts: merged(&facts, literal(own.get("facts"))),
+            vars: over(&vars, literal(own.get("vars"))),
+        };
+        match found.get_mut(&name) {
+            None => drop(found.insert(name, said)),
+            Some(known) => {
+                known.facts = agreed(&known.facts, &said.facts);
+                known.vars = agreed(&known.vars, &said.vars);
+            }
+        }
+    }
+    let here = Target { facts, vars };
+    for inner in group_of.get("groups").and_then(Value::as_array).unwrap_or_default() {
+        if depth > 0 {
+            group(inner, &here, found, depth - 1);
+        }
+    }
+}
+
+/// The name of a target: its `name`, or the host of its `uri`; `None` for one that is no host, such
+/// as a container or an address.
+fn target_name(target: &Value) -> Option<String> {
+    let text = |name: &str| target.get(name).and_then(Value::as_str);
+    let name = text("name").or_else(|| target.as_str().or_else(|| text("uri")).and_then(host))?;
+    let is_address = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_host_name(name) && !is_address && name != "localhost").then(|| name.to_owned())
+}
+
+/// The host of `ssh://user@host:22`, of `host:22`, or of `host`.
+fn host(uri: &str) -> Option<&str> {
+    let rest = match uri.split_once("://") {
+        Some(("ssh" | "winrm" | "pcp", rest)) => rest,
+        Some(_) => return None,
+        None => uri,
+    };
+    let rest = rest.split_once('/').map_or(rest, |(host, _)| host);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    Some(rest.split_once(':').map_or(rest, |(host, _)| host)).filter(|host| !host.is_empty())
+}
+
+/// A hash without the members that a plugin computes.
+fn literal(value: Option<&Value>) -> Hash {
+    let mut hash = value.and_then(Value::as_hash).cloned().unwrap_or_default();
+    if hash.get("_plugin").is_some() {
+        return Hash::default();
+    }
+    hash.retain(|_, member| !holds_plugin(&member.value));
+    hash
+}
+
+fn holds_plugin(value: &Value) -> bool {
+    match value.data() {
+        Data::Hash(hash) => {
+            hash.get("_plugin").is_some() || hash.values().any(|member| holds_plugin(&member.value))
+        }
+        Data::Array(items) => items.iter().any(holds_plugin),
+        _ => false,
+    }
+}
+
+/// Both hashes as one, hashes in them too; `higher` wins.
+fn merged(lower: &Hash, higher: Hash) -> Hash {
+    let mut all = lower.clone();
+    for (key, member) in higher {
+        let both =
+            all.get(&key).and_then(|known| known.value.as_hash()).zip(member.value.as_hash());
+        let value = match both {
+            Some((known, more)) => {
+                Value::hash(merged(known, more.clone()), Provenance::written(None))
+            }
+            None => member.value,
+        };
+        all.insert(key, Member { key_origin: None, value });
+    }
+    all
+}
+
+/// Both hashes as one, of which `higher` wins.
+fn over(lower: &Hash, higher: Hash) -> Hash {
+    let mut all = lower.clone();
+    all.extend(higher);
+    all
+}
+
+/// What two hashes do not contradict each other about.
+fn agreed(one: &Hash, other: &Hash) -> Hash {
+    let contradicts = |key: &Key, member: &Member, of: &Hash| {
+        of.get(key).is_some_and(|known| known.value != member.value)
+    };
+    let of_one = one.iter().filter(|(key, member)| !contradicts(key, member, other));
+    let of_other = other.iter().filter(|(key, member)| !contradicts(key, member, one));
+    of_one.chain(of_other).map(|(key, member)| (key.clone(), member.clone())).collect()
+}

@@ -8,6 +8,7 @@ pub static RULES: &[&Rule] = &[
     &rules::syntax_error::RULE,
     &rules::unreadable_file::RULE,
     &rules::unloadable_value::RULE,
+    &rules::second_document::RULE,
     &rules::duplicate_key::RULE,
     &rules::not_a_hash::RULE,
     &rules::empty_file::RULE,

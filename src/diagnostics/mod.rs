@@ -91,7 +91,7 @@ fn concerns_config(problem: &Problem) -> bool {
     use ProblemKind::{DuplicateKey, Syntax, UnclosedToken, Unloadable, Unreadable};
     matches!(
         problem.kind,
-        Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey(_) | UnclosedToken
+        Syntax { .. } | Unreadable(_) | Unloadable(_) | DuplicateKey { .. } | UnclosedToken
     )
 }
 

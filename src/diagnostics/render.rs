@@ -12,6 +12,8 @@ use crate::workspace::Snapshot;
 
 /// Characters of a line that are shown at most.
 const LINE_WIDTH: usize = 120;
+/// Characters that are underlined at most: of ciphertext, the beginning says enough.
+const MARK_WIDTH: usize = 60;
 
 /// A span in lines and columns.
 pub(crate) struct LineSpan {
@@ -92,9 +94,15 @@ fn write_finding(finding: &Finding, spans: &LineSpans<'_>, out: &mut dyn Write) 
         write_line(&span, out)?;
     }
     for related in &finding.related {
-        let LineSpan { path, line, column, .. } = spans.of(related.span);
+        let LineSpan { path, line, column, text, .. } = spans.of(related.span);
         let path = terminal(&path);
         writeln!(out, "    {path}:{line}:{column}: {}", terminal(&related.message))?;
+        if related.is_quoted && line != span.line && !spans.secret.hold(related.span) {
+            let text = text.trim();
+            let shown = visible(text.chars().take(LINE_WIDTH));
+            let more = if text.chars().nth(LINE_WIDTH).is_some() { "…" } else { "" };
+            writeln!(out, "      {line} | {shown}{more}")?;
+        }
     }
     Ok(())
 }
@@ -116,8 +124,12 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
     let part = |from, to: usize| {
         visible(span.text.chars().skip(from).take(to.min(end).saturating_sub(from)))
     };
-    let (before, marked) = (part(start, column), part(column, column + width as usize));
-    let after = part(column + width as usize, end);
+    let marked_end = column + (width as usize).min(MARK_WIDTH);
+    let (before, marked) = (part(start, column), part(column, marked_end));
+    let after = match width as usize > MARK_WIDTH {
+        true => "…".to_owned(),
+        false => part(marked_end, end),
+    };
     let carets = "^".repeat(marked.chars().count().max(1));
     writeln!(out, "  {margin} | {before}{marked}{after}")?;
     let indent = " ".repeat(before.chars().count());

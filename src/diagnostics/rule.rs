@@ -187,6 +187,15 @@ pub struct Related {
     pub span: Span,
     /// What is there.
     pub message: String,
+    /// Whether reports for people show its line.
+    pub is_quoted: bool,
+}
+
+impl Related {
+    /// A place whose line is not shown.
+    pub fn new(span: Span, message: impl Into<String>) -> Related {
+        Related { span, message: message.into(), is_quoted: false }
+    }
 }
 
 impl Finding {
@@ -203,7 +212,14 @@ impl Finding {
 
     /// The same with a place that explains it, if there is one.
     pub fn with_related(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
-        self.related.extend(span.map(|span| Related { span, message: message.into() }));
+        self.related.extend(span.map(|span| Related::new(span, message)));
+        self
+    }
+
+    /// The same with a place whose line reports for people show, if there is one.
+    pub fn with_quoted(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
+        let related = span.map(|span| Related { is_quoted: true, ..Related::new(span, message) });
+        self.related.extend(related);
         self
     }
 }

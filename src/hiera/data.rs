@@ -145,7 +145,12 @@ pub enum ProblemKind {
     /// aliases, odd tags.
     Unloadable(Refusal),
     /// A key stands twice in one hash; the last one wins. `related` is the first.
-    DuplicateKey(String),
+    DuplicateKey {
+        /// The key.
+        key: String,
+        /// Whether both have the same value.
+        is_equal: bool,
+    },
     /// The root is no hash.
     NotAHash {
         /// The type that it is, in Puppet's words.
@@ -153,6 +158,16 @@ pub enum ProblemKind {
         /// Whether Puppet takes it for an empty hash in every version: `null`, `false`, or nothing
         /// at all.
         empty: bool,
+        /// Whether documents with data follow, which Puppet ignores.
+        is_followed: bool,
+    },
+    /// Documents with data follow the first one, and Puppet ignores them. The place is that of the
+    /// first marker.
+    IgnoredDocuments {
+        /// The root keys in them, five at most, in their order.
+        keys: Vec<String>,
+        /// Whether there are more keys than these.
+        has_more: bool,
     },
     /// A root key that is no string and so can never be looked up.
     UnreachableKey(String),

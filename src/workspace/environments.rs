@@ -192,18 +192,14 @@ impl Environment {
         has_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
-    /// The names of its own levels that can name none of these files.
+    /// The names of its own levels of which some location can name none of these files.
     pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
-        let has_file = |level: &Arc<Level>| {
-            self.reach
-                .iter()
-                .filter(|reach| Arc::ptr_eq(&reach.level, level))
-                .any(|reach| files.iter().any(|path| reach.pattern.bind(path.as_str()).is_some()))
-        };
+        let has_no_file =
+            |reach: &&Reach| !files.iter().any(|path| reach.pattern.bind(path.as_str()).is_some());
         let own = self.reach.iter().filter(|reach| reach.layer == Layer::Environment);
-        let mut levels: Vec<&Arc<Level>> = own.map(|reach| &reach.level).collect();
+        let mut levels: Vec<&Arc<Level>> =
+            own.filter(has_no_file).map(|reach| &reach.level).collect();
         levels.dedup_by(|a, b| Arc::ptr_eq(a, b));
-        levels.retain(|level| !has_file(level));
         levels.into_iter().map(|level| level.name.to_string()).collect()
     }
 

@@ -354,8 +354,8 @@ impl Snapshot {
         self.key_index.get(self)
     }
 
-    /// The names of the environment's own levels that name no existing file. Their data is not in
-    /// this workspace, so they may hold any key.
+    /// The names of the environment's own levels of which a location names no existing file. The
+    /// data of that location is not in this workspace, so it may hold any key.
     pub fn levels_without_files<'a>(&self, environment: &'a Environment) -> &'a [String] {
         let find = || {
             let paths: Vec<&FilePath> = self.files().map(|file| &file.path).collect();

@@ -21,4 +21,5 @@ pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
 pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
+pub use scan::char_floor;
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};

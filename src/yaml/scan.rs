@@ -890,7 +890,7 @@ impl<'t> Scanner<'t> {
 }
 
 /// The greatest offset up to `at` that lies between two characters of the text.
-pub(super) fn char_floor(text: &str, at: usize) -> usize {
+pub fn char_floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

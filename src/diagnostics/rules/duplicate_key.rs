@@ -13,12 +13,21 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::DuplicateKey(key) = &problem.kind else { return };
-    let message = format!(
-        "the key '{key}' stands twice in this hash: Puppet keeps this value and silently loses the one before"
-    );
-    findings.push(
-        Finding::new(&RULE, problem.span, message)
-            .with_related(problem.related, "the value that is lost"),
-    );
+    let ProblemKind::DuplicateKey { key, is_equal } = &problem.kind else { return };
+    let (severity, message, first) = match is_equal {
+        true => (
+            Severity::Warning,
+            format!("the key '{key}' stands twice in this hash, with the same value"),
+            "the same value, which Puppet ignores",
+        ),
+        false => (
+            RULE.severity,
+            format!(
+                "the key '{key}' stands twice in this hash: Puppet keeps this value and silently loses the one before"
+            ),
+            "the value that is lost",
+        ),
+    };
+    let finding = Finding::new(&RULE, problem.span, message).with_quoted(problem.related, first);
+    findings.push(Finding { severity, ..finding });
 }

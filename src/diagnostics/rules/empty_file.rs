@@ -13,7 +13,9 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::NotAHash { empty: true, .. } = &problem.kind else { return };
+    let ProblemKind::NotAHash { empty: true, is_followed: false, .. } = &problem.kind else {
+        return;
+    };
     let message = "the file holds no data: Puppet warns of it at every run; `{}` says that it is meant to be empty";
     findings.push(Finding::new(&RULE, problem.span, message));
 }

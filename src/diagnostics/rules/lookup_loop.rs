@@ -63,10 +63,8 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Find
         else {
             continue;
         };
-        finding.related.push(Related {
-            span,
-            message: format!("'{}' asks for '{}' here", hop[0].text, hop[1].text),
-        });
+        let message = format!("'{}' asks for '{}' here", hop[0].text, hop[1].text);
+        finding.related.push(Related::new(span, message));
     }
     finding
 }

@@ -75,5 +75,5 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
 
 fn options_place(resolution: &Resolution) -> Option<Related> {
     let MergeSource::Options(entry) = &resolution.merge_source else { return None };
-    Some(Related { span: entry.span?, message: "the strategy is set here".into() })
+    Some(Related::new(entry.span?, "the strategy is set here"))
 }

@@ -19,6 +19,7 @@ pub mod not_a_hash;
 pub mod not_yaml_1_2;
 pub mod options_shape;
 pub mod parameter_type;
+pub mod second_document;
 pub mod several_configs;
 pub mod syntax_error;
 pub mod unclosed_token;

@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
 };
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
-    let ProblemKind::NotAHash { found, empty: false } = &problem.kind else { return };
+    let ProblemKind::NotAHash { found, empty: false, .. } = &problem.kind else { return };
     findings.push(Finding::new(
         &RULE,
         problem.span,

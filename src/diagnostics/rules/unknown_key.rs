@@ -4,6 +4,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::puppet::value::{Data, Member, Value};
+use crate::workspace::index::Siblings;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -46,23 +47,71 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
         None => String::new(),
     };
     let levels = context.file.snapshot.levels_without_files(environment);
+    let siblings = context.file.snapshot.keys().siblings(&root);
+    let are_public = elsewhere.is_none() && siblings.count >= FEWEST_SIBLINGS && !is_secret(&root);
     let message = match levels {
         [] => format!(
             "no level of any layer defines '{root}'{place}: the token becomes an empty text"
         ),
         levels => {
-            let word = if levels.len() == 1 { "level" } else { "levels" };
-            let levels = levels.join("', '");
+            let beside = if are_public { beside(&siblings) } else { String::new() };
             format!(
-                "no file here defines '{root}'{place}: the token becomes an empty text, unless it is in the data of {word} '{levels}', of which no file is here"
+                "no file here defines '{root}'{place}{beside}: the token becomes an empty text, unless it is in the data of {}",
+                without_files(levels)
             )
         }
     };
     let mut finding = Finding::new(&RULE, token.name_span, message);
-    if !levels.is_empty() || elsewhere.is_some() {
+    if elsewhere.is_some() || !levels.is_empty() && !are_public {
         finding.severity = Severity::Hint; // What is not here may well define it.
     }
     finding
+}
+
+/// So many keys with the same prefix in the files here make it unlikely that one more is elsewhere.
+const FEWEST_SIBLINGS: usize = 3;
+
+/// Whether a key's name says that its value is a secret, which often lies in a repository of its
+/// own.
+fn is_secret(key: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "md5",
+        "hash",
+        "cert",
+        "credential",
+        "webhook",
+        "private",
+        "username",
+    ];
+    let name = key.rsplit("::").next().unwrap_or(key).to_ascii_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// The siblings of a key in words.
+fn beside(siblings: &Siblings) -> String {
+    let names = siblings.first.join("', '");
+    match siblings.count - siblings.first.len() {
+        0 => format!(", though '{names}' are defined here"),
+        1 => format!(", though '{names}' and 1 more with the same prefix are"),
+        more => format!(", though '{names}' and {more} more with the same prefix are"),
+    }
+}
+
+/// Levels of which a location names no file, in words.
+fn without_files(levels: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let names = levels.iter().take(SHOWN).map(|name| format!("'{name}'")).collect::<Vec<_>>();
+    let names = names.join(", ");
+    match levels.len().saturating_sub(SHOWN) {
+        0 if levels.len() == 1 => format!("level {names}, of which files are missing here"),
+        0 => format!("levels {names}, of which files are missing here"),
+        more => format!("levels {names} or {more} more, of which files are missing here"),
+    }
 }
 
 /// The finding for a dotted key whose root key has definitions, of which this is the first.

@@ -18,7 +18,7 @@ version: 5
 hierarchy:
   - {name: Nodes, path: 'nodes/%{fqdn}.yaml'}
   - {name: Roles, path: 'roles/%{role}.yaml'}
-  - {name: Common, paths: [common.yaml, more.yaml]}
+  - {name: Common, paths: [common.yaml, more.yaml, elsewhere.yaml]}
 #- /data/nodes/one.yaml
 profile::a: \"%{lookup('profile::b')}\"
 list: [1]
@@ -29,6 +29,7 @@ user: [*s]
 profile::b: \"%{lookup('profile::c.sub')}\"
 list: {a: 1}
 far: \"%{lookup('nowhere')}\"
+near: \"%{lookup('net_x')}\"
 #- /data/common.yaml
 lookup_options:
   list: {merge: hash}
@@ -39,6 +40,8 @@ list: {b: 2}
 profile::c: {sub: \"%{lookup('list')}\"}
 dup: 1
 dup: 2
+net_a: 1
+net_b: 1
 ";
 
 const PIECES: &[&str] = &[
@@ -70,6 +73,9 @@ const PIECES: &[&str] = &[
     "\nself: \"%{lookup('self')}\"\n",
     "  ",
     "é",
+    "\nnet_c: 1\n",
+    "\nnet_d: \"%{lookup('net_y')}\"\n",
+    "\n---\n",
 ];
 
 /// Texts of hiera.yaml: as it was, with other levels, half typed.

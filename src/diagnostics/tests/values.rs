@@ -4,6 +4,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::fixture::Fixture;
 
 #[test]
 fn syntax_errors_stand_where_the_mistake_is() {
@@ -183,14 +184,17 @@ d: {1: x, '1': y, 1: z}
               4 |   "c": 2
                 |   ^^^
                 data/common.yaml:3:3: the value that is lost
+                  3 | c: 1
             data/common.yaml:5:1: error: the key 'a' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               5 | a: 2
                 | ^
                 data/common.yaml:1:1: the value that is lost
+                  1 | a: 1
             data/common.yaml:6:1: error: the key 'a' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               6 | :a: 3
                 | ^^
                 data/common.yaml:5:1: the value that is lost
+                  5 | a: 2
             data/common.yaml:7:19: error: the key '1' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               7 | d: {1: x, '1': y, 1: z}
                 |                   ^
@@ -392,4 +396,96 @@ x: "%{foo('x')}"
                 |       ^^^
         "#]],
     );
+}
+
+#[test]
+fn data_behind_the_first_document() {
+    check(
+        "
+---
+a: 1
+---
+# Nothing but a comment
+---
+b: 2
+c: 3
+",
+        expect![[r#"
+            data/common.yaml:3:1: error: Puppet reads only the first document of a file: it ignores everything from this line on, with the keys 'b', 'c' [second-document]
+              3 | ---
+                | ^^^
+        "#]],
+    );
+    check(
+        "
+---
+---
+a: 1
+b: 2
+c: 3
+d: 4
+e: 5
+f: 6
+",
+        expect![[r#"
+            data/common.yaml:2:1: error: Puppet reads only the first document of a file: it ignores everything from this line on, with the keys 'a', 'b', 'c', 'd', 'e' and others [second-document]
+              2 | ---
+                | ^^^
+        "#]],
+    );
+    check(
+        "{a: 1}\nb: 2\n",
+        expect![[r#"
+            data/common.yaml:2:1: error: Puppet reads only the first document of a file: it ignores everything from this line on, with the key 'b' [second-document]
+              2 | b: 2
+                | ^
+        "#]],
+    );
+    check("a: 1\n---\n# Nothing but a comment\n", expect![[r#""#]]);
+}
+
+#[test]
+fn a_separator_typed_into_a_long_file() {
+    let entries =
+        |from: u32| (from..from + 300).map(|n| format!("k{n}: {n}\n")).collect::<String>();
+    let text = format!("{}---\n{}", entries(0), entries(300));
+    let fixture = Fixture::new(&text);
+    let told = fixture.rendered_findings();
+    assert!(told.contains("the keys 'k300', 'k301', 'k302', 'k303', 'k304' and others"), "{told}");
+}
+
+#[test]
+fn a_repeated_key_with_the_same_value_and_with_another() {
+    check(
+        "
+a: 1
+b: [x]
+a: 1
+b: [y]
+c: {d: 1, d: 2}
+",
+        expect![[r#"
+            data/common.yaml:3:1: warning: the key 'a' stands twice in this hash, with the same value [duplicate-key]
+              3 | a: 1
+                | ^
+                data/common.yaml:1:1: the same value, which Puppet ignores
+                  1 | a: 1
+            data/common.yaml:4:1: error: the key 'b' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+              4 | b: [y]
+                | ^
+                data/common.yaml:2:1: the value that is lost
+                  2 | b: [x]
+            data/common.yaml:5:11: error: the key 'd' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+              5 | c: {d: 1, d: 2}
+                |           ^
+                data/common.yaml:5:5: the value that is lost
+        "#]],
+    );
+}
+
+#[test]
+fn a_long_ciphertext_is_underlined_in_part() {
+    let text = format!("a: \"%{{lookup('{}')}}\"\n", "x".repeat(200));
+    let told = Fixture::new(&text).rendered_findings();
+    assert!(told.contains(&"^".repeat(60)) && !told.contains(&"^".repeat(61)), "{told}");
 }

@@ -109,7 +109,7 @@ fn levels_whose_files_are_not_here() {
 a: "%{lookup('nope')}"
 "#,
         expect![[r#"
-            data/common.yaml:1:15: hint: no file here defines 'nope': the token becomes an empty text, unless it is in the data of levels 'Node', 'Role', of which no file is here [unknown-key]
+            data/common.yaml:1:15: hint: no file here defines 'nope': the token becomes an empty text, unless it is in the data of levels 'Node', 'Role', of which files are missing here [unknown-key]
               1 | a: "%{lookup('nope')}"
                 |               ^^^^
         "#]],
@@ -371,5 +371,38 @@ hierarchy:
 b = '%{
 ",
         expect![""],
+    );
+}
+
+#[test]
+fn unknown_keys_beside_known_ones() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Secrets, paths: [secrets.yaml, other.yaml]}
+  - {name: Common, path: common.yaml}
+#- /data/other.yaml
+other: 1
+#- /data/common.yaml
+net_a: 1
+net_b: 2
+net_c: 3
+a: "%{lookup('net_d')}"
+b: "%{lookup('net_password')}"
+c: "%{lookup('host_a')}"
+"#,
+        expect![[r#"
+            data/common.yaml:4:15: warning: no file here defines 'net_d', though 'net_a', 'net_b' and 1 more with the same prefix are: the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
+              4 | a: "%{lookup('net_d')}"
+                |               ^^^^^
+            data/common.yaml:5:15: hint: no file here defines 'net_password': the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
+              5 | b: "%{lookup('net_password')}"
+                |               ^^^^^^^^^^^^
+            data/common.yaml:6:15: hint: no file here defines 'host_a': the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
+              6 | c: "%{lookup('host_a')}"
+                |               ^^^^^^
+        "#]],
     );
 }

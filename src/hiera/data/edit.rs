@@ -393,7 +393,7 @@ fn part(
     };
     let is_behind_document = entry.is_behind_document;
     let data = match is_behind_document && entry.refused.is_none() {
-        true => EntryData { is_behind_document, ..EntryData::default() },
+        true => load::behind_document(&entry.tree, text, (file, id)),
         false => EntryData {
             is_behind_document,
             ..load::entry(&entry.tree, text, (file, id), format, above)

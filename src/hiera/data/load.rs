@@ -17,7 +17,7 @@ use crate::text::work::{Work, count};
 use crate::text::{FileId, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::Written;
-use crate::yaml::{NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
+use crate::yaml::{self, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::yaml::{resolve_hocon, resolve_json};
 
 /// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not
@@ -26,6 +26,10 @@ const MAX_ALIASED_NODES: u64 = 5_000_000;
 /// The deepest value that an alias may stand for: each alias could add as much again, and every
 /// walk needs a stack for all of it.
 const MAX_ALIASED_DEPTH: u16 = 1_000;
+/// The most keys of ignored documents that a problem names.
+pub(super) const MAX_IGNORED_KEYS: usize = 5;
+/// How many bytes of ignored documents are read to name their keys.
+const MAX_IGNORED_BYTES: usize = 64 << 10;
 
 /// Reads the tree of a part. `text` is the text that the tree was made from; places are counted
 /// from its start. `above` knows what anchors of parts above stand for.
@@ -69,6 +73,7 @@ pub(super) fn entry(
     {
         load.out.refused = Some(Refusal::Syntax(refusal(text, error, format)));
     }
+    load.ignored_documents();
     load.file();
     load.keep_anchors();
     // They stay for long, and most are few.
@@ -79,6 +84,48 @@ pub(super) fn entry(
     load.out.problems.sort_by_key(|problem| (problem.span.range.start, problem.span.range.end));
     load.out.tokens.sort_by_key(|token| (token.span.range.start, token.span.range.end));
     load.out
+}
+
+/// What stands behind the first document, from its marker on, as a part of its own: no data, and a
+/// problem if there are keys or values in it. Source: semantics 4.1, Psych reads one document.
+pub(super) fn behind_document(
+    tree: &Tree,
+    text: &str,
+    (file, part): (FileId, PartId),
+) -> EntryData {
+    let mut data = EntryData { is_behind_document: true, ..EntryData::default() };
+    let found = tree.second_document.and_then(|marker| Some((marker, ignored(text, marker)?)));
+    data.problems.extend(found.map(|(range, kind)| Problem {
+        kind,
+        span: Span { file, part, range },
+        related: None,
+    }));
+    data
+}
+
+/// The problem of documents that follow the first one, the marker of the second one being there;
+/// `None` if nothing stands in them.
+fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
+    let rest = &text[marker.start as usize..];
+    let cut = yaml::char_floor(rest, MAX_IGNORED_BYTES.min(rest.len()));
+    let mut rest = &rest[..cut];
+    let (mut keys, mut has_data) = (Vec::new(), false);
+    loop {
+        let tree = yaml::parse(rest);
+        let is_data = |root: &NodeId| !matches!(tree.scalar(*root), Some("" | "~" | "null"));
+        has_data |= tree.root.as_ref().is_some_and(is_data) || !tree.problems.is_empty();
+        let entries = tree.root.map(|root| tree.entries(root)).unwrap_or_default();
+        keys.extend(entries.iter().filter_map(|(key, _)| tree.scalar(*key).map(str::to_owned)));
+        match tree.second_document {
+            Some(next) if next.start > 0 && keys.len() <= MAX_IGNORED_KEYS => {
+                rest = &rest[next.start as usize..];
+            }
+            _ => break,
+        }
+    }
+    let has_more = keys.len() > MAX_IGNORED_KEYS;
+    keys.truncate(MAX_IGNORED_KEYS);
+    has_data.then_some(ProblemKind::IgnoredDocuments { keys, has_more })
 }
 
 /// The message of Ruby's reader for a syntax error. The reader of characters knows no place.
@@ -156,11 +203,20 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
+    fn ignored_documents(&mut self) {
+        if let Some(marker) = self.tree.second_document
+            && let Some(kind) = ignored(self.text, marker)
+        {
+            self.problem(kind, marker, None);
+        }
+    }
+
     fn file(&mut self) {
         let root = self.tree.root;
         let found = root.map(|id| self.value(id, true));
         if let Some(range) = self.tree.lone_scalar {
-            self.problem(ProblemKind::NotAHash { found: "String", empty: false }, range, None);
+            let kind = ProblemKind::NotAHash { found: "String", empty: false, is_followed: false };
+            self.problem(kind, range, None);
         }
         if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
             self.out.has_hash = true;
@@ -179,7 +235,11 @@ impl Loading<'_> {
         let range =
             root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
-            self.problem(ProblemKind::NotAHash { found: type_name, empty }, range, None);
+            let is_ignored =
+                |problem: &Problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. });
+            let is_followed = self.out.problems.iter().any(is_ignored);
+            let kind = ProblemKind::NotAHash { found: type_name, empty, is_followed };
+            self.problem(kind, range, None);
         }
     }
 
@@ -518,11 +578,11 @@ impl Loading<'_> {
             }
             if let Some(first) = written.insert(key.clone(), key_span.range) {
                 let related = Some(self.span(first));
-                self.problem(
-                    ProblemKind::DuplicateKey(key.to_text().into_owned()),
-                    key_span.range,
-                    related,
-                );
+                let kind = ProblemKind::DuplicateKey {
+                    key: key.to_text().into_owned(),
+                    is_equal: hash.get(&key).is_some_and(|first| first.value == value),
+                };
+                self.problem(kind, key_span.range, related);
             }
             hash.insert(key, Member { key_origin: Some(key_span), value });
         }

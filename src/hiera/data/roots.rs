@@ -33,16 +33,24 @@ impl Roots {
                 };
                 roots.has_repeated = true;
                 let Some(span) = member.key_origin else { continue };
-                let related =
-                    parts.get(earlier).and_then(|part| part.data.members[at as usize].1.key_origin);
-                roots.repeated.push(Problem {
-                    kind: ProblemKind::DuplicateKey(key.to_text().into_owned()),
-                    span,
-                    related,
-                });
+                let first = parts.get(earlier).map(|part| &part.data.members[at as usize].1);
+                let kind = ProblemKind::DuplicateKey {
+                    key: key.to_text().into_owned(),
+                    is_equal: first.is_some_and(|first| first.value == member.value),
+                };
+                let related = first.and_then(|first| first.key_origin);
+                roots.repeated.push(Problem { kind, span, related });
             }
         }
         roots
+    }
+
+    fn is_repeated(&self, name: &Key) -> bool {
+        let is_of = |problem: &Problem| match &problem.kind {
+            ProblemKind::DuplicateKey { key, .. } => *key == name.to_text(),
+            _ => false,
+        };
+        self.repeated.iter().any(is_of)
     }
 
     /// The root keys after some parts were read again; `None` when all must be gathered anew.
@@ -61,7 +69,10 @@ impl Roots {
         for ((old_key, old), (new_key, new)) in old.zip(new) {
             if old_key != new_key {
                 renamed.push((old_key, new_key));
-            } else if old.key_origin != new.key_origin && self.has_repeated {
+            } else if self.has_repeated
+                && (old.key_origin != new.key_origin
+                    || old.value != new.value && self.is_repeated(new_key))
+            {
                 return None;
             }
         }

@@ -225,7 +225,7 @@ impl Resolver<'_> {
             };
         }
         for problem in data.problems() {
-            let ProblemKind::NotAHash { found, empty } = &problem.kind else { continue };
+            let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };
             if reader == Reader::Json {
                 return error(format!(
                     "Value returned from data_hash function 'json_data', when using location '{path}', has wrong type, expects a Hash value, got {found}"

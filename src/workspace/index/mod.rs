@@ -3,10 +3,15 @@
 //! An index is patched, not made anew: what the parts of a file say is taken out and put in as the
 //! parts go and come, and all else is shared with the index before it.
 
+mod siblings;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock, Weak};
 
 use indexmap::IndexSet;
+
+pub use siblings::Siblings;
+use siblings::{Names, group};
 
 use super::parallel::on_all_cores;
 use super::snapshot::Snapshot;
@@ -22,8 +27,8 @@ use crate::text::work::{self, Work};
 #[derive(Clone, Debug, Default)]
 pub struct KeyIndex {
     keys: UsesOfKeys,
-    /// How many root keys some file defines.
-    defined: usize,
+    /// The root keys that some file defines.
+    defined: Names,
     /// What each file says, in each way in which some level reads it.
     readings: imbl::OrdMap<FilePath, Readings>,
     /// Computed when a search has to go far; the same as long as no key asks for another one.
@@ -101,7 +106,8 @@ impl KeyIndex {
             }
             index.readings.insert(path.clone(), readings);
         }
-        index.defined = keys.values().filter(|uses| !uses.definitions.is_empty()).count();
+        let is_defined = |(_, uses): &(&Arc<str>, &Uses)| !uses.definitions.is_empty();
+        index.defined = keys.iter().filter(is_defined).map(|(key, _)| key.clone()).collect();
         index.keys = keys.into_iter().map(|(key, uses)| (key, Arc::new(uses))).collect();
         index
     }
@@ -189,14 +195,15 @@ impl KeyIndex {
     /// Notes that a file defines a root key now, or not any more.
     fn define(&mut self, key: &str, path: &FilePath, is_defined: bool) {
         let definitions = &mut Arc::make_mut(self.keys.entry(key.into()).or_default()).definitions;
-        let was_empty = definitions.is_empty();
         match definitions.binary_search(path) {
             Err(place) if is_defined => definitions.insert(place, path.clone()),
             Ok(place) if !is_defined => drop(definitions.remove(place)),
             _ => {}
         }
-        self.defined =
-            self.defined + usize::from(!definitions.is_empty()) - usize::from(!was_empty);
+        match definitions.is_empty() {
+            true => self.defined.remove(key),
+            false => self.defined.insert(key.into()),
+        };
     }
 
     /// The files that define a root key, in the order of their paths.
@@ -242,7 +249,7 @@ impl KeyIndex {
 
     /// How many root keys some file defines.
     pub fn key_count(&self) -> usize {
-        self.defined
+        self.defined.len()
     }
 
     /// How many files some level reads.
@@ -250,9 +257,14 @@ impl KeyIndex {
         self.readings.len()
     }
 
-    /// All root keys that some file defines.
+    /// All root keys that some file defines, in the order of their bytes.
     pub fn keys(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.keys.iter().filter(|(_, uses)| !uses.definitions.is_empty()).map(|(key, _)| key)
+        self.defined.iter()
+    }
+
+    /// The other root keys of a key's class or prefix that some file defines.
+    pub fn siblings(&self, key: &str) -> Siblings {
+        Siblings::among(&self.defined, key)
     }
 
     /// Whether, levels left aside, tokens lead from each of two root keys to the other, the first
@@ -297,9 +309,13 @@ impl KeyIndex {
     }
 
     /// The root keys that a lookup of these may come to, levels left aside: they themselves, what
-    /// their values ask for, and so on. `None` when the others are too many to be told.
+    /// their values ask for, and so on; for keys without a definition the group of their siblings,
+    /// too. `None` when the others are too many to be told.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
         let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.collect();
+        let undefined = seen.iter().filter(|key| !self.defined.contains(&***key));
+        let groups: Vec<Arc<str>> = undefined.filter_map(|key| group(key)).collect();
+        seen.extend(groups);
         let most = seen.len() + FAR;
         let mut next = 0;
         while let Some(key) = seen.get_index(next) {
@@ -327,7 +343,11 @@ impl KeyIndex {
             all.files.insert(path.clone());
             let changes = changes(old, new);
             let members = changes.iter().flat_map(|change| &change.part().data.members);
-            all.keys.extend(members.filter_map(|(key, _)| key.as_arc().cloned()));
+            let keys = members.filter_map(|(key, _)| key.as_arc());
+            all.keys.extend(keys.clone().cloned());
+            let came_or_went =
+                |key: &&Arc<str>| self.defined.contains(&***key) != later.defined.contains(&***key);
+            all.keys.extend(keys.filter(came_or_went).filter_map(|key| group(key)));
             if asks_otherwise(&changes) {
                 all.questions = true;
                 // Whether anything reads the keys that tokens ask for is another matter now.

@@ -1,0 +1,82 @@
+//! Root keys in their order, and those that share a prefix with a key.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Root keys in the order of their bytes. Copies share what is the same.
+pub(super) type Names = imbl::OrdSet<Arc<str>>;
+
+/// Defined root keys that share the prefix of another key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Siblings {
+    /// The first ones in the order of their names, [`Siblings::SHOWN`] at most.
+    pub first: Vec<Arc<str>>,
+    /// How many there are, up to [`Siblings::MOST`].
+    pub count: usize,
+}
+
+impl Siblings {
+    /// How many are named.
+    pub const SHOWN: usize = 2;
+    /// How many are counted.
+    pub const MOST: usize = 1_000;
+
+    /// The siblings of a key among these names.
+    pub(super) fn among(names: &Names, key: &str) -> Siblings {
+        let Some(prefix) = prefix(key) else { return Siblings::default() };
+        let all = names
+            .range::<(Bound<&str>, Bound<&str>), str>((Bound::Included(prefix), Bound::Unbounded));
+        let of_prefix =
+            all.take_while(|name| name.starts_with(prefix)).filter(|name| &***name != key);
+        let mut found = Siblings::default();
+        for name in of_prefix.take(Siblings::MOST) {
+            if found.count < Siblings::SHOWN {
+                found.first.push(name.clone());
+            }
+            found.count += 1;
+        }
+        found
+    }
+}
+
+/// The part of a key that its siblings have, too: its class or module with the separator, or, in a
+/// name without `::`, what stands before the first underscores, and these. `None` for a single
+/// word.
+fn prefix(key: &str) -> Option<&str> {
+    if let Some(end) = key.rfind("::") {
+        return Some(&key[..end + 2]);
+    }
+    let word = key.find('_').filter(|at| *at > 0)?;
+    let rest = key[word..].trim_start_matches('_');
+    Some(&key[..key.len() - rest.len()]).filter(|_| !rest.is_empty())
+}
+
+/// A name that stands for all keys with the prefix of a key where dependencies are recorded. No
+/// key is called like it.
+pub(super) fn group(key: &str) -> Option<Arc<str>> {
+    prefix(key).map(|prefix| format!("{prefix}\u{1}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes() {
+        assert_eq!(prefix("netcfg_dns_server1"), Some("netcfg_"));
+        assert_eq!(prefix("service__address__db"), Some("service__"));
+        assert_eq!(prefix("profile::web::port_a"), Some("profile::web::"));
+        assert_eq!(prefix("motd"), None);
+        assert_eq!(prefix("_x"), None);
+        assert_eq!(prefix("x_"), None);
+    }
+
+    #[test]
+    fn siblings_are_the_names_with_the_prefix() {
+        let names: Names =
+            ["a_1", "a_2", "a_3", "a", "ab_1", "a::b", "b_1"].into_iter().map(Arc::from).collect();
+        let found = Siblings::among(&names, "a_2");
+        assert_eq!(found, Siblings { first: vec!["a_1".into(), "a_3".into()], count: 2 });
+        assert_eq!(Siblings::among(&names, "c_1"), Siblings::default());
+    }
+}

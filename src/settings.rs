@@ -167,6 +167,10 @@ impl Applying<'_> {
                 "pathMappings" => apply.path_mappings(value),
                 "nodes" => apply.nodes(value),
                 "rules" => apply.rules(value),
+                "checkThirdPartyModules" => match value.as_bool() {
+                    Some(flag) => apply.settings.rules.third_party = flag,
+                    None => apply.report(key, "must be true or false"),
+                },
                 "diagnostics" => apply.diagnostics(value),
                 "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {

@@ -38,6 +38,9 @@ pub struct RulesConfig {
     pub severities: Severities,
     /// The same for environments with settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, Severities>,
+    /// Whether modules that a tool installed are checked, too: whoever reads the findings cannot
+    /// act on them.
+    pub third_party: bool,
 }
 
 /// Severities that differ from the rules' own, by code.
@@ -148,6 +151,9 @@ impl FileCheck<'_> {
             (snapshot.file(path)?, snapshot.environments().environment_of(path)?);
         let view = snapshot.view(environment);
         let context = FileContext { snapshot, environment, view: &view, file };
+        if !rules.third_party && snapshot.is_third_party(environment, path) {
+            return None;
+        }
         let own_config = environment.config_at(path);
         let is_read = own_config.is_some() || environment.governs(path);
         if !is_read && !environment.lies_in_datadir(path) {

@@ -184,6 +184,14 @@ pub const SCHEMA: &[Setting] = &[
         who: Who::User,
     },
     Setting {
+        name: "checkThirdPartyModules",
+        kind: Kind::Flag,
+        default: "false",
+        otherwise: None,
+        meaning: "check the data of modules that a Puppetfile installs, and of those below `vendor` or `r10k_modules`, too",
+        who: Who::Anybody,
+    },
+    Setting {
         name: "rules",
         kind: Kind::Severities,
         default: "{}",

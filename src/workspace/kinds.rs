@@ -21,6 +21,10 @@ const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "ex
 /// The folders of a module, or of an environment, that hold code which may read data.
 pub const CODE_FOLDERS: [&str; 6] =
     ["manifests", "types", "functions", "plans", "templates", "lib/puppet"];
+/// The folders of an environment that hold what tools install, whatever a Puppetfile says.
+const INSTALLED_FOLDERS: [&str; 4] = ["vendor", "r10k_modules", ".librarian", "vendor_modules"];
+/// Folders of modules that no tool installs into.
+const OWN_MODULE_FOLDERS: [&str; 4] = ["site", "site-modules", "site_modules", "dist"];
 /// Folders whose configs are for tests and development machines.
 const TEST_FOLDERS: [&str; 6] = ["spec", "test", "tests", "fixtures", "docker", "examples"];
 /// What the names of more such folders start with.
@@ -100,6 +104,18 @@ pub fn code_language(path: &FilePath) -> Option<CodeLanguage> {
         "rb" | "erb" => Some(CodeLanguage::Ruby),
         _ => None,
     }
+}
+
+/// Whether a path relative to an environment lies in a folder that only tools write to.
+pub fn is_below_installed(relative: &str) -> bool {
+    relative.split('/').any(|folder| INSTALLED_FOLDERS.contains(&folder))
+}
+
+/// Whether a module in this folder may be what a Puppetfile installs: r10k and its kin leave the
+/// folders of an environment's own modules alone.
+pub fn may_be_installed(module_root: &FilePath) -> bool {
+    let parent = module_root.parent();
+    parent.is_none_or(|folder| !OWN_MODULE_FOLDERS.contains(&folder.name()))
 }
 
 /// Whether the file lists modules that a deployment installs: `Puppetfile`, or

@@ -8,7 +8,7 @@ use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::{Content, File};
 use super::fs::Entry;
 use super::index::{KeyIndex, LazyIndex};
-use super::kinds::{code_language, is_puppetfile};
+use super::kinds::{code_language, is_below_installed, is_puppetfile, may_be_installed};
 use super::manifests::{LazyManifests, ManifestIndex};
 use super::names::Names;
 use super::nodes::{Node, list};
@@ -92,6 +92,20 @@ impl Snapshot {
     /// is first asked for.
     pub fn manifests(&self, environment: &Environment) -> &ManifestIndex {
         self.manifests.get(self, environment)
+    }
+
+    /// Whether a file is part of a module that a tool installed: a Puppetfile names it, or it lies
+    /// below `vendor` and the like.
+    pub fn is_third_party(&self, environment: &Environment, path: &FilePath) -> bool {
+        if path.relative_to(&environment.root).is_some_and(is_below_installed) {
+            return true;
+        }
+        let mut modules = environment.modules.iter();
+        let Some((name, module)) = modules.find(|(_, module)| path.is_within(&module.root)) else {
+            return false;
+        };
+        let is_installed = || self.manifests(environment).is_installed(name);
+        self.complete && may_be_installed(&module.root) && is_installed()
     }
 
     /// The same, if it was asked for before.

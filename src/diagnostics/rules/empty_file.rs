@@ -6,7 +6,7 @@ use crate::hiera::data::{Problem, ProblemKind};
 /// The rule.
 pub static RULE: Rule = Rule {
     code: "empty-file",
-    severity: Severity::Info,
+    severity: Severity::Off,
     summary: "a data file without any data",
     docs: include_str!("empty_file.md"),
     check: Check::Problem(check),

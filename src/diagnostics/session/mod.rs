@@ -305,4 +305,13 @@ fn is_same_world(before: &Snapshot, now: &Snapshot) -> bool {
     before.complete == now.complete
         && before.has_same_environments(now)
         && before.selected_node() == now.selected_node()
+        && installs_the_same(before, now)
+}
+
+/// Whether Puppetfiles name the same modules, as far as that was asked for.
+fn installs_the_same(before: &Snapshot, now: &Snapshot) -> bool {
+    now.environments().all.iter().all(|environment| {
+        let known = before.known_manifests(environment);
+        known.is_none_or(|known| known.installs_as(now.manifests(environment)))
+    })
 }

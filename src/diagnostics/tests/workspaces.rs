@@ -4,6 +4,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::fixture::Fixture;
 
 #[test]
 fn unknown_keys() {
@@ -405,4 +406,48 @@ c: "%{lookup('host_a')}"
                 |               ^^^^^^
         "#]],
     );
+}
+
+#[test]
+fn modules_that_a_tool_installed() {
+    const FILES: &str = r#"
+#- /Puppetfile
+mod 'puppetlabs-ntp', '1.0.0'
+mod 'puppetlabs-own', '1.0.0'
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+a: "%{nope('a')}"
+#- /modules/ntp/hiera.yaml
+version: 5
+hierarchy:
+  - {name: Common, path: common.yaml}
+#- /modules/ntp/data/common.yaml
+ntp::a: "%{nope('a')}"
+#- /modules/local/hiera.yaml
+version: 5
+hierarchy:
+  - {name: Common, path: common.yaml}
+#- /modules/local/data/common.yaml
+local::a: "%{nope('a')}"
+#- /site-modules/own/hiera.yaml
+version: 5
+hierarchy:
+  - {name: Common, path: common.yaml}
+#- /site-modules/own/data/common.yaml
+own::a: "%{nope('a')}"
+"#;
+    let files_with = |rules: &str| {
+        let settings = format!("#- /.hiera-ls.yaml\n{rules}\n");
+        let told = Fixture::new(&format!("{settings}{}", FILES.trim_start())).rendered_findings();
+        let places = told.lines().filter(|line| line.contains("unknown-function"));
+        places.map(|line| line.split(':').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    let own =
+        ["data/common.yaml", "modules/local/data/common.yaml", "site-modules/own/data/common.yaml"];
+    assert_eq!(files_with("{}"), own);
+    let all = files_with("checkThirdPartyModules: true");
+    assert_eq!(all.len(), 4, "{all:?}");
 }

@@ -95,6 +95,16 @@ impl ManifestIndex {
         }
     }
 
+    /// Whether a Puppetfile names a module.
+    pub fn is_installed(&self, name: &str) -> bool {
+        self.installed.contains(name)
+    }
+
+    /// Whether both name the same modules in Puppetfiles.
+    pub fn installs_as(&self, other: &ManifestIndex) -> bool {
+        self.installed == other.installed
+    }
+
     /// Whether all manifests of a module were read to their end.
     pub fn is_module_read(&self, name: &str) -> bool {
         let Some(module) = self.modules.by_name.get(name) else { return false };

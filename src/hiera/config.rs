@@ -108,11 +108,26 @@ pub struct Level {
 }
 
 impl Level {
-    /// What the built-in function of this level says when it is called: `yaml_data` and its like
-    /// want a path and take no options, `eyaml_lookup_key` wants a path.
+    /// What the built-in function of this level says when it is called: one of the wrong kind is
+    /// given other arguments than it takes; `yaml_data` and its like want a path and take no
+    /// options, `eyaml_lookup_key` wants a path.
     pub fn call_error(&self) -> Option<String> {
-        let built_in = self.backend.kind == BackendKind::DataHash
-            && matches!(&*self.backend.name, "yaml_data" | "json_data" | "hocon_data");
+        let Backend { kind, name, .. } = &self.backend;
+        let is_data_hash = matches!(&**name, "yaml_data" | "json_data" | "hocon_data");
+        match (kind, &**name) {
+            (BackendKind::LookupKey | BackendKind::DataDig, _) if is_data_hash => {
+                return Some(format!("'{name}' expects 2 arguments, got 3"));
+            }
+            (BackendKind::DataHash, "eyaml_lookup_key") => {
+                return Some(format!("'{name}' expects 3 arguments, got 2"));
+            }
+            // The segments of the key, of which there is one at least.
+            (BackendKind::DataDig, "eyaml_lookup_key") => {
+                return Some(format!("'{name}' parameter 'key' expects a String value, got Tuple"));
+            }
+            _ => {}
+        }
+        let built_in = *kind == BackendKind::DataHash && is_data_hash;
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
         // What version 3 says of a backend is not passed on to a data_hash function.
         let passes_options = self.extension.is_none();

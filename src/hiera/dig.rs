@@ -2,7 +2,7 @@
 
 use super::error::{LookupError, LookupErrorKind};
 use super::key::{LookupKey, Segment};
-use crate::puppet::value::{Data, Value};
+use crate::puppet::value::{Data, Value, inspect};
 
 /// Digs the subkeys of `key` out of its root value.
 ///
@@ -41,11 +41,14 @@ pub fn dig_watched(
             (Data::Hash(hash), Segment::Index(index)) => {
                 hash.get(index).map(|member| member.value.clone())
             }
-            (Data::Integer(_) | Data::BigInteger(_), _) => {
+            // Ruby's numbers and symbols have parts, and no members.
+            (Data::Integer(_) | Data::BigInteger(_) | Data::Symbol(_), _) => {
                 watch(segment, Dug::Mismatch);
-                let text = current.to_text();
+                let mut text = String::new();
+                inspect(current.data(), &mut text);
                 return Err(LookupError::crash(format!(
-                    "undefined method `include?' for {text}:Integer"
+                    "undefined method `include?' for {text}:{}",
+                    current.class_name()
                 )));
             }
             _ => {

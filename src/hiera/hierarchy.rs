@@ -142,7 +142,14 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> O
     {
         inner.extend(pieces(extension, false));
     }
-    let datadir = format!("{}/", datadir(config, level).trim_end_matches('/'));
+    let mut datadir = format!("{}/", datadir(config, level).trim_end_matches('/'));
+    if let Some(Piece::Glob(text)) = inner.first_mut()
+        && !text.starts_with('/')
+    {
+        // What leads out of the datadir is no part of the glob.
+        let (folder, rest) = without_detours(&datadir, text);
+        (datadir, *text) = (folder, rest);
+    }
     let mut all = if config.version == Version::V4 {
         vec![Piece::Literal(datadir)]
     } else {
@@ -423,17 +430,42 @@ fn joined(folder: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
     }
+    let (folder, rest) = climbed(folder, path);
+    format!("{folder}/{rest}")
+}
+
+/// The folder that a relative path climbs to, without a slash at its end, and the rest of the path.
+fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
     let (mut folder, mut rest) = (folder.trim_end_matches('/'), path);
     loop {
         let (first, more) = rest.split_once('/').unwrap_or((rest, ""));
         match first {
             "." => {}
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
-            _ => return format!("{folder}/{rest}"),
+            _ => return (folder, rest),
         }
         // The slashes between what is folded go with it.
         rest = more.trim_start_matches('/');
     }
+}
+
+/// The start of a glob below `folder` as a folder, which ends with a slash, and what is left of it:
+/// names that it leaves again with `..` are folded, as far as no character in them is special.
+fn without_detours(folder: &str, glob: &str) -> (String, String) {
+    let (folder, rest) = climbed(folder, glob);
+    let mut folder = folder.to_owned();
+    let mut names: Vec<&str> = Vec::new();
+    for (n, name) in rest.split('/').enumerate() {
+        match (name, names.last()) {
+            ("..", Some(last)) if *last != ".." && !last.contains(['*', '?', '[', '{', '\\']) => {
+                names.pop();
+            }
+            ("..", None) => folder.truncate(folder.rfind('/').unwrap_or(0)),
+            ("" | ".", _) if n + 1 < rest.split('/').count() => {}
+            _ => names.push(name),
+        }
+    }
+    (format!("{folder}/"), names.join("/"))
 }
 
 fn candidate(pattern: &Pattern, path: &FilePath) -> Option<CandidateFile> {

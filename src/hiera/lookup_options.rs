@@ -185,21 +185,26 @@ impl OptionsEntry {
 
     /// The strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
-        match self.options()?.and_then(|options| options.get("merge")) {
-            Some(member) => parse_strategy(&member.value).map_err(OptionsError::Strategy),
+        match self.option("merge")? {
+            Some(merge) => parse_strategy(&merge).map_err(OptionsError::Strategy),
             None => Ok(None),
         }
     }
 
     /// Whether it says anything of a merge, be it `false`.
     pub fn says_merge(&self) -> bool {
-        self.value.get("merge").is_some_and(|merge| !matches!(merge.data(), Data::Null))
+        self.option("merge")
+            .is_ok_and(|merge| merge.is_some_and(|merge| !matches!(merge.data(), Data::Null)))
     }
 
-    /// The hash that the entry should be; `None` for what Puppet takes for one without members.
-    fn options(&self) -> Result<Option<&Hash>, OptionsError> {
+    /// What the entry says under a name. Of a string in place of a hash Ruby gives the name itself,
+    /// if the string holds it.
+    fn option(&self, name: &str) -> Result<Option<Value>, OptionsError> {
         match self.value.data() {
-            Data::Hash(hash) => Ok(Some(hash)),
+            Data::Hash(hash) => Ok(hash.get(name).map(|member| member.value.clone())),
+            Data::String(text) if text.contains(name) => {
+                Ok(Some(Value::string(name, self.value.provenance())))
+            }
             Data::String(_) | Data::Null | Data::Bool(false) => Ok(None),
             Data::Array(_) | Data::Integer(_) => Err(OptionsError::BadEntry(
                 "no implicit conversion of String into Integer".into(),
@@ -217,10 +222,7 @@ impl OptionsEntry {
 
     /// The conversion that the entry asks for.
     pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
-        let Some(member) = self.options()?.and_then(|options| options.get("convert_to")) else {
-            return Ok(None);
-        };
-        Ok(ConvertTo::of(&member.value))
+        Ok(self.option("convert_to")?.as_ref().and_then(ConvertTo::of))
     }
 }
 

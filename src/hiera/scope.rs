@@ -195,10 +195,21 @@ impl Scope {
 
     /// The variable called `name`: a leading `::` is dropped, no dots are followed.
     pub fn get(&self, name: &str) -> Variable {
-        match self.variables.get(name.strip_prefix("::").unwrap_or(name)) {
+        let name = name.strip_prefix("::").unwrap_or(name);
+        match self.variables.get(name) {
             Some(value) => Variable::Known(value.clone()),
-            None if self.open => Variable::Unknown,
-            None => Variable::Undefined,
+            None => self.built_in(name),
+        }
+    }
+
+    /// A variable that nothing sets. Puppet has its settings as those of a class, of which the
+    /// environment's name is the one that is known here; of a node it looks up within class `main`.
+    fn built_in(&self, name: &str) -> Variable {
+        match name {
+            "settings::environment" => self.get("environment"),
+            _ if self.open || name.starts_with("settings::") => Variable::Unknown,
+            "name" | "title" if self.is_node => Variable::Known("main".into()),
+            _ => Variable::Undefined,
         }
     }
 

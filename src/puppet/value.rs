@@ -58,8 +58,8 @@ pub enum Data {
     Float(f64),
     /// A string.
     String(Arc<str>),
-    /// A Ruby symbol: what `k: :foo` is. Not a legal value, but a file may hold it under a key
-    /// nobody asks for.
+    /// A Ruby symbol: what `k: :foo` is. `:default` and `:undef` are Puppet's own, any other is no
+    /// legal value, but a file may hold it under a key that is never asked for.
     Symbol(Arc<str>),
     /// Bytes that are not UTF-8 (`!!binary`).
     Binary(Arc<[u8]>),
@@ -129,7 +129,7 @@ impl Value {
             }
             data => {
                 is_collection = false;
-                legal = !matches!(data, Data::Symbol(_));
+                legal = !matches!(data, Data::Symbol(name) if !is_literal(name));
             }
         }
         let depth = if is_collection { inner_depth.saturating_add(1) } else { 0 };
@@ -202,8 +202,8 @@ impl Value {
         self.live
     }
 
-    /// Whether it may be looked up: symbols, and hashes with keys that are no strings or numbers,
-    /// may not.
+    /// Whether it may be looked up: symbols but `:default` and `:undef`, and hashes with keys that
+    /// are none of these, no strings and no numbers, may not.
     ///
     /// Source: semantics 3.4.
     pub fn is_legal(&self) -> bool {
@@ -329,7 +329,8 @@ impl PartialEq for Data {
             (Data::Null, Data::Null) => true,
             (Data::Bool(a), Data::Bool(b)) => a == b,
             (Data::Integer(a), Data::Integer(b)) => a == b,
-            (Data::Float(a), Data::Float(b)) => a == b,
+            // All not-a-numbers of YAML are one object, which equals itself.
+            (Data::Float(a), Data::Float(b)) => a == b || a.is_nan() && b.is_nan(),
             (Data::BigInteger(a), Data::BigInteger(b))
             | (Data::String(a), Data::String(b))
             | (Data::Symbol(a), Data::Symbol(b)) => a == b,
@@ -355,7 +356,12 @@ impl StdHash for Data {
             Data::Integer(value) => value.hash(state),
             Data::BigInteger(digits) => (1u8, digits).hash(state),
             Data::Float(value) => {
-                (2u8, if *value == 0.0 { 0 } else { value.to_bits() }).hash(state)
+                let value = match value {
+                    _ if *value == 0.0 => 0.0,
+                    _ if value.is_nan() => f64::NAN,
+                    value => *value,
+                };
+                (2u8, value.to_bits()).hash(state)
             }
             Data::Symbol(text) => (3u8, text).hash(state),
             Data::Binary(bytes) => bytes.hash(state),
@@ -436,11 +442,18 @@ impl Key {
     }
 
     fn is_legal(&self) -> bool {
-        matches!(
-            self.data,
-            Data::String(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_)
-        )
+        match &self.data {
+            Data::String(_) | Data::Integer(_) | Data::BigInteger(_) => true,
+            Data::Float(value) => !value.is_nan(),
+            Data::Symbol(name) => is_literal(name),
+            _ => false,
+        }
     }
+}
+
+/// Whether a symbol is what Puppet's language writes `default` and `undef` as.
+fn is_literal(symbol: &str) -> bool {
+    matches!(symbol, "default" | "undef")
 }
 
 /// The value as a key, with its marks.

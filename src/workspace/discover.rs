@@ -4,6 +4,7 @@
 //! A `hiera.yaml` at its usual place makes an environment of its folder. Which data other configs
 //! govern, such as those under another name, is [`candidates`](super::candidates)' business.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use super::WorkspaceConfig;
 use super::cache::EnvironmentCache;
 use super::candidates::{self, Candidate};
 use super::datadirs::{DatadirPlacer, SoughtDatadir};
+use super::environment_conf::EnvironmentConf;
 use super::environments::{Environment, Environments, Module};
 use super::file::File;
 use super::kinds::{
-    ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS, PUPPETFILE, is_named,
-    is_sample, is_test,
+    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS,
+    PUPPETFILE, is_module_name, is_named, is_sample, is_test,
 };
 use super::names::Names;
 use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Version, select};
@@ -69,7 +71,9 @@ pub(super) fn discover(
     is_on_disk: &dyn Fn(&FilePath) -> bool,
 ) -> Environments {
     let discovery = Discovery { names, configs, settings, folders, is_on_disk };
-    let roots = discovery.roots();
+    let mut roots = discovery.roots();
+    let bare = discovery.bare_roots(&roots);
+    roots.extend(bare.iter().cloned());
     // A hiera.yaml in a folder of another root's module path is that module's. Configs elsewhere
     // have a root, too.
     let module_paths: BTreeMap<FilePath, Vec<FilePath>> = roots
@@ -95,14 +99,23 @@ pub(super) fn discover(
             && !is_below_folder
             && !roots.iter().any(|other| is_sample_of(root, other))
     };
-    let mut usual: Vec<Environment> = Vec::new();
-    for root in roots.iter().filter(is_environment) {
+    let environment = |root: &FilePath| {
         let is_nested = root.ancestors().any(|above| roots.contains(&above));
-        usual.push(discovery.environment(root, &module_paths[root], is_nested, global.clone()));
-    }
-    usual.sort_by_key(|environment| std::cmp::Reverse(environment.root.as_str().len()));
+        discovery.environment(root, &module_paths[root], is_nested, global.clone())
+    };
+    let (bare, configured): (Vec<&FilePath>, Vec<&FilePath>) =
+        roots.iter().filter(is_environment).partition(|root| bare.contains(root));
+    let mut usual: Vec<Environment> = configured.into_iter().map(environment).collect();
+    usual.sort_by_key(|environment| Reverse(environment.root.as_str().len()));
     let is_of_module = |root: &FilePath| is_on_module_path(root);
-    candidates::settle(&discovery, usual, global.as_ref(), &is_of_module)
+    let mut environments = candidates::settle(&discovery, usual, global.as_ref(), &is_of_module);
+    // A config elsewhere may turn out to be that of such a folder.
+    for root in bare {
+        if environments.all.iter().all(|environment| environment.root != *root) {
+            environments.all.push(Arc::new(environment(root)));
+        }
+    }
+    environments
 }
 
 /// What environments are discovered from.
@@ -160,6 +173,25 @@ impl Discovery<'_> {
             roots.extend(without);
         }
         roots
+    }
+
+    /// The folders that are environments although no config governs them: those with an
+    /// environment.conf, and opened folders that hold modules with data. Puppet answers from the
+    /// modules' data there. `roots` are the folders with configs.
+    fn bare_roots(&self, roots: &BTreeSet<FilePath>) -> BTreeSet<FilePath> {
+        let paths = self.configs.0.keys();
+        let confs = paths.filter(|path| path.name() == ENVIRONMENT_CONF);
+        let holds_modules = |folder: &&FilePath| {
+            let modules = self.module_path(folder);
+            let is_module =
+                |root: &&FilePath| root.parent().is_some_and(|it| modules.contains(&it));
+            let mut below = roots.iter().filter(|root| root.is_within(folder));
+            let is_apart = !folder.ancestors().any(|above| roots.contains(&above));
+            is_apart && below.clone().next().is_some() && below.all(|root| is_module(&root))
+        };
+        let opened = self.folders.iter().filter(holds_modules).cloned();
+        let bare = confs.filter_map(FilePath::parent).chain(opened);
+        bare.filter(|root| !roots.contains(root)).collect()
     }
 
     /// The folders of the environments that configs under other names would make.
@@ -301,6 +333,9 @@ impl Discovery<'_> {
         let layer = Layer::Environment;
         let written =
             if is_global { None } else { self.written_config(&path, &layer, outer.puppet) };
+        if let Some(Err(message)) = self.read_environment_conf(outer.root) {
+            return Some(HieraConfig::refused_by(message, &path));
+        }
         let selector = self.environment_data_provider(outer.root);
         let mut config = select(written, selector.as_deref(), &layer, outer.name, &path)?;
         *sought = self.place_datadirs(&mut config, outer.root);
@@ -340,57 +375,70 @@ impl Discovery<'_> {
     }
 
     fn module_path(&self, root: &FilePath) -> Vec<FilePath> {
-        let named = self.settings.of(root).module_path.clone();
-        let named = named.or_else(|| self.environment_conf_module_path(root));
-        match named {
-            Some(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
-            None => MODULE_FOLDERS.iter().map(|folder| root.join(folder)).collect(),
+        let below = |folder: &str| root.join(folder);
+        if let Some(folders) = &self.settings.of(root).module_path {
+            return folders.iter().map(|folder| below(folder)).collect();
         }
-    }
-
-    /// `modulepath` of environment.conf. `$basemodulepath` and absolute folders are not part of the
-    /// repository.
-    fn environment_conf_module_path(&self, root: &FilePath) -> Option<Vec<String>> {
-        let value = self.environment_conf(root, "modulepath")?;
-        let folders = value
-            .split(':')
-            .map(str::trim)
-            .filter(|folder| !folder.is_empty() && !folder.starts_with(['$', '/']));
-        Some(folders.map(str::to_owned).collect())
+        match self.environment_conf(root) {
+            Some(conf) => conf
+                .module_folders(root, self.names)
+                .unwrap_or_else(|| vec![below(DEFAULT_MODULE_FOLDER)]),
+            // The server's own settings name the folders, as far as anything does.
+            None => MODULE_FOLDERS.map(below).to_vec(),
+        }
     }
 
     /// Where `manifest` of environment.conf, or Puppet's habit, puts the environment's own manifests.
     fn main_manifests(&self, root: &FilePath) -> FilePath {
-        let named = self.environment_conf(root, "manifest").filter(|named| !named.is_empty());
-        root.join(named.as_deref().unwrap_or("manifests"))
+        let conf = self.environment_conf(root).unwrap_or_default();
+        root.join(conf.manifest().unwrap_or("manifests"))
     }
 
     /// The setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped it.
     fn environment_data_provider(&self, root: &FilePath) -> Option<String> {
         let is_known = self.settings.of(root).puppet.major < 9;
-        self.environment_conf(root, "environment_data_provider").filter(|_| is_known)
+        let conf = self.environment_conf(root).filter(|_| is_known)?;
+        conf.data_provider().map(str::to_owned)
     }
 
-    fn environment_conf(&self, root: &FilePath, setting: &str) -> Option<String> {
+    /// What the environment.conf in a folder says, if there is one; nothing if Puppet refuses it.
+    fn environment_conf(&self, root: &FilePath) -> Option<EnvironmentConf> {
+        self.read_environment_conf(root).map(Result::unwrap_or_default)
+    }
+
+    fn read_environment_conf(&self, root: &FilePath) -> Option<Result<EnvironmentConf, String>> {
         let text = self.configs.text(&root.join(ENVIRONMENT_CONF))?;
-        text.lines().find_map(|line| {
-            let (name, value) = line.split_once('=')?;
-            (name.trim() == setting).then(|| value.trim().to_owned())
-        })
+        Some(EnvironmentConf::read(&text))
     }
 
     /// The modules in these folders; the first of two with the same name counts.
     fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> BTreeMap<String, Module> {
         let mut modules = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for folder in folders {
             for (name, kind) in self.names.children.get(folder).map_or(&[][..], Vec::as_slice) {
-                if *kind == EntryKind::File || modules.contains_key(name) {
+                // The first of a name counts, even where Puppet then refuses it.
+                if *kind == EntryKind::File || !is_module_name(name) || !seen.insert(name) {
                     continue;
                 }
-                modules.insert(name.clone(), self.module(folder.join(name), name, outer));
+                let root = folder.join(name);
+                if !self.is_refused(&root) {
+                    modules.insert(name.clone(), self.module(root, name, outer));
+                }
             }
         }
         modules
+    }
+
+    /// Whether Puppet passes over a module for its metadata.json, with an error in its log: one
+    /// that says anything says all of these. Source: `Puppet::Module#load_metadata`.
+    fn is_refused(&self, root: &FilePath) -> bool {
+        const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
+        let Some(metadata) = self.metadata(root, "") else { return false };
+        let says_something = metadata.as_object().is_some_and(|members| !members.is_empty());
+        says_something
+            && (NEEDED.iter().any(|name| metadata[name].is_null())
+                || !metadata["dependencies"].is_array())
     }
 
     fn module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {

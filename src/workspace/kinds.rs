@@ -13,7 +13,11 @@ pub const PUPPETFILE: &str = "Puppetfile";
 pub const METADATA: &str = "metadata.json";
 /// The name of the settings file of a workspace folder or of an environment.
 pub const SETTINGS_FILE: &str = ".hiera-ls.yaml";
-/// The folders of modules in an environment that names none.
+/// The folder of modules in an environment whose environment.conf names none. Source:
+/// `EnvironmentConf#modulepath`.
+pub const DEFAULT_MODULE_FOLDER: &str = "modules";
+/// The usual folders of modules, for an environment without an environment.conf: the server's own
+/// settings name them then, which are not in the repository.
 pub const MODULE_FOLDERS: [&str; 3] = ["modules", "site", "site-modules"];
 /// Folders of an environment, or of a module, in which a `hiera.yaml` configures nothing: it is a
 /// test's, a template's or an example's.

@@ -7,6 +7,7 @@ mod cache;
 pub mod candidates;
 pub mod datadirs;
 mod discover;
+mod environment_conf;
 pub mod environments;
 pub mod eyaml;
 pub mod file;

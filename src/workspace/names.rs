@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cache::Memo;
 use super::fs::Entry;
 use crate::hiera::pattern::Pattern;
-use crate::puppet::ruby::glob::{EntryKind, Listing, glob};
+use crate::puppet::ruby::glob::{EntryKind, Listing, glob, glob_folders};
 use crate::text::FilePath;
 
 /// How many globs are kept: with variables in them there may be any number.
@@ -84,9 +84,14 @@ impl Names {
         })
     }
 
-    /// The files and folders that a pattern names, in Ruby's order.
+    /// The files that a pattern names, in Ruby's order.
     pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
         self.globs.get_or(&pattern.to_owned(), || glob(pattern, self).into())
+    }
+
+    /// The folders that an absolute pattern names, in Ruby's order.
+    pub(super) fn glob_folders(&self, pattern: &str) -> Vec<FilePath> {
+        glob_folders(pattern, self)
     }
 }
 

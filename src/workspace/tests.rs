@@ -462,7 +462,7 @@ environment_data_provider = hiera
 #- /environments/a/data/common.yaml
 a: 1
 #- /environments/a/modules/m/metadata.json
-{\"name\": \"x-m\", \"data_provider\": \"hiera\"}
+{\"name\": \"x-m\", \"version\": \"1\", \"author\": \"x\", \"license\": \"l\", \"source\": \"s\", \"dependencies\": [], \"data_provider\": \"hiera\"}
 #- /environments/a/modules/m/data/common.yaml
 m::k: 1
 #- /environments/b/hiera.yaml
@@ -472,7 +472,7 @@ environment_data_provider = none
 #- /environments/b/data/common.yaml
 b: 1
 #- /environments/b/modules/m/metadata.json
-{\"name\": \"x-m\", \"data_provider\": \"function\"}
+{\"name\": \"x-m\", \"version\": \"1\", \"author\": \"x\", \"license\": \"l\", \"source\": \"s\", \"dependencies\": [], \"data_provider\": \"function\"}
 ";
     let snapshot = Fixture::new(files).snapshot;
     let environment = |root: &str| {

@@ -46,17 +46,29 @@ pub fn select(
         }
         other => {
             let message = format!("Environment '{environment}', cannot find {setting} '{other}'");
-            let file = written.and_then(|config| config.file).unwrap_or(FileId::new(0));
-            let span = Span::in_file(file, TextRange::empty(0));
-            let problem = ConfigProblem {
-                kind: ConfigProblemKind::Provider,
-                message,
-                span,
-                related: None,
-                sought: None,
-                string: None,
-            };
-            Some(HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) })
+            let file = written.and_then(|config| config.file);
+            Some(HieraConfig::failing(message, file, path))
         }
+    }
+}
+
+impl HieraConfig {
+    /// The config at `path` of an environment that Puppet refuses for its environment.conf, with
+    /// Puppet's words for that.
+    pub fn refused_by(message: String, path: &FilePath) -> HieraConfig {
+        HieraConfig::failing(message, None, path)
+    }
+
+    /// A config without levels for which every lookup fails.
+    fn failing(message: String, file: Option<FileId>, path: &FilePath) -> HieraConfig {
+        let problem = ConfigProblem {
+            kind: ConfigProblemKind::Provider,
+            message,
+            span: Span::in_file(file.unwrap_or(FileId::new(0)), TextRange::empty(0)),
+            related: None,
+            sought: None,
+            string: None,
+        };
+        HieraConfig { problems: vec![problem], ..HieraConfig::unwritten(path) }
     }
 }

@@ -298,6 +298,7 @@ impl<'m> DeepMerge<'m> {
         for item in higher.drain(..) {
             match self.marker(&item)? {
                 Some(marker) => knocked_out.extend([marker.text, marker.target]),
+                None if is_nan(&item) => lower.retain(|item| !is_nan(item)),
                 None => kept.push(item),
             }
         }
@@ -320,6 +321,7 @@ impl<'m> DeepMerge<'m> {
                             .is_none_or(|text| *text != *marker.text && *text != *marker.target)
                     });
                 }
+                None if is_nan(&items[read]) => items.retain(|item| !is_nan(item)),
                 None => {
                     items[write] = items[read].clone();
                     write += 1;
@@ -350,7 +352,8 @@ impl<'m> DeepMerge<'m> {
 
     /// A scalar that takes the place of something else: a marker leaves an empty string.
     fn blanked(&self, scalar: Value) -> Result<Value, MergeError> {
-        let marked = self.options.knockout_prefix.is_some() && self.marker(&scalar)?.is_some();
+        let marked = self.options.knockout_prefix.is_some()
+            && (is_nan(&scalar) || self.marker(&scalar)?.is_some());
         Ok(if marked { Value::string("", scalar.provenance()) } else { scalar })
     }
 
@@ -443,6 +446,12 @@ impl Knockout {
             }
         }
     }
+}
+
+/// Whether it is not a number: the gem asks whether a value differs from itself without the prefix,
+/// which this one does, so that it knocks itself out.
+fn is_nan(value: &Value) -> bool {
+    matches!(value.data(), Data::Float(value) if value.is_nan())
 }
 
 /// What counts as absent in Ruby.

@@ -339,6 +339,7 @@ fn scalar(data: &Data, format: &Format) -> Text {
         },
         Data::Float(number) => float(*number, format),
         Data::String(text) => string_text(text, format),
+        Data::Symbol(name) if &**name == "undef" => undef(format),
         Data::Symbol(name) if &**name == "default" => match (format.directive.letter, format.alt())
         {
             ('d' | 's' | 'p', alt) => {

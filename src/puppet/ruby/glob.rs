@@ -54,10 +54,19 @@ pub trait Listing {
 /// folded as text, without regard to links. Source: `glob_make_pattern`, `glob_helper` and
 /// `ruby_brace_expand` in `dir.c` of Ruby 3.1.3 and later.
 pub fn glob(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
+    walk(pattern, listing, |kind| kind == EntryKind::File)
+}
+
+/// The folders that an absolute pattern matches, as [`glob`] finds files.
+pub fn glob_folders(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
+    walk(pattern, listing, |kind| kind != EntryKind::File)
+}
+
+fn walk(pattern: &str, listing: &dyn Listing, wanted: fn(EntryKind) -> bool) -> Vec<FilePath> {
     let Some(parts) = compile(pattern.strip_prefix('/').unwrap_or(pattern)) else {
         return Vec::new();
     };
-    let mut walk = Walk { listing, expanded: HashMap::new(), found: Vec::new() };
+    let mut walk = Walk { listing, wanted, expanded: HashMap::new(), found: Vec::new() };
     walk.visit(&parts, &[0], &Place { path: FilePath::new("/"), kind: None, skip_dot: false });
     walk.found
 }
@@ -86,6 +95,8 @@ impl Listing for OnlyFile<'_> {
 
 struct Walk<'w> {
     listing: &'w dyn Listing,
+    /// The kinds of entries that are collected.
+    wanted: fn(EntryKind) -> bool,
     /// What the rest of a pattern with braces stands for.
     expanded: HashMap<String, Rc<Vec<Vec<Part>>>>,
     found: Vec<FilePath>,
@@ -122,7 +133,7 @@ impl Walk<'_> {
             }
         }
         if states.contains(&parts.len())
-            && place.kind.or_else(|| self.listing.kind(&place.path)) == Some(EntryKind::File)
+            && place.kind.or_else(|| self.listing.kind(&place.path)).is_some_and(self.wanted)
         {
             self.found.push(place.path.clone());
         }

@@ -310,6 +310,7 @@ impl DataType {
         match (self, value.data()) {
             (T::Any | T::Unit, _) => true,
             (T::Undef, Data::Null) => true,
+            (T::Undef, Data::Symbol(name)) => &**name == "undef",
             (T::Default, Data::Symbol(name)) => &**name == "default",
             (T::Scalar, Data::Rich(rich)) => {
                 super::infer(value).is_scalar() && !matches!(**rich, Rich::Type(_))

@@ -27,6 +27,7 @@ fn one(value: &Value) -> DataType {
         Data::String(text) => T::String(Text::Value(text.to_string())),
         Data::Binary(bytes) => T::String(Text::Value(String::from_utf8_lossy(bytes).into_owned())),
         Data::Symbol(name) if &**name == "default" => T::Default,
+        Data::Symbol(name) if &**name == "undef" => T::Undef,
         Data::Symbol(_) => T::Foreign { name: "Runtime", text: "Runtime[ruby, 'Symbol']".into() },
         Data::Sensitive(inner) => T::Sensitive(Box::new(infer(inner).generalized())),
         Data::Rich(rich) => match &**rich {

@@ -3,7 +3,8 @@
 //!
 //! Paths of files are relative to the environment, or start with `<global>/` for the global layer's
 //! folder. In contents, `<env>` and `<global>` stand for the real folders; in answers they stand
-//! for them again.
+//! for them again. A content `<link TARGET>` makes a symbolic link, and `<byte ef>` stands for a byte
+//! that no text can hold.
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
 pub mod topic;
@@ -74,8 +75,12 @@ impl Scenario {
             };
             std::fs::create_dir_all(path.parent().expect("it lies in a folder"))
                 .expect("a scratch folder can be made");
-            std::fs::write(&path, written.with_real_paths(content))
-                .expect("a scratch file can be written");
+            let content = written.with_real_paths(content);
+            match content.strip_prefix("<link ").and_then(|rest| rest.strip_suffix('>')) {
+                Some(target) => std::os::unix::fs::symlink(target, &path),
+                None => std::fs::write(&path, with_bytes(&content)),
+            }
+            .expect("a scratch file can be written");
         }
         written
     }
@@ -212,6 +217,18 @@ impl Written<'_> {
             Err(error) => panic!("an answer became no JSON: {error}"),
         }
     }
+}
+
+/// A content with the bytes that it names.
+fn with_bytes(content: &str) -> Vec<u8> {
+    let mut pieces = content.split("<byte ");
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (byte, rest) = piece.split_once('>').expect("a byte ends with >");
+        bytes.push(u8::from_str_radix(byte, 16).expect("a byte has two hexadecimal digits"));
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    bytes
 }
 
 fn answer(resolver: &Resolver<'_>, question: &Question) -> Value {

@@ -37,6 +37,25 @@ pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
     changed.then_some(out)
 }
 
+/// Whether a pattern has a count whose upper end is below its lower one: Oniguruma swaps them, Ruby
+/// refuses the pattern.
+pub(super) fn has_reversed_count(pattern: &str) -> bool {
+    let pieces = pieces(pattern);
+    let mut in_comment = false;
+    pieces.iter().enumerate().any(|(n, piece)| {
+        in_comment = match in_comment {
+            true => *piece != ")",
+            false => pieces[n..].starts_with(&["(", "?", "#"]),
+        };
+        let ends = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let ends = ends.filter(|_| !in_comment).and_then(|ends| ends.split_once(','));
+        let is_reversed = |(lower, upper): (&str, &str)| {
+            Some(upper.parse::<u32>().ok()? < lower.parse::<u32>().ok()?)
+        };
+        ends.and_then(is_reversed).unwrap_or(false)
+    })
+}
+
 const LOOK_AROUND: [&str; 4] = ["(?<=", "(?<!", "(?=", "(?!"];
 
 fn is_quantifier(piece: &str) -> bool {

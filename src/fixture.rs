@@ -28,7 +28,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::diagnostics::render::{LineSpans, write_findings};
 use crate::diagnostics::{Finding, check_all};
-use crate::settings::{Origin, Settings};
+use crate::settings::{Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::fs::MemoryFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
@@ -41,6 +41,8 @@ const LEVELS: [(&str, &str); 3] = [
     ("Role", "\"roles/%{role}.yaml\""),
     ("Common", "common.yaml"),
 ];
+/// The settings file.
+const SETTINGS: &str = "/.hiera-ls.yaml";
 /// Where the declared nodes are written for the scan to find.
 const SCOPES: &str = "scopes.jsonl";
 
@@ -87,6 +89,11 @@ impl Fixture {
             workspace.apply(Change::SelectNode(Some(selected)));
         }
         let snapshot = workspace.snapshot();
+        let file = parsed.files.iter().find(|file| file.path == SETTINGS);
+        let file =
+            file.map(|file| SettingsFile { folder: FilePath::new("/"), text: file.text.clone() });
+        let wrong = without_effect(&snapshot, &Vec::from_iter(file), &fs);
+        settings.rules.settings = wrong.iter().filter_map(SettingProblem::as_wrong).collect();
         let cursors = parsed
             .files
             .iter()
@@ -233,7 +240,7 @@ impl Parsed {
 
     fn settings(&self) -> Settings {
         let mut settings = Settings::default();
-        if let Some(file) = self.files.iter().find(|file| file.path == "/.hiera-ls.yaml") {
+        if let Some(file) = self.files.iter().find(|file| file.path == SETTINGS) {
             let value: Json = serde_yaml::from_str(&file.text).expect("settings are YAML");
             let problems = settings.apply(&value, Origin::User);
             assert!(

@@ -4,19 +4,22 @@
 //! `workspace/configuration` may say. Unknown keys and wrong types are reported, and the rest still
 //! counts.
 
+mod effects;
 mod gather;
+mod places;
 pub mod schema;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::diagnostics::{RulesConfig, Severity, catalogue};
+use crate::diagnostics::{RulesConfig, Severity, WrongSetting, catalogue};
 use crate::hiera::scope::DeriveRule;
 use crate::puppet::{PuppetVersion, Strict};
-use crate::text::FilePath;
+use crate::text::{FilePath, TextRange};
 use crate::workspace::WorkspaceConfig;
 use crate::workspace::mapping::PathMappings;
 
+pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
 pub use gather::{Opened, gather, open};
 
@@ -66,8 +69,20 @@ pub struct SettingProblem {
     pub file: Option<FilePath>,
     /// The setting, dotted.
     pub key: String,
+    /// The member or element of its value that is wrong, as written; `None` for all of it.
+    pub part: Option<String>,
+    /// Its place in the settings file.
+    pub range: TextRange,
     /// What is wrong.
     pub message: String,
+}
+
+impl SettingProblem {
+    /// The same for the rules; `None` for a setting that no file holds.
+    pub(crate) fn as_wrong(&self) -> Option<WrongSetting> {
+        let (file, range) = (self.file.clone()?, self.range);
+        Some(WrongSetting { file, range, message: self.to_string() })
+    }
 }
 
 impl std::fmt::Display for SettingProblem {
@@ -77,16 +92,30 @@ impl std::fmt::Display for SettingProblem {
 }
 
 impl Settings {
-    /// Applies the text of the settings file in `folder` over what is set already.
-    pub fn apply_file(&mut self, text: &str, folder: &FilePath) -> Vec<SettingProblem> {
-        match serde_yaml::from_str::<Value>(text) {
+    /// Applies the text of the settings file in `folder` over what is set already. Paths may lead to
+    /// anywhere in the folders of the `workspace`.
+    pub fn apply_file(
+        &mut self,
+        text: &str,
+        folder: &FilePath,
+        workspace: &[FilePath],
+    ) -> Vec<SettingProblem> {
+        let mut problems = match serde_yaml::from_str::<Value>(text) {
             Ok(Value::Null) => Vec::new(),
-            Ok(value) => self.apply_within(&value, Origin::Repository, Some(folder)),
+            Ok(value) => self.apply_within(&value, Origin::Repository, Some((folder, workspace))),
             Err(error) => {
-                let file = Some(folder.join(FILE_NAME));
-                vec![SettingProblem { file, key: FILE_NAME.into(), message: error.to_string() }]
+                let at = error.location().map_or(0, |place| place.index() as u32);
+                return vec![SettingProblem {
+                    file: Some(folder.join(FILE_NAME)),
+                    key: FILE_NAME.into(),
+                    part: None,
+                    range: TextRange::empty(at.min(text.len() as u32)),
+                    message: error.to_string(),
+                }];
             }
-        }
+        };
+        places::locate_all(text, &mut problems);
+        problems
     }
 
     /// Applies settings over what is set already; `null` members count as not given.
@@ -98,9 +127,12 @@ impl Settings {
         &mut self,
         value: &Value,
         origin: Origin,
-        folder: Option<&FilePath>,
+        file: Option<(&FilePath, &[FilePath])>,
     ) -> Vec<SettingProblem> {
-        let mut apply = Applying { settings: self, origin, folder, problems: Vec::new() };
+        let (folder, workspace) = file.unzip();
+        let workspace = workspace.unwrap_or_default();
+        let problems = Vec::new();
+        let mut apply = Applying { settings: self, origin, folder, workspace, problems };
         apply.all(value);
         let problems = apply.problems;
         let version = self.workspace.common.puppet.major;
@@ -108,6 +140,11 @@ impl Settings {
             self.strict.unwrap_or(PuppetVersion::of_major(version).strict);
         problems
     }
+}
+
+/// The settings in the text of a settings file; `None` for a text that is no YAML.
+fn parsed(text: &str) -> Option<Value> {
+    serde_yaml::from_str(text).ok()
 }
 
 /// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has
@@ -129,6 +166,8 @@ struct Applying<'a> {
     origin: Origin,
     /// The folder of the settings file; `None` for settings that are in none.
     folder: Option<&'a FilePath>,
+    /// The folders of the workspace that the settings file is in.
+    workspace: &'a [FilePath],
     problems: Vec<SettingProblem>,
 }
 
@@ -200,16 +239,24 @@ impl Applying<'_> {
             let is_known =
                 schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
             if !is_known || !each(self, name, value) {
-                self.report(&full, "is not known");
+                match schema::nearest_to(&full) {
+                    Some(meant) => self.report(&full, &format!("is not known; '{meant}' is")),
+                    None => self.report(&full, "is not known"),
+                }
             }
         }
     }
 
     fn report(&mut self, key: &str, message: &str) {
-        let file = self.folder.map(|folder| folder.join(FILE_NAME));
+        self.report_part(key, None, message);
+    }
+
+    fn report_part(&mut self, key: &str, part: Option<&str>, message: &str) {
         self.problems.push(SettingProblem {
-            file,
+            file: self.folder.map(|folder| folder.join(FILE_NAME)),
             key: key.to_owned(),
+            part: part.map(str::to_owned),
+            range: TextRange::empty(0),
             message: message.to_owned(),
         });
     }
@@ -225,13 +272,29 @@ impl Applying<'_> {
     fn path(&mut self, key: &str, value: &Value) -> Option<String> {
         let text = self.text(key, value)?;
         if self.origin == Origin::Repository && leaves_workspace(&text) {
-            self.report(
-                key,
-                "leads out of the workspace, which only the editor's user settings may",
-            );
+            self.report_leaving(key, &text);
             return None;
         }
         Some(text)
+    }
+
+    fn report_leaving(&mut self, key: &str, text: &str) {
+        let message = "leads out of the workspace, which only the editor's user settings may";
+        self.report_part(key, Some(text), message);
+    }
+
+    /// A path that is relative to the folder of the settings file. What a file of the repository
+    /// says must lie in the workspace.
+    fn path_from_file(&mut self, key: &str, value: &Value) -> Option<String> {
+        let Some(folder) = self.folder else { return self.path(key, value) };
+        let text = self.text(key, value)?;
+        let path = folder.join(&text);
+        let mut folders = self.workspace.iter().chain([folder]);
+        if text.starts_with('~') || !folders.any(|workspace| path.is_within(workspace)) {
+            self.report_leaving(key, &text);
+            return None;
+        }
+        Some(path.to_string())
     }
 
     fn paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
@@ -342,10 +405,10 @@ impl Applying<'_> {
         };
         let mut mappings = PathMappings::default();
         for (deployed, here) in members {
-            if let Some(here) = self.path("pathMappings", here)
+            if let Some(here) = self.path_from_file("pathMappings", here)
                 && let Err(problem) = mappings.add(deployed, &here)
             {
-                self.report("pathMappings", &problem);
+                self.report_part("pathMappings", Some(deployed), &problem);
             }
         }
         self.settings.workspace.common.path_mappings = mappings;
@@ -464,7 +527,7 @@ mod tests {
     fn apply(text: &str) -> (Settings, Vec<String>) {
         let mut settings = Settings::default();
         let problems = settings
-            .apply_file(text, &FilePath::new("/repo"))
+            .apply_file(text, &FilePath::new("/repo"), &[])
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -506,7 +569,7 @@ mod tests {
         assert_eq!(problems, ["setting 'pathMappings': a deployed path of 5001 bytes is too long"]);
         assert_eq!(
             settings.workspace.common.path_mappings.map("/srv/data", None, &|_| false),
-            "data"
+            "/repo/data"
         );
     }
 

@@ -13,7 +13,7 @@ pub fn workspace(root: &Path) -> Workspace {
     let root = FilePath::new(root.to_str().expect("paths here are UTF-8"));
     let mut settings = Settings::default();
     if let Ok(text) = std::fs::read_to_string(root.join(FILE_NAME).as_str()) {
-        settings.apply_file(&text, &root);
+        settings.apply_file(&text, &root, &[]);
     }
     let mut workspace = Workspace::new(settings.workspace, vec![root]);
     let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});

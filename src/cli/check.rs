@@ -42,6 +42,7 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
         )));
     }
     if opened.snapshot.environments().all.is_empty() {
+        opened.note_settings();
         return Err(Failure(format!("there is no hiera.yaml in {root} or below")));
     }
     look_for_selected(arguments, &mut opened.settings);
@@ -70,7 +71,10 @@ fn of_standard_input(
         // read.
         let folder = path.parent().unwrap_or_else(|| path.clone());
         let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
-        return Ok((Opened { snapshot, settings: Settings::default(), root: folder }, Vec::new()));
+        return Ok((
+            Opened { snapshot, settings: Settings::default(), root: folder, problems: Vec::new() },
+            Vec::new(),
+        ));
     }
     let mut opened = open(&arguments.root, Some(&path), Given::new(), Some((path.clone(), text)))?;
     look_for_selected(arguments, &mut opened.settings);

@@ -34,6 +34,7 @@ pub(super) fn run(
     }
     let folder = path.parent().unwrap_or_else(|| path.clone());
     let opened = open(root, Some(&folder), Given::new(), None)?;
+    opened.note_settings();
     let aspect = match aspect {
         Aspect::Tree => inspect::Aspect::Tree,
         Aspect::Entry => inspect::Aspect::Entry,

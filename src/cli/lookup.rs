@@ -29,6 +29,7 @@ use crate::workspace::nodes::{from_json, read_values, scope_of, scope_of_name};
 pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let request = request(arguments)?;
     let opened = open(&arguments.root, None, decryption(arguments)?, None)?;
+    opened.note_settings();
     let environment = opened
         .snapshot
         .environments()

@@ -19,7 +19,7 @@ use std::time::Instant;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::hiera::resolution::Unapplied;
-use crate::settings::{self, Origin, Settings};
+use crate::settings::{self, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -336,6 +336,18 @@ struct Opened {
     snapshot: Snapshot,
     settings: Settings,
     root: FilePath,
+    /// What is wrong with the settings.
+    problems: Vec<SettingProblem>,
+}
+
+impl Opened {
+    /// Says what is wrong in settings files, which `check` reports as findings.
+    fn note_settings(&self) {
+        for problem in &self.problems {
+            let Some(file) = &problem.file else { continue };
+            note(&format!("{}: {problem}", file.relative_to(&self.root).unwrap_or(file.as_str())));
+        }
+    }
 }
 
 /// An absolute path for one given on the command line.
@@ -394,13 +406,8 @@ fn open(
         unsaved.into_iter().collect(),
         &OsFs,
     );
-    for problem in &opened.problems {
-        match &problem.file {
-            Some(file) => {
-                note(&format!("{}: {problem}", file.relative_to(&root).unwrap_or(file.as_str())))
-            }
-            None => note(&problem.to_string()),
-        }
+    for problem in opened.problems.iter().filter(|problem| problem.file.is_none()) {
+        note(&problem.to_string());
     }
     if opened.cut_short {
         note("there are too many files in this folder; some were not read");
@@ -409,5 +416,6 @@ fn open(
     for (path, error) in snapshot.source_errors() {
         note(&format!("{path}: no nodes read from it: {error}"));
     }
-    Ok(Opened { snapshot, settings: opened.settings, root })
+    let (settings, problems) = (opened.settings, opened.problems);
+    Ok(Opened { snapshot, settings, root, problems })
 }

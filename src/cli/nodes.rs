@@ -14,6 +14,7 @@ use crate::workspace::nodes::Node;
 
 pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let opened = open(&arguments.root, None, Given::new(), None)?;
+    opened.note_settings();
     if opened.snapshot.environments().all.is_empty() {
         return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
     }

@@ -39,6 +39,7 @@ pub static RULES: &[&Rule] = &[
     &rules::config_error::RULE,
     &rules::function_in_config::RULE,
     &rules::several_configs::RULE,
+    &rules::setting_without_effect::RULE,
     &rules::unreached_file::RULE,
     &rules::not_yaml_1_2::RULE,
 ];

@@ -26,7 +26,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
-use crate::text::FilePath;
+use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
 use rule::{Check, DataContext, EntryContext, FileContext};
@@ -41,6 +41,19 @@ pub struct RulesConfig {
     /// Whether modules that a tool installed are checked, too: whoever reads the findings cannot
     /// act on them.
     pub third_party: bool,
+    /// The settings in settings files that have no effect.
+    pub settings: Vec<WrongSetting>,
+}
+
+/// A setting in a settings file that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongSetting {
+    /// The settings file.
+    pub file: FilePath,
+    /// The place in it.
+    pub range: TextRange,
+    /// What is wrong.
+    pub message: String,
 }
 
 /// Severities that differ from the rules' own, by code.
@@ -64,7 +77,30 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
         findings.extend(check.data.parts().iter().flat_map(|part| check.entry(&part.data)));
         in_order(snapshot, findings)
     };
-    FileCheck::of(snapshot, path, config, all).unwrap_or_default()
+    match FileCheck::of(snapshot, path, config, all) {
+        Some(findings) => findings,
+        None => in_order(snapshot, of_settings(snapshot, path, config)),
+    }
+}
+
+/// What is found in a settings file; none for any other file. No environment need govern it.
+fn of_settings(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
+    let wrong: Vec<&WrongSetting> =
+        config.settings.iter().filter(|wrong| wrong.file == *path).collect();
+    let Some(file) = snapshot.file(path).filter(|_| !wrong.is_empty()) else { return Vec::new() };
+    let severities = match path.parent() {
+        Some(folder) => config.of(&folder),
+        None => &config.severities,
+    };
+    let mut findings = Vec::new();
+    for (rule, severity) in enabled(severities) {
+        let Check::Setting(check) = rule.check else { continue };
+        for wrong in &wrong {
+            let finding = check(wrong, file);
+            findings.push(Finding { severity: severity.unwrap_or(finding.severity), ..finding });
+        }
+    }
+    findings
 }
 
 /// The findings of the whole workspace: those of each file, files in the order of their paths.

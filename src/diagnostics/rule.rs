@@ -1,5 +1,6 @@
 //! What a rule is, and what it finds.
 
+use super::WrongSetting;
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Problem};
 use crate::hiera::key::LookupKey;
@@ -82,6 +83,8 @@ pub enum Check {
     Cycles(fn(&DataContext<'_>, &mut Vec<Finding>)),
     /// A `hiera.yaml`.
     Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),
+    /// A setting in a settings file that has no effect.
+    Setting(fn(&WrongSetting, &File) -> Finding),
     /// A file that lies where data lies.
     File(fn(&FileContext<'_>, &mut Vec<Finding>)),
 }

@@ -139,6 +139,8 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
     let (is_other, news) = shared.with(|state| {
         let news: Vec<_> = problems
             .iter()
+            // What stands in a settings file is a finding there.
+            .filter(|problem| problem.file.is_none())
             .filter(|problem| !state.settings_problems.contains(problem))
             .cloned()
             .collect();
@@ -154,8 +156,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
         (is_other, news)
     });
     for problem in news {
-        let file = problem.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
-        let text = notification(&format!("hiera-ls: {file}{problem}"));
+        let text = notification(&format!("hiera-ls: {problem}"));
         client.show_message(lsp::MessageType::WARNING, text).await;
     }
     is_other

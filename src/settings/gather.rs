@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{FILE_NAME, Origin, SettingProblem, Settings};
+use super::{FILE_NAME, Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::hiera::sources::Sources;
 use crate::text::FilePath;
 use crate::workspace::fs::FileSystem;
@@ -35,11 +35,14 @@ pub fn gather(
     let with_given = |files: &[&(FilePath, String)]| {
         let mut settings = Settings::default();
         let mut problems = Vec::new();
-        files.iter().for_each(|(folder, text)| problems.extend(settings.apply_file(text, folder)));
+        files.iter().for_each(|(folder, text)| {
+            problems.extend(settings.apply_file(text, folder, folders));
+        });
         given.iter().for_each(|(value, origin)| problems.extend(settings.apply(value, *origin)));
         (settings, problems)
     };
     let (mut settings, mut problems) = with_given(&of_folders.iter().collect::<Vec<_>>());
+    let mut of_environments: Vec<(FilePath, String)> = Vec::new();
     for environment in &snapshot.environments().all {
         let root = &environment.root;
         let Some(folder) = folders
@@ -69,7 +72,15 @@ pub fn gather(
         if its.rules.severities != settings.rules.severities {
             settings.rules.environments.insert(root.clone(), its.rules.severities);
         }
+        of_environments.extend(own);
     }
+    let files: Vec<SettingsFile> = of_folders
+        .into_iter()
+        .chain(of_environments)
+        .map(|(folder, text)| SettingsFile { folder, text })
+        .collect();
+    problems.extend(without_effect(snapshot, &files, fs));
+    settings.rules.settings = problems.iter().filter_map(SettingProblem::as_wrong).collect();
     (settings, problems)
 }
 
@@ -222,7 +233,7 @@ mod tests {
         let config = opened.settings.workspace.of(&FilePath::new("/code/environments/test"));
         assert_eq!(
             (config.puppet.major, config.path_mappings.map("/srv/x", None, &|_| false).as_str()),
-            (7, "data/x")
+            (7, "/code/environments/test/data/x")
         );
         assert!(
             !opened
@@ -244,7 +255,9 @@ mod tests {
                 && found.iter().all(|problem| problem.starts_with(&format!("{file}: setting '"))),
             "{found:#?}"
         );
-        assert_eq!(opened.settings, Settings::default());
+        let mut settings = opened.settings;
+        assert_eq!(std::mem::take(&mut settings.rules.settings).len(), 5);
+        assert_eq!(settings, Settings::default());
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //! wherever it is written; the README's table and the settings of the VS Code extension are made
 //! from it.
 
+use crate::diagnostics::catalogue;
+use crate::text::similar::nearest;
+
 /// A setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -108,7 +111,7 @@ pub const SCHEMA: &[Setting] = &[
         kind: Kind::TextByText,
         default: "{}",
         otherwise: Some("none"),
-        meaning: "deployed paths to paths here: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
+        meaning: "deployed paths to paths here, relative to the settings file: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
         who: Who::EditorBeyondTheRepository,
     },
     Setting {
@@ -226,6 +229,21 @@ pub fn knows(name: &str) -> bool {
         is_above(name, setting.name)
             || (is_above(setting.name, name) && setting.kind == Kind::Severities)
     })
+}
+
+/// The name that a dotted name which is not known is probably a slip of.
+pub fn nearest_to(name: &str) -> Option<String> {
+    let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));
+    if above == "rules" {
+        let code = nearest(last, catalogue::RULES.iter().map(|rule| rule.code))?;
+        return Some(format!("rules.{code}"));
+    }
+    let below = |setting: &'static Setting| match above {
+        "" => setting.name.split('.').next(),
+        _ => setting.name.strip_prefix(above)?.strip_prefix('.')?.split('.').next(),
+    };
+    let meant = nearest(last, SCHEMA.iter().filter_map(below))?;
+    Some(if above.is_empty() { meant.to_owned() } else { format!("{above}.{meant}") })
 }
 
 impl Setting {

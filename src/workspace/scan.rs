@@ -205,7 +205,9 @@ impl Reading<'_> {
         let config = &self.request.config;
         let may_shape = |(path, entry): &(&FilePath, &Entry)| match entry {
             Entry::File(stamp) => {
-                FileKind::of(path, config).shapes_environments() || may_be_config(path, stamp.size)
+                FileKind::of(path, config).shapes_environments()
+                    || may_be_config(path, stamp.size)
+                    || path.name() == SETTINGS_FILE
             }
             Entry::Folder { .. } => false,
         };

@@ -113,6 +113,11 @@ impl Snapshot {
         self.manifests.done(&environment.root)
     }
 
+    /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
+    pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.names.glob(pattern)
+    }
+
     /// The paths of the files whose paths start with this text, in order.
     pub fn paths_starting_with(&self, prefix: &str) -> impl Iterator<Item = &FilePath> {
         let from = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));

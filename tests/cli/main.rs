@@ -337,9 +337,15 @@ fn an_environment_below_the_folder_that_is_checked_has_its_own_settings() {
         ],
     );
     let (status, out, err) = at(&folder, &["check", "."], "");
-    assert_eq!((status, out.matches(": hint: ").count()), (0, 1), "{out}{err}");
+    assert_eq!((status, out.matches(": hint: ").count()), (1, 1), "{out}{err}");
+    let wrong = "test/.hiera-ls.yaml:1:1: error: setting 'colour': is not known";
+    assert!(out.contains(wrong) && out.contains("[setting-without-effect]"), "{out}");
+    assert!(
+        out.contains("test/.hiera-ls.yaml:2:1: error: setting 'eyaml': is refused here"),
+        "{out}"
+    );
+    let (_, _, err) = at(&folder, &["nodes"], "");
     let said: Vec<&str> = err.lines().collect();
-    assert_eq!(said.len(), 2, "{err}");
     assert!(said[0].contains("test/.hiera-ls.yaml: setting 'colour': is not known"), "{err}");
     assert!(said[1].contains("test/.hiera-ls.yaml: setting 'eyaml': is refused here"), "{err}");
     // By itself, the environment says the same.
@@ -709,5 +715,26 @@ fn trap_41_no_output_reveals_a_sensitive_value() {
     if support::require("puppet") {
         let (status, out) = puppet_lookup(&root, &["s", "--facts", facts, "--render-as", "yaml"]);
         assert!(status == 0 && out.contains("value: secret"), "{out}");
+    }
+}
+
+#[test]
+fn the_config_that_a_setting_names_governs_every_command() {
+    let live = "version: 5\ndefaults: {datadir: ../data, data_hash: yaml_data}\nhierarchy: [{name: Live, path: live.yaml}]\n";
+    let root = repo(
+        "cli-named-config",
+        &[
+            CONFIG,
+            (".hiera-ls.yaml", "hieraConfig: conf/live.yaml\n"),
+            ("conf/live.yaml", live),
+            ("data/live.yaml", "motd: live\ntoken: \"%{lookup('nowhere')}\"\n"),
+            ("data/common.yaml", "motd: common\n"),
+        ],
+    );
+    for folder in [".", "data", "conf"] {
+        let folder = root.join(folder);
+        assert_eq!(at(&folder, &["lookup", "motd"], "").1, "live\n", "{}", folder.display());
+        let (_, out, _) = at(&folder, &["check"], "");
+        assert!(out.contains("[unknown-key]") && out.contains("live.yaml:2"), "{out}");
     }
 }

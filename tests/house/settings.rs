@@ -10,6 +10,7 @@ use hiera_ls::settings::schema::{Kind, SCHEMA, Setting, Who};
 use serde_json::{Map, Value, json};
 
 const MANIFEST: &str = "editors/vscode/package.json";
+const FILE_SCHEMA: &str = "editors/vscode/schemas/hiera-ls.schema.json";
 
 fn file(name: &str) -> (PathBuf, String) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name);
@@ -83,6 +84,51 @@ fn the_extension_has_the_settings_of_the_schema() {
     manifest["version"] = env!("CARGO_PKG_VERSION").into();
     let written = serde_json::to_string_pretty(&manifest).expect("JSON can be written");
     same(MANIFEST, &(written + "\n"));
+}
+
+#[test]
+fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
+    let mut schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Settings of hiera-ls in a repository",
+        "type": ["object", "null"],
+        "properties": {},
+        "additionalProperties": false
+    });
+    // What only the user may set is refused in a file of the repository.
+    for setting in SCHEMA
+        .iter()
+        .filter(|setting| setting.name != "globalHieraConfig" && setting.who != Who::User)
+    {
+        let mut names: Vec<&str> = setting.name.split('.').collect();
+        let last = names.pop().expect("a name has parts");
+        let mut hash = &mut schema;
+        for name in names {
+            hash = &mut hash["properties"][name];
+            if hash.is_null() {
+                *hash = json!({"type": ["object", "null"], "properties": {}, "additionalProperties": false});
+            }
+        }
+        let mut own = json_schema(setting);
+        own["description"] = setting.meaning.into();
+        hash["properties"][last] = own;
+    }
+    // YAML reads a bare `off` as false.
+    for rule in
+        schema["properties"]["rules"]["properties"].as_object_mut().expect("rules").values_mut()
+    {
+        rule["enum"].as_array_mut().expect("severities").push(false.into());
+    }
+    let written = serde_json::to_string_pretty(&schema).expect("JSON can be written");
+    same(FILE_SCHEMA, &(written + "\n"));
+    // The extension tells the editor of it, and its package holds it.
+    let manifest: Value = serde_json::from_str(&file(MANIFEST).1).expect("the manifest is JSON");
+    let url = FILE_SCHEMA.strip_prefix("editors/vscode").expect("it is the extension's");
+    let validation =
+        json!([{"fileMatch": hiera_ls::settings::FILE_NAME, "url": format!(".{url}")}]);
+    assert_eq!(manifest["contributes"]["yamlValidation"], validation);
+    let files = manifest["files"].as_array().expect("a list of files");
+    assert!(files.contains(&json!("schemas/")));
 }
 
 /// A setting as VS Code wants it.

@@ -20,6 +20,7 @@ pub mod not_yaml_1_2;
 pub mod options_shape;
 pub mod parameter_type;
 pub mod second_document;
+pub mod setting_without_effect;
 pub mod several_configs;
 pub mod syntax_error;
 pub mod unclosed_token;

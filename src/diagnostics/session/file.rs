@@ -49,6 +49,12 @@ impl FileFindings {
         FileFindings { dirty_cycles: true, ..FileFindings::default() }
     }
 
+    /// Of a file of which all is known, and which nothing else concerns.
+    pub(super) fn of_file(findings: Vec<Finding>) -> FileFindings {
+        let of_file = findings.into_iter().map(Arc::new).collect();
+        FileFindings { of_file, ..FileFindings::default() }
+    }
+
     pub(super) fn all(&self, snapshot: &Snapshot) -> Vec<Arc<Finding>> {
         in_order(snapshot, self.each().cloned().collect())
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::{FileCheck, Finding, RulesConfig, prepare};
+use super::{FileCheck, Finding, RulesConfig, of_settings, prepare};
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
@@ -67,9 +67,10 @@ impl Findings {
                 let edited: HashSet<FilePath> =
                     before.files_changed(snapshot).into_iter().collect();
                 let opened = before.open_files_changed(snapshot);
-                let (begin, stop): (Vec<_>, Vec<_>) = opened
-                    .into_iter()
-                    .partition(|(path, is_open)| *is_open || is_config(snapshot, path));
+                let (begin, stop): (Vec<_>, Vec<_>) =
+                    opened.into_iter().partition(|(path, is_open)| {
+                        *is_open || is_always_watched(snapshot, rules, path)
+                    });
                 let paths = |files: Vec<(FilePath, bool)>| files.into_iter().map(|(path, _)| path);
                 updates = self.close(snapshot, paths(stop).collect());
                 self.closed.record_change(&changes);
@@ -88,7 +89,7 @@ impl Findings {
                 }
             }
             (seen, _) => {
-                let watched = watched(snapshot);
+                let watched = watched(snapshot, rules);
                 let edited = seen
                     .as_ref()
                     .map(|(before, _)| before.files_changed(snapshot))
@@ -177,7 +178,7 @@ impl Findings {
             }) {
                 Some(is_done) => is_done,
                 None => {
-                    *file = Some(FileFindings::default());
+                    *file = Some(FileFindings::of_file(of_settings(snapshot, path, rules)));
                     true
                 }
             };
@@ -282,22 +283,27 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     changes
 }
 
-/// The files whose findings an editor is told: the open ones, and every `hiera.yaml`.
-fn watched(snapshot: &Snapshot) -> HashSet<FilePath> {
+/// The files whose findings an editor is told: the open ones, every `hiera.yaml`, and settings files
+/// in which something is wrong.
+fn watched(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
     let configs = snapshot.environments().all.iter().flat_map(|environment| environment.configs());
-    snapshot.open_files().cloned().chain(configs.map(|(_, config)| config.path.clone())).collect()
+    let configs = configs.map(|(_, config)| config.path.clone());
+    let settings = rules.settings.iter().map(|wrong| wrong.file.clone());
+    snapshot.open_files().cloned().chain(configs).chain(settings).collect()
 }
 
 fn is_long(snapshot: &Snapshot, path: &FilePath) -> bool {
     snapshot.file(path).and_then(|file| file.text()).is_some_and(|text| text.len() > LONG)
 }
 
-fn is_config(snapshot: &Snapshot, path: &FilePath) -> bool {
-    snapshot
+fn is_always_watched(snapshot: &Snapshot, rules: &RulesConfig, path: &FilePath) -> bool {
+    let is_settings = rules.settings.iter().any(|wrong| wrong.file == *path);
+    let is_config = snapshot
         .environments()
         .all
         .iter()
-        .any(|environment| environment.configs().any(|(_, config)| config.path == *path))
+        .any(|environment| environment.configs().any(|(_, config)| config.path == *path));
+    is_settings || is_config
 }
 
 /// Whether all but the data is the same: files, configs, settings, nodes.

@@ -19,6 +19,7 @@ ROLE = "data/roles/web.yaml"
 NODE = "data/nodes/web-01.oslo.example.net.yaml"
 SETTINGS = ".hiera-ls.yaml"
 CODE = "alias-not-whole-value"
+EFFECT = "setting-without-effect"
 
 Severity = lsp.DiagnosticSeverity
 
@@ -171,6 +172,18 @@ async def test_a_wrong_setting_is_reported(start, repo: pathlib.Path, place: str
     session = await start(repo, **given)
     if place == "pushed":
         session.client.workspace_did_change_configuration(lsp.DidChangeConfigurationParams({"hiera": wrong}))
+    if place == "file":
+        # In the file itself, which nobody has open; a message would be cut in most editors.
+        def found() -> list[str]:
+            return [finding.message for finding in session.findings(SETTINGS) or [] if finding.code == EFFECT]
+
+        await session.until("the finding", lambda: [message for message in found() if said in message])
+        assert session.messages() == []
+        (repo / SETTINGS).write_text("", "utf-8")
+        event = lsp.FileEvent(session.uri(SETTINGS), lsp.FileChangeType.Changed)
+        session.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
+        await session.until("no finding", lambda: found() == [])
+        return
     await session.until("the message", lambda: [message for message in session.messages() if said in message])
     # Once, not at every reading.
     session.open(COMMON)
@@ -191,8 +204,8 @@ async def test_settings_that_are_no_hash(start, repo: pathlib.Path, nonsense) ->
 async def test_a_repository_may_not_lead_out_of_itself(start, repo: pathlib.Path) -> None:
     (repo / SETTINGS).write_text("globalHieraConfig: /etc/hiera.yaml\nmodulePath: [/etc]\n", "utf-8")
     session = await start(repo)
-    await session.until("two messages", lambda: len(session.messages()) == 2)
-    assert all("only" in message for message in session.messages())
+    await session.until_codes(SETTINGS, EFFECT, EFFECT)
+    assert all("only" in finding.message for finding in session.findings(SETTINGS))
 
 
 async def test_a_client_that_never_answers(repo: pathlib.Path) -> None:

@@ -1,0 +1,65 @@
+//! Where settings are written in a settings file.
+
+use super::SettingProblem;
+use crate::text::TextRange;
+use crate::yaml::{self, Node, NodeId, NodeKind, Tree};
+
+/// Gives each problem its place in the text of the settings file that it was found in.
+pub(super) fn locate_all(text: &str, problems: &mut [SettingProblem]) {
+    if problems.is_empty() {
+        return;
+    }
+    let tree = yaml::parse_for_editing(text);
+    for problem in problems {
+        problem.range = locate(&tree, &problem.key, problem.part.as_deref());
+    }
+}
+
+/// The place of a dotted setting: its name, as far as it is written; or that of a part of its value,
+/// which is an element of a list, or the value of a member with this name.
+fn locate(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
+    let mut range = TextRange::empty(0);
+    let (mut node, mut rest) = (tree.root, key);
+    while let Some((name, value)) = node.and_then(|node| member(tree, node, rest)) {
+        range = tree.nodes[name.0 as usize].span;
+        rest = rest[text(tree, name).map_or(0, str::len)..].trim_start_matches('.');
+        node = Some(value);
+    }
+    let Some((node, part)) = node.zip(part) else { return range };
+    match &at(tree, node).kind {
+        NodeKind::Sequence { items, .. } => {
+            let item = items.iter().find(|item| text(tree, **item) == Some(part));
+            item.map_or(range, |item| at(tree, *item).span)
+        }
+        NodeKind::Mapping { entries, .. } => {
+            let is_it = |(name, value): &&(NodeId, NodeId)| {
+                text(tree, *name) == Some(part) || text(tree, *value) == Some(part)
+            };
+            entries.iter().find(is_it).map_or(range, |(_, value)| at(tree, *value).span)
+        }
+        NodeKind::Scalar { .. } => at(tree, node).span,
+        NodeKind::Alias { .. } => range,
+    }
+}
+
+/// The member of a hash whose name a dotted key is, or starts with.
+fn member(tree: &Tree, hash: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
+    let NodeKind::Mapping { entries, .. } = &at(tree, hash).kind else { return None };
+    let is_it = |(name, _): &&(NodeId, NodeId)| {
+        let rest = text(tree, *name).and_then(|name| key.strip_prefix(name));
+        !key.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let length = |(name, _): &&(NodeId, NodeId)| text(tree, *name).map_or(0, str::len);
+    entries.iter().filter(is_it).max_by_key(length).copied()
+}
+
+fn at(tree: &Tree, node: NodeId) -> &Node {
+    &tree.nodes[node.0 as usize]
+}
+
+fn text(tree: &Tree, node: NodeId) -> Option<&str> {
+    match &at(tree, node).kind {
+        NodeKind::Scalar { text, .. } => Some(text),
+        _ => None,
+    }
+}

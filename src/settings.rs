@@ -18,6 +18,7 @@ use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::WorkspaceConfig;
 use crate::workspace::mapping::PathMappings;
+use crate::workspace::nodes::{Step, Steps};
 
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
@@ -433,10 +434,7 @@ impl Applying<'_> {
                         apply.settings.workspace.common.nodes.default = Some(name);
                     }
                 }
-                "infer" => match value.as_bool() {
-                    Some(flag) => apply.settings.workspace.common.nodes.infer = flag,
-                    None => apply.report("nodes.infer", "must be true or false"),
-                },
+                "infer" => apply.infer(value),
                 "derive" => match value.as_array() {
                     Some(rules) => {
                         let rules: Vec<DeriveRule> =
@@ -449,6 +447,23 @@ impl Applying<'_> {
             }
             true
         });
+    }
+
+    fn infer(&mut self, value: &Value) {
+        let Some(words) = value.as_array() else {
+            return self.report("nodes.infer", "must be a list of steps");
+        };
+        let mut steps = Steps::NONE;
+        for word in words {
+            match word.as_str().and_then(Step::named) {
+                Some(step) => steps = steps.with(step),
+                None => {
+                    let known = Step::WORDS.join(", ");
+                    self.report("nodes.infer", &format!("{word} is none of {known}"));
+                }
+            }
+        }
+        self.settings.workspace.common.nodes.infer = steps;
     }
 
     fn derive_rule(&mut self, value: &Value) -> Option<DeriveRule> {
@@ -550,13 +565,20 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_and_the_rest_counts() {
         let (settings, problems) = apply(
-            "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}]}\nmaxFileSize: 10\n",
+            "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}], infer: [rspec, foo]}\nmaxFileSize: 10\n",
         );
         let keys: Vec<&str> =
             problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
         assert_eq!(
             keys,
-            ["puppet.version", "puppet.colour", "rules.nope", "environment", "nodes.derive"]
+            [
+                "puppet.version",
+                "puppet.colour",
+                "rules.nope",
+                "environment",
+                "nodes.derive",
+                "nodes.infer"
+            ]
         );
         assert_eq!(settings.workspace.max_file_size, 10);
     }
@@ -638,6 +660,7 @@ mod tests {
                 Kind::Bytes => 5.into(),
                 Kind::Numbers(numbers) => numbers[0].into(),
                 Kind::Words(words) => words[0].into(),
+                Kind::ListOf(words) => serde_json::json!([words[0]]),
                 Kind::TextByText => serde_json::json!({"/srv": "/outside"}),
                 Kind::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
                 Kind::Severities => serde_json::json!({"unknown-key": "off"}),

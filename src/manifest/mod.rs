@@ -6,7 +6,7 @@
 //! any other; [`model::Manifest::complete`] tells whether something may be missing.
 //!
 //! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
-//! `walk` with `readers`, `uses` and `nodes`, `ruby`. `tests/puppet/manifests`
+//! `walk` with `readers`, `uses` and `nodes`, `ruby`, `rspec`. `tests/puppet/manifests`
 //! compares declarations and calls with those of real Puppet. Source: the grammar and the lexer of Puppet
 //! 7.23, as its answers show them.
 
@@ -18,6 +18,7 @@ pub mod model;
 mod nodes;
 mod puppetfile;
 mod readers;
+mod rspec;
 mod ruby;
 mod strings;
 mod token;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
+pub use rspec::{DescribedHost, parse_hosts};
 pub use ruby::parse_ruby;
 
 use lexer::Language;

@@ -4,6 +4,7 @@
 
 use crate::diagnostics::catalogue;
 use crate::text::similar::nearest;
+use crate::workspace::nodes::Step;
 
 /// A setting.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,8 @@ pub enum Kind {
     Numbers(&'static [u8]),
     /// One of some words.
     Words(&'static [&'static str]),
+    /// A list of some words.
+    ListOf(&'static [&'static str]),
     /// A hash of texts.
     TextByText,
     /// Rules that compute variables.
@@ -140,10 +143,10 @@ pub const SCHEMA: &[Setting] = &[
     },
     Setting {
         name: "nodes.infer",
-        kind: Kind::Flag,
-        default: "true",
-        otherwise: None,
-        meaning: "take the files of a node level for nodes, and parts of their names for the variables whose values they are",
+        kind: Kind::ListOf(&Step::WORDS),
+        default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb"]"#,
+        otherwise: Some("all of them"),
+        meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps); an empty list switches all of them off",
         who: Who::Anybody,
     },
     Setting {

@@ -172,6 +172,7 @@ impl Workspace {
             environments: Arc::default(),
             nodes: Arc::default(),
             source_errors: Arc::default(),
+            node_sources: Arc::default(),
             selected: None,
             open: imbl::OrdSet::new(),
             key_index: Arc::default(),
@@ -340,6 +341,7 @@ impl Workspace {
         self.snapshot.nodes = Arc::new(nodes);
         self.snapshot.source_errors = Arc::new(errors);
         self.sources = Arc::new(scan.sources);
+        self.snapshot.node_sources = self.sources.clone();
         self.snapshot.complete = true;
         None
     }

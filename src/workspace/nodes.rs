@@ -6,7 +6,8 @@ pub(super) mod list;
 pub(super) mod parts;
 mod positions;
 mod read;
-mod sources;
+pub(super) mod sources;
+mod steps;
 mod values;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use parts::literal_scope;
 pub(super) use read::read_parts;
 pub use read::{scope_of, scope_of_name};
+pub use steps::{Step, Steps};
 pub use values::{from_json, read_values};
 
 use crate::hiera::scope::{DeriveRule, Scope, Variable};
@@ -29,13 +31,18 @@ pub struct NodesConfig {
     pub derive: Arc<[DeriveRule]>,
     /// The certname of the node whose values are shown unless another is chosen.
     pub default: Option<String>,
-    /// Whether the names of data files show nodes, too.
-    pub infer: bool,
+    /// The ways in which nodes become known beyond those files.
+    pub infer: Steps,
 }
 
 impl Default for NodesConfig {
     fn default() -> NodesConfig {
-        NodesConfig { sources: Vec::new(), derive: Arc::default(), default: None, infer: true }
+        NodesConfig {
+            sources: Vec::new(),
+            derive: Arc::default(),
+            default: None,
+            infer: Steps::ALL,
+        }
     }
 }
 
@@ -96,6 +103,10 @@ pub enum SaidAs {
     Environment,
     /// What the server told of itself.
     ServerFact,
+    /// A variable of its `node` block.
+    Variable,
+    /// A class that its `node` block includes.
+    Class,
 }
 
 impl VariableSource {
@@ -109,6 +120,8 @@ impl VariableSource {
                     SaidAs::Parameter => "parameter",
                     SaidAs::Environment => "environment",
                     SaidAs::ServerFact => "server fact",
+                    SaidAs::Variable => "variable in its node block",
+                    SaidAs::Class => "class in its node block",
                 };
                 format!("{what} in {}", path.relative_to(root).unwrap_or(path.as_str()))
             }

@@ -25,8 +25,6 @@ pub struct Overview {
 pub struct NodesFrom {
     /// The file, or the folder of the files, that the nodes come from.
     pub place: FilePath,
-    /// Whether the names of data files are all that is known of them.
-    pub inferred: bool,
     /// How many they are.
     pub count: usize,
 }
@@ -60,7 +58,7 @@ impl Overview {
         self.nodes.iter().map(|from| from.count).sum()
     }
 
-    /// `3 nodes (spec/facts)`, `575 nodes (names of files in hieradata/nodes)`, `no nodes`.
+    /// `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no nodes`.
     pub fn nodes_phrase(&self) -> String {
         let name = |path: &FilePath| {
             path.relative_to(&self.root)
@@ -68,48 +66,48 @@ impl Overview {
                 .unwrap_or(path.as_str())
                 .to_owned()
         };
-        let source = |from: &NodesFrom| {
-            let files = if from.inferred { "names of files in " } else { "" };
-            format!("{files}{}", name(&from.place))
-        };
-        match &self.nodes[..] {
-            [] => "no nodes".into(),
-            sources => {
-                let sources: Vec<String> = sources.iter().map(source).collect();
-                let count = self.node_count();
-                let plural = if count == 1 { "" } else { "s" };
-                format!("{count} node{plural} ({})", sources.join(", "))
-            }
-        }
+        let Some((last, others)) = self.nodes.split_last() else { return "no nodes".into() };
+        let others: Vec<String> = others.iter().map(|from| name(&from.place)).collect();
+        let and = if others.is_empty() { "" } else { " and " };
+        let count = self.node_count();
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} node{plural}, from {}{and}{}", others.join(", "), name(&last.place))
     }
 }
 
-/// The nodes by source: a file that holds several, the folder of facts files, and the folder below
-/// which the files of inferred nodes lie.
+/// The nodes by source: a file that holds several, the folder of files that are called as
+/// their nodes, and the folder below which data files or specs lie.
 fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
-    let mut by_file: BTreeMap<(&FilePath, bool), usize> = BTreeMap::new();
+    let mut by_file: BTreeMap<&FilePath, (usize, bool)> = BTreeMap::new();
     for node in snapshot.nodes_of(environment) {
-        *by_file.entry((&node.source, !node.is_given)).or_default() += 1;
+        let stem = node.source.name().strip_prefix(&*node.name);
+        let is_called_so = stem.is_some_and(|rest| rest.starts_with('.'));
+        let (count, are_called_so) = by_file.entry(&node.source).or_insert((0, true));
+        *count += 1;
+        *are_called_so &= is_called_so;
     }
-    let mut found: BTreeMap<(FilePath, bool), usize> = BTreeMap::new();
-    let mut inferred: Option<(FilePath, usize)> = None;
-    for ((path, is_inferred), count) in by_file {
+    let mut found: BTreeMap<FilePath, usize> = BTreeMap::new();
+    let (mut data, mut specs) = (None, None);
+    let below = |common: &mut Option<(FilePath, usize)>, folder: FilePath, count: usize| {
+        *common = Some(match common.take() {
+            None => (folder, count),
+            Some((known, before)) => (common_folder(&known, &folder), before + count),
+        });
+    };
+    for (path, (count, is_called_so)) in by_file {
         let folder = path.parent().unwrap_or_else(|| path.clone());
-        if is_inferred {
-            inferred = Some(match inferred {
-                None => (folder, count),
-                Some((known, before)) => (common_folder(&known, &folder), before + count),
-            });
+        if environment.reaches(path) {
+            below(&mut data, folder, count);
+        } else if path.name().ends_with("_spec.rb") {
+            below(&mut specs, folder, count);
         } else {
-            let place = if count > 1 { path.clone() } else { folder };
-            *found.entry((place, false)).or_default() += count;
+            let place = if count == 1 && is_called_so { folder } else { path.clone() };
+            *found.entry(place).or_default() += count;
         }
     }
-    found.extend(inferred.map(|(place, count)| ((place, true), count)));
-    let mut sources: Vec<NodesFrom> = found
-        .into_iter()
-        .map(|((place, inferred), count)| NodesFrom { place, inferred, count })
-        .collect();
+    let all = found.into_iter().chain(data).chain(specs);
+    let mut sources: Vec<NodesFrom> =
+        all.map(|(place, count)| NodesFrom { place, count }).collect();
     sources.sort_by_key(|from| std::cmp::Reverse(from.count));
     sources
 }
@@ -134,13 +132,10 @@ mod tests {
     #[test]
     fn sources_of_nodes_are_named() {
         let files = "#- levels Node Common\n#- /data/nodes/a.example.net.yaml\n#- /data/nodes/b.example.net.yaml\n#- /data/common.yaml\n";
-        assert_eq!(phrase(files), "2 nodes (names of files in data/nodes); 3 data files");
+        assert_eq!(phrase(files), "2 nodes, from data/nodes; 3 data files");
         let given =
             format!("#- node a.example.net trusted.certname=a.example.net\n#- node c x=1\n{files}");
-        assert_eq!(
-            phrase(&given),
-            "3 nodes (scopes.jsonl, names of files in data/nodes); 3 data files"
-        );
+        assert_eq!(phrase(&given), "3 nodes, from scopes.jsonl and data/nodes; 3 data files");
         assert_eq!(phrase("#- levels Common\n#- /data/common.yaml\n"), "no nodes; 1 data files");
     }
 }

@@ -18,7 +18,8 @@ use super::kinds::{
 use super::manifests;
 use super::names::Names;
 use super::nodes::parts::Parts;
-use super::nodes::read_parts;
+use super::nodes::sources::shapes::{self, Candidate};
+use super::nodes::{Step, read_parts};
 use super::parallel::on_all_cores;
 use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::text::{FileId, FilePath};
@@ -61,6 +62,8 @@ pub struct NodeSource {
     pub path: FilePath,
     /// The folder of the environment whose own settings name it; `None` where the workspace's do.
     pub environment: Option<FilePath>,
+    /// The step of `nodes.infer` that found it; `None` where settings name it.
+    pub step: Option<Step>,
     /// Which version of it was read.
     pub stamp: Option<Stamp>,
     /// What it says of its nodes, or why it has none.
@@ -153,6 +156,7 @@ pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress))
     }
     reading.read_code(&environments, &names);
     reading.read_nodes(&names);
+    reading.read_unnamed_nodes(&environments);
     reading.log(&environments, start);
     reading.scan
 }
@@ -382,17 +386,108 @@ impl Reading<'_> {
             let is_it = |known: &&NodeSource| {
                 (&known.path, known.environment.as_ref(), known.stamp)
                     == (&path, environment, stamp)
+                    && known.step.is_none()
                     && stamp.is_some()
             };
             let known = self.request.known_sources.iter().find(is_it).cloned();
             let source = known.unwrap_or_else(|| NodeSource {
                 nodes: self.nodes_in(&path),
                 environment: environment.cloned(),
+                step: None,
                 path,
                 stamp,
             });
             self.scan.sources.push(source);
         }
+    }
+
+    /// Reads what files that no setting names say of nodes: those whose path or name says so, and
+    /// the environments' own manifests, which are read already.
+    fn read_unnamed_nodes(&mut self, environments: &Environments) {
+        let config = &self.request.config;
+        let mut all = std::iter::once(&config.common).chain(config.environments.values());
+        if !all.any(|one| one.nodes.infer.reads_files()) {
+            return;
+        }
+        let is_named: BTreeSet<&FilePath> =
+            self.scan.sources.iter().map(|source| &source.path).collect();
+        let files = self.scan.entries.iter().filter_map(|(path, entry)| match entry {
+            Entry::File(stamp) if !is_named.contains(path) => Some((path, *stamp)),
+            _ => None,
+        });
+        let candidates: Vec<(FilePath, Stamp, Candidate)> = files
+            .filter_map(|(path, stamp)| {
+                let kind = shapes::candidate(path, environments, &self.request.folders)?;
+                Some((path.clone(), stamp, kind))
+            })
+            .collect();
+        let known: BTreeMap<&FilePath, &NodeSource> = self
+            .request
+            .known_sources
+            .iter()
+            .filter(|source| source.step.is_some())
+            .map(|source| (&source.path, source))
+            .collect();
+        let same = |path: &FilePath, stamp: Stamp| {
+            let source = *known.get(path)?;
+            (source.stamp == Some(stamp) && stamp.modified.is_some()).then(|| source.clone())
+        };
+        let found = on_all_cores(&candidates, |(path, stamp, kind)| {
+            same(path, *stamp).unwrap_or_else(|| self.unnamed_nodes_in(path, *stamp, *kind))
+        });
+        let blocks = self.node_blocks(environments, &same);
+        self.scan.sources.extend(found.into_iter().chain(blocks));
+    }
+
+    fn unnamed_nodes_in(&self, path: &FilePath, stamp: Stamp, kind: Candidate) -> NodeSource {
+        let content = Content::new(self.fs.read(path, self.request.config.max_file_size));
+        let found = match content {
+            Content::Text(text) => shapes::read(kind, path, &text.to_str()),
+            Content::NotUtf8(_) | Content::Unreadable(_) => None,
+        };
+        // A file that says nothing is remembered as well, so that it is not read again.
+        let (step, nodes) = found.unwrap_or((Step::Facts, Vec::new()));
+        debug!(%path, nodes = nodes.len(), "file may tell nodes");
+        let (path, stamp) = (path.clone(), Some(stamp));
+        NodeSource { path, environment: None, step: Some(step), stamp, nodes: Ok(nodes) }
+    }
+
+    /// The `node` blocks of the environments' own manifests.
+    fn node_blocks(
+        &self,
+        environments: &Environments,
+        same: &dyn Fn(&FilePath, Stamp) -> Option<NodeSource>,
+    ) -> Vec<NodeSource> {
+        let mut sources = Vec::new();
+        let mut seen = BTreeSet::new();
+        for main in environments.all.iter().map(|environment| &environment.main_manifests) {
+            let files = self.scan.files.range(main.clone()..);
+            let files = files.take_while(|(path, _)| path.is_within(main));
+            for (path, found) in files.filter(|(path, _)| path.extension() == Some("pp")) {
+                let stamp = match self.scan.entries.get(path) {
+                    Some(Entry::File(stamp)) => *stamp,
+                    _ => continue,
+                };
+                if !seen.insert(path) {
+                    continue;
+                }
+                let read = || {
+                    let manifest = match found {
+                        Found::Same(file) => file.manifest(None),
+                        Found::New(content, stamp) => file_of(path, content, *stamp).manifest(None),
+                    };
+                    NodeSource {
+                        path: path.clone(),
+                        environment: None,
+                        step: Some(Step::NodeBlocks),
+                        stamp: Some(stamp),
+                        nodes: Ok(shapes::in_manifest(path, &manifest)),
+                    }
+                };
+                sources.push(same(path, stamp).unwrap_or_else(read));
+            }
+        }
+        sources
     }
 
     /// The files that a pattern names: in the workspace, or where the user's own settings lead out

@@ -14,6 +14,7 @@ use super::names::Names;
 use super::nodes::{Node, list};
 use super::overview::Overview;
 use super::readers::{FileReaders, NodesReading, Reads};
+use super::scan::NodeSource;
 use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::DataFile;
@@ -41,6 +42,7 @@ pub struct Snapshot {
     pub(super) environments: Arc<Environments>,
     pub(super) nodes: Arc<Vec<Arc<Node>>>,
     pub(super) source_errors: Arc<Vec<(FilePath, String)>>,
+    pub(super) node_sources: Arc<Vec<NodeSource>>,
     pub(super) selected: Option<Arc<str>>,
     pub(super) open: imbl::OrdSet<FilePath>,
     pub(super) key_index: Arc<LazyIndex>,
@@ -185,6 +187,11 @@ impl Snapshot {
     /// The nodes that the settings name sources for, of all environments.
     pub fn given_nodes(&self) -> &[Arc<Node>] {
         &self.nodes
+    }
+
+    /// The files that nodes come from.
+    pub(super) fn node_sources(&self) -> &[NodeSource] {
+        &self.node_sources
     }
 
     /// The nodes that an environment has: those of its own settings, or else of the workspace's,

@@ -29,7 +29,7 @@ fn nodes_are_listed_with_the_sources_of_their_variables() {
         "bgo-api-01  data/nodes/bgo/bgo-api-01.yaml
 bgo-db-01   data/nodes/bgo/bgo-db-01.yaml
 osl-api-01  data/nodes/osl/osl-api-01.yaml
-hiera.yaml governs 5 data files; 3 nodes (names of files in data/nodes)
+hiera.yaml governs 5 data files; 3 nodes, from data/nodes
 "
     );
     let (status, out, _) = at(&root, &["nodes", "osl-api-01"], "");

@@ -169,6 +169,9 @@ fn json_schema(setting: &Setting) -> Value {
                 .chain(default.is_null().then_some(Value::Null));
             json!({"type": or_null("string"), "enum": words.collect::<Vec<_>>()})
         }
+        Kind::ListOf(words) => {
+            json!({"type": "array", "items": {"enum": words}, "uniqueItems": true})
+        }
         Kind::TextByText => json!({"type": "object", "additionalProperties": text}),
         Kind::Derivations => {
             let members = json!({"from": text, "match": text});

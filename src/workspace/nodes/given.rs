@@ -26,7 +26,7 @@ pub(in crate::workspace) fn nodes_of(
 ) -> (Vec<Arc<Node>>, Errors) {
     let mut joined: IndexMap<Place<'_>, Arc<Parts>> = IndexMap::new();
     let mut errors = Vec::new();
-    for source in sources {
+    for source in sources.iter().filter(|source| source.step.is_none()) {
         let found = match &source.nodes {
             Ok(found) => found,
             Err(error) => {

@@ -4,12 +4,14 @@
 //! variables of its path are known with it. [`positions`](super::positions) adds those that the
 //! names themselves tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::parts::{Around, Parts};
+use indexmap::IndexMap;
+
+use super::parts::{Around, Included, Inferred, Parts};
 use super::positions::{KnownValues, Positions, Told};
-use super::{Node, VariableSource};
+use super::{Node, SaidAs, Step, VariableSource};
 use crate::hiera::config::Layer;
 use crate::hiera::interpolation::{TokenKind, tokens};
 use crate::hiera::pattern::{Bindings, PatternMatch, variable_name};
@@ -63,13 +65,47 @@ const SHARED_NAMES: [&str; 6] = ["common", "default", "defaults", "global", "all
 /// From this number of files on, names with a domain are nodes whatever the variable is called.
 const MANY: usize = 20;
 
-/// The nodes that the names of the environment's data files show, by name.
-pub(super) fn infer(snapshot: &Snapshot, environment: &Environment) -> Vec<Node> {
+/// The nodes of which not all facts are known, by name: those that the names of the environment's
+/// data files show, and `said`, those that other files tell of. `is_own` tells which data files may
+/// be nodes.
+pub(super) fn infer(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    said: &IndexMap<Arc<str>, Arc<Parts>>,
+    is_own: &dyn Fn(&FilePath) -> bool,
+) -> Vec<Node> {
+    let config = snapshot.config_of(environment);
+    let steps = config.nodes.infer;
     let locations = node_locations(snapshot, environment);
-    let named = named_nodes(snapshot, environment, &locations);
-    let names: Vec<&str> = named.keys().map(String::as_str).collect();
-    let positions = Positions::learn(&names, &known_values(snapshot, environment, &locations));
-    named.iter().map(|(name, found)| node(snapshot, environment, name, found, &positions)).collect()
+    let mut named = BTreeMap::new();
+    if steps.has(Step::FileNames) {
+        named = named_nodes(snapshot, environment, &locations, is_own);
+    }
+    add_said(&mut named, said);
+    let named = without_short_names(named);
+    let known = known_values(snapshot, environment, &locations);
+    let in_folders = with_values_in_folders(snapshot, environment, known.clone());
+    let mut positions = Positions::default();
+    if steps.has(Step::NameParts) {
+        let names: Vec<&str> = named.keys().map(String::as_str).collect();
+        positions = Positions::learn(&names, &known);
+    }
+    let around = Around {
+        environment: &environment.name,
+        puppet: config.puppet,
+        rules: &config.nodes.derive,
+    };
+    let node = |(name, found): (String, Found<'_>)| {
+        let mut inferred = found.inferred(&name);
+        if let Some(parts) = &found.parts {
+            inferred.extend(of_blocks(parts, environment, &in_folders));
+        }
+        inferred.extend(of_positions(&positions, &name));
+        let source = found.source.expect("a node has a data file, or another that tells of it");
+        let parts = found.parts.unwrap_or_else(|| Arc::new(Parts::called(&name, source)));
+        parts.node(inferred, &around)
+    };
+    named.into_iter().map(node).collect()
 }
 
 /// A location of which each file is a node.
@@ -159,17 +195,161 @@ fn looks_like_host(name: &str) -> bool {
     has_letter && is_host_name(name) && (has_number || name.contains('.'))
 }
 
+/// Whether a name is a word for what several nodes share.
+pub(super) fn is_shared_name(name: &str) -> bool {
+    SHARED_NAMES.contains(&name)
+}
+
 /// Whether a name has only the characters of one.
 pub(super) fn is_host_name(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
-/// What is known of a node from the paths of its files.
+/// The known values, and those with slashes: `role/mail/server.yaml` is that of a role
+/// `mail/server` where no other location names the file.
+fn with_values_in_folders(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    mut known: KnownValues,
+) -> KnownValues {
+    for reach in &environment.reach {
+        let [variable] = reach.pattern.variables() else { continue };
+        let Some((_, end)) = reach.template.text.rsplit_once('}') else { continue };
+        let prefix = reach.pattern.literal_prefix();
+        for path in snapshot.paths_starting_with(&prefix) {
+            let value = path.as_str().get(prefix.len()..).and_then(|rest| rest.strip_suffix(end));
+            let nested = value.filter(|value| value.contains('/') && !end.is_empty());
+            let is_bound = || environment.matches(path).next().is_some();
+            if let Some(value) = nested.filter(|_| !is_bound()) {
+                known.entry(variable.clone()).or_default().insert(value.to_owned());
+            }
+        }
+    }
+    known
+}
+
+/// What is known of a node.
+#[derive(Default)]
 struct Found<'a> {
-    source: &'a FilePath,
-    /// The variable that is its name.
-    variable: &'a str,
+    /// The data file of its own, or else the file that tells of it.
+    source: Option<&'a FilePath>,
+    /// The variable that is its name, in the path of its data file.
+    variable: Option<&'a str>,
+    /// What the paths of its data files tell.
     bindings: Bindings,
+    /// What other files tell.
+    parts: Option<Arc<Parts>>,
+}
+
+impl Found<'_> {
+    /// The variables that the paths of its files and its name tell.
+    fn inferred(&self, name: &str) -> Vec<Inferred> {
+        let mut all: Vec<Inferred> = Vec::new();
+        for (variable, text) in &self.bindings {
+            all.push((variable.clone(), text.clone(), VariableSource::Path));
+        }
+        let mut add = |variable: &str| {
+            let implied = implied(variable, name).into_iter();
+            all.extend(implied.map(|(name, text)| (name, text, VariableSource::Name)));
+        };
+        self.variable.iter().for_each(|variable| add(variable));
+        if self.parts.as_ref().is_some_and(|parts| parts.is_certname) {
+            add(SAME[0][0]);
+            // Puppet's default for a certname is the host's name with its domain.
+            add(if name.contains('.') { SAME[1][0] } else { SAME[2][0] });
+        }
+        all
+    }
+}
+
+/// Adds what other files tell of nodes. A data file that is called as the host of exactly one of
+/// them, without the domain, is that node's.
+fn add_said<'a>(named: &mut BTreeMap<String, Found<'a>>, said: &'a IndexMap<Arc<str>, Arc<Parts>>) {
+    let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
+    let names: BTreeSet<&str> =
+        said.keys().map(|name| &**name).chain(named.keys().map(String::as_str)).collect();
+    for (host, _) in names.iter().filter_map(|name| name.split_once('.')) {
+        *hosts.entry(host.to_owned()).or_default() += 1;
+    }
+    for (name, parts) in said {
+        let host = name.split_once('.').map(|(host, _)| host);
+        let of_host = host.filter(|host| hosts[*host] == 1);
+        let mut found =
+            named.remove(&**name).or_else(|| named.remove(of_host?)).unwrap_or_default();
+        found.source = found.source.or(Some(&parts.named_by));
+        found.parts = Some(parts.clone());
+        named.insert(name.to_string(), found);
+    }
+}
+
+/// The variables that a node's block in a manifest sets or includes.
+fn of_blocks(parts: &Parts, environment: &Environment, known: &KnownValues) -> Vec<Inferred> {
+    let mut all = Vec::new();
+    if let Some(said) = &parts.block {
+        let source = VariableSource::Said(SaidAs::Variable, said.by.clone());
+        for (key, member) in said.value.as_hash().into_iter().flatten() {
+            let is_plain = member.value.as_array().is_none() && member.value.as_hash().is_none();
+            let name = key.to_text().into_owned();
+            if is_plain && !reads_top_scope(environment, &name) {
+                all.push((name, member.value.to_text().into_owned(), source.clone()));
+            }
+        }
+    }
+    if let Some(said) = &parts.included {
+        let source = VariableSource::Said(SaidAs::Class, said.by.clone());
+        let found = included_values(&said.value, known).into_iter();
+        all.extend(found.map(|(variable, text)| (variable, text, source.clone())));
+    }
+    all
+}
+
+/// Whether a location reads a variable with a leading `::`, so that what a `node` block sets is
+/// not seen. Source: a real compiler.
+fn reads_top_scope(environment: &Environment, name: &str) -> bool {
+    let token = format!("%{{::{name}}}");
+    environment.reach.iter().any(|reach| reach.template.text.contains(&token))
+}
+
+/// The variables whose data files are called as a class that a node block includes, or as the
+/// argument of a function: `role::web` and `role(web)` are `web` for a variable `role`, if its
+/// files say so. A variable that two of them fit has neither.
+fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, String)> {
+    let value = |variable: &str, values: &BTreeSet<String>| -> Option<String> {
+        let word = variable.rsplit('.').next().unwrap_or(variable).to_lowercase();
+        let mut texts: BTreeSet<String> = BTreeSet::new();
+        for one in included {
+            let (kind, rest) = match &one.function {
+                Some(function) => (function.as_str(), one.name.as_str()),
+                None => one.name.split_once("::")?,
+            };
+            let kind = kind.rsplit("::").next().unwrap_or(kind).trim_end_matches('s');
+            if kind.is_empty() || !word.contains(kind) {
+                continue;
+            }
+            let rest = rest.strip_prefix("::").unwrap_or(rest);
+            let spellings = [
+                one.name.clone(),
+                rest.to_owned(),
+                rest.replace("::", "/"),
+                rest.replace("::", "_"),
+                rest.replace("::", "-"),
+            ];
+            texts.extend(spellings.into_iter().find(|text| values.contains(text)));
+        }
+        texts.pop_first().filter(|_| texts.is_empty())
+    };
+    known
+        .iter()
+        .filter_map(|(variable, values)| Some((variable.clone(), value(variable, values)?)))
+        .collect()
+}
+
+fn of_positions(positions: &Positions, name: &str) -> Vec<Inferred> {
+    let inferred = |(variable, told)| match told {
+        Told::At(_, text) => (variable, text, VariableSource::NamePart),
+        Told::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
+    };
+    positions.told_by(name).into_iter().map(inferred).collect()
 }
 
 /// The nodes by name. A name that two paths contradict each other about is the first one's.
@@ -177,6 +357,7 @@ fn named_nodes<'a>(
     snapshot: &'a Snapshot,
     environment: &'a Environment,
     locations: &'a [NodeLocation<'a>],
+    is_own: &dyn Fn(&FilePath) -> bool,
 ) -> BTreeMap<String, Found<'a>> {
     let mut named: BTreeMap<String, Found<'a>> = BTreeMap::new();
     for location in locations {
@@ -184,13 +365,15 @@ fn named_nodes<'a>(
             let Some(name) = bindings.get(&location.variable).cloned() else { continue };
             let is_elsewhere =
                 bindings.get("environment").is_some_and(|other| *other != environment.name);
-            if is_elsewhere || !is_host_name(&name) || SHARED_NAMES.contains(&name.as_str()) {
+            let is_none = !is_host_name(&name) || is_shared_name(&name);
+            if is_elsewhere || is_none || !is_own(path) {
                 continue;
             }
             match named.get_mut(&name) {
                 None => {
-                    let variable = location.variable.as_str();
-                    named.insert(name, Found { source: path, variable, bindings });
+                    let variable = Some(location.variable.as_str());
+                    let found = Found { source: Some(path), variable, bindings, parts: None };
+                    named.insert(name, found);
                 }
                 Some(known) => {
                     let contradicts = |(name, value)| {
@@ -203,7 +386,7 @@ fn named_nodes<'a>(
             }
         }
     }
-    without_short_names(named)
+    named
 }
 
 /// Leaves out host names of which a node with a domain is known as well: `web01` beside
@@ -235,34 +418,6 @@ fn known_values(
         }
     }
     known
-}
-
-fn node(
-    snapshot: &Snapshot,
-    environment: &Environment,
-    name: &str,
-    found: &Found<'_>,
-    positions: &Positions,
-) -> Node {
-    let path = found
-        .bindings
-        .iter()
-        .map(|(variable, text)| (variable.clone(), text.clone(), VariableSource::Path));
-    let implied = implied(found.variable, name);
-    let implied =
-        implied.into_iter().map(|(variable, text)| (variable, text, VariableSource::Name));
-    let parts = positions.told_by(name).into_iter().map(|(variable, told)| match told {
-        Told::At(_, text) => (variable, text, VariableSource::NamePart),
-        Told::NoSuchPart => (variable, String::new(), VariableSource::NoNamePart),
-    });
-    let inferred = path.chain(implied).chain(parts).collect();
-    let config = snapshot.config_of(environment);
-    let around = Around {
-        environment: &environment.name,
-        puppet: config.puppet,
-        rules: &config.nodes.derive,
-    };
-    Arc::new(Parts::called(name, found.source)).node(inferred, &around)
 }
 
 /// The variables that follow from a node's name, where `variable` is what holds it.

@@ -1,43 +1,84 @@
-//! The nodes of an environment: those that the settings name sources for, and those that its data
-//! files show.
+//! The nodes of an environment: those that the settings name sources for, those that other files
+//! tell of, and those that its data files show.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Node;
+use indexmap::IndexMap;
+
 use super::inferred::{infer, node_locations};
+use super::parts::{Around, Parts};
+use super::sources::shapes;
+use super::{Node, Step, Steps};
 use crate::hiera::hierarchy::locate;
 use crate::hiera::hierarchy::located::Place;
 use crate::text::FilePath;
 use crate::workspace::environments::Environment;
 use crate::workspace::snapshot::Snapshot;
 
-/// All nodes of an environment, those of its sources first.
+/// All nodes of an environment, those of its settings first.
 pub(in crate::workspace) fn nodes_of(
     snapshot: &Snapshot,
     environment: &Environment,
 ) -> Arc<[Arc<Node>]> {
     let own = snapshot.config().environments.get_key_value(&environment.root).map(|(root, _)| root);
     let given = snapshot.given_nodes().iter().filter(|node| node.environment.as_ref() == own);
-    let given: Vec<Arc<Node>> = given.cloned().collect();
-    if !snapshot.config_of(environment).nodes.infer {
-        return given.into();
+    let mut nodes: Vec<Arc<Node>> = given.cloned().collect();
+    let config = snapshot.config_of(environment);
+    if config.nodes.infer == Steps::NONE {
+        return nodes.into();
     }
-    let names: HashSet<&str> = given.iter().map(|node| &*node.name).collect();
-    let read = files_of_given(snapshot, environment, &given);
-    let is_new = |node: &Node| !names.contains(&*node.name) && !read.contains(&node.source);
-    let inferred = infer(snapshot, environment).into_iter().filter(is_new).map(Arc::new);
-    inferred
-        .fold(given.clone(), |mut all, node| {
-            all.push(node);
-            all
-        })
-        .into()
+    let mut said = said_of(snapshot, environment);
+    let around = Around {
+        environment: &environment.name,
+        puppet: config.puppet,
+        rules: &config.nodes.derive,
+    };
+    for node in &mut nodes {
+        let Some(mut parts) = said.shift_remove(&node.name) else { continue };
+        Arc::make_mut(&mut parts).join(&node.parts);
+        let environment = node.environment.clone();
+        *node = Arc::new(Node { environment, is_given: true, ..parts.node(Vec::new(), &around) });
+    }
+    let (closed, open): (IndexMap<_, _>, IndexMap<_, _>) =
+        said.into_iter().partition(|(_, parts)| parts.is_closed());
+    let node = |parts: Arc<Parts>| Arc::new(parts.node(Vec::new(), &around));
+    let mut others: Vec<Arc<Node>> = closed.into_values().map(node).collect();
+    let known = [&nodes[..], &others[..]].concat();
+    let names: HashSet<&str> = known.iter().map(|node| &*node.name).collect();
+    let read = files_of(snapshot, environment, &known);
+    let inferred = infer(snapshot, environment, &open, &|path| !read.contains(path));
+    others.extend(inferred.into_iter().filter(|node| !names.contains(&*node.name)).map(Arc::new));
+    others.sort_by(|one, other| one.name.cmp(&other.name));
+    nodes.extend(others);
+    nodes.into()
 }
 
-/// The files of nodes that the given nodes read: each belongs to a node that is known already,
+/// What files that no setting names say of an environment's nodes, by their names. What more
+/// certain sources say comes later, and counts.
+fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>, Arc<Parts>> {
+    const ORDER: [Step; 6] =
+        [Step::NodeBlocks, Step::Rspec, Step::Bolt, Step::Classifier, Step::Facts, Step::Puppetdb];
+    let steps = snapshot.config_of(environment).nodes.infer;
+    let is_of = |path: &FilePath| shapes::is_of(path, environment, snapshot.environments());
+    let mut joined: IndexMap<Arc<str>, Arc<Parts>> = IndexMap::new();
+    for step in ORDER.into_iter().filter(|step| steps.has(*step)) {
+        let of_step = snapshot.node_sources().iter().filter(|source| source.step == Some(step));
+        for source in of_step.filter(|source| is_of(&source.path)) {
+            for parts in source.nodes.iter().flatten() {
+                joined
+                    .entry(parts.name.clone())
+                    .and_modify(|known| Arc::make_mut(known).join(parts))
+                    .or_insert_with(|| parts.clone());
+            }
+        }
+    }
+    joined
+}
+
+/// The files of node levels that these nodes read: each belongs to a node that is known already,
 /// perhaps under another name.
-fn files_of_given(
+fn files_of(
     snapshot: &Snapshot,
     environment: &Environment,
     given: &[Arc<Node>],

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Step;
 use super::parts::{Around, Facts, Parts, Said, trusted_of_lookup};
 use super::sources::bolt;
 use super::values::{from_json, read_values};
@@ -56,6 +57,16 @@ impl Shape {
             Shape::Facts
         }
     }
+
+    /// The step of `nodes.infer` that reads files of this shape unasked.
+    pub(super) fn step(self) -> Step {
+        match self {
+            Shape::Inventory | Shape::Factset => Step::Puppetdb,
+            Shape::Scope | Shape::Found | Shape::Facts => Step::Facts,
+            Shape::Node | Shape::Classified => Step::Classifier,
+            Shape::Bolt => Step::Bolt,
+        }
+    }
 }
 
 /// Whether a hash has nothing but what a node classifier puts out, as far as it is told: other keys
@@ -96,6 +107,13 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
         }
     }
     Ok(all)
+}
+
+/// The shape of the first hash in a file, and that hash; `None` where there is none.
+pub(super) fn first_shape(path: &FilePath, text: &str) -> Option<(Shape, Value)> {
+    let values = read_values(path, text).ok()?;
+    let first = values.into_iter().next().filter(|value| value.as_hash().is_some())?;
+    Some((Shape::of(&first), first))
 }
 
 /// The name of a file without its extension; a certname keeps its dots.

@@ -1,4 +1,41 @@
 //! Sources of nodes that are told by their shape, without any setting: which files these are, and
 //! what each kind says.
 
+pub(super) mod blocks;
 pub(super) mod bolt;
+pub(in crate::workspace) mod shapes;
+pub(super) mod specs;
+
+use crate::manifest::model::Literal;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+
+/// A literal of code as a value; `None` for one that is no value of a fact or a variable.
+fn value_of(literal: &Literal) -> Option<Value> {
+    let given = |data: Data| Value::new(data, Provenance::written(None));
+    Some(match literal {
+        Literal::Undef => Value::null(None),
+        Literal::Default => return None,
+        Literal::Boolean(flag) => given(Data::Bool(*flag)),
+        Literal::Integer(number) => given(match i64::try_from(*number) {
+            Ok(number) => Data::Integer(number),
+            Err(_) => Data::BigInteger(number.to_string().into()),
+        }),
+        Literal::Float(number) => given(Data::Float(*number)),
+        Literal::String(text) => Value::given(text),
+        Literal::List(items) => {
+            let items: Option<Vec<Value>> = items.iter().map(value_of).collect();
+            Value::array(items?, Provenance::written(None))
+        }
+        Literal::Hash(pairs) => {
+            let pair = |(key, value): &(Literal, Literal)| {
+                let key = value_of(key)?.to_text().into_owned();
+                Some((Key::string(&key), Member { key_origin: None, value: value_of(value)? }))
+            };
+            let hash: Option<Hash> = pairs.iter().map(pair).collect();
+            Value::hash(hash?, Provenance::written(None))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -124,7 +124,7 @@ fn nothing_is_inferred_where_it_is_switched_off() {
 #- levels Node Common
 #- /data/nodes/web01.example.net.yaml
 #- /.hiera-ls.yaml
-nodes: {infer: false}
+nodes: {infer: []}
 ",
         expect![[r#""#]],
     );

@@ -1,0 +1,167 @@
+//! Which files are read for nodes without a setting: by path and name first, then by content.
+//!
+//! A file that the hierarchy reads is data, whatever it looks like. Files of modules, fixtures and
+//! examples are about no node of the fleet.
+
+use std::sync::Arc;
+
+use super::super::inferred::{is_host_name, is_shared_name};
+use super::super::parts::Parts;
+use super::super::read::{Shape, first_shape, read_parts};
+use super::super::steps::Step;
+use super::{blocks, specs};
+use crate::manifest::Manifest;
+use crate::text::FilePath;
+use crate::workspace::environments::{Environment, Environments};
+use crate::workspace::kinds::METADATA;
+
+/// Folders whose files are of others than the fleet.
+const FOREIGN_FOLDERS: [&str; 10] = [
+    "modules",
+    "site",
+    "site-modules",
+    "dist",
+    "vendor",
+    "fixtures",
+    "examples",
+    "acceptance",
+    "r10k_modules",
+    "node_modules",
+];
+/// Folders that hold what programs say of nodes.
+const NODE_FOLDERS: [&str; 10] = [
+    "facts",
+    "factsets",
+    "enc",
+    "classifier",
+    "classifiers",
+    "external_nodes",
+    "node_classifier",
+    "node",
+    "nodes",
+    "puppetdb",
+];
+/// Words in the names of files that say the same.
+const NODE_NAMES: [&str; 3] = ["inventory", "puppetdb", "factset"];
+/// Facts that every set has one of.
+const USUAL_FACTS: [&str; 8] =
+    ["os", "networking", "kernel", "fqdn", "hostname", "osfamily", "operatingsystem", "clientcert"];
+
+/// How a file is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum Candidate {
+    /// A spec of rspec-puppet.
+    Spec,
+    /// JSON or YAML.
+    Data,
+}
+
+/// How the file at `path` is to be read for nodes; `None` for all others. `folders` are those of
+/// the workspace.
+pub(in crate::workspace) fn candidate(
+    path: &FilePath,
+    environments: &Environments,
+    folders: &[FilePath],
+) -> Option<Candidate> {
+    let is_spec = path.name().ends_with("_spec.rb");
+    let is_data =
+        matches!(path.extension(), Some("yaml" | "yml" | "json" | "facts" | "jsonl" | "ndjson"));
+    if !is_spec && !is_data {
+        return None;
+    }
+    let root = root_of(path, environments, folders)?;
+    let below = path.relative_to(root)?;
+    let (folder, _) = below.rsplit_once('/').unwrap_or(("", below));
+    let is_foreign = |name: &str| FOREIGN_FOLDERS.contains(&name) || name.starts_with('.');
+    if folder.split('/').any(is_foreign) {
+        return None;
+    }
+    if is_spec {
+        return (below.starts_with("spec/hosts/")).then_some(Candidate::Spec);
+    }
+    if !has_name(path, folder) {
+        return None;
+    }
+    let is_data_of = |environment: &Arc<Environment>| {
+        environment.governs(path) || environment.lies_in_datadir(path)
+    };
+    (!environments.all.iter().any(is_data_of)).then_some(Candidate::Data)
+}
+
+/// Whether the name of a file, or of one of the folders that it lies in, says nodes.
+fn has_name(path: &FilePath, folders: &str) -> bool {
+    let name = path.name().to_ascii_lowercase();
+    NODE_NAMES.iter().any(|word| name.contains(word))
+        || folders.split('/').any(|folder| NODE_FOLDERS.contains(&folder))
+}
+
+/// The folder that a file belongs to: the nearest environment's, unless that is a module, or else
+/// the workspace's.
+fn root_of<'a>(
+    path: &FilePath,
+    environments: &'a Environments,
+    folders: &'a [FilePath],
+) -> Option<&'a FilePath> {
+    match environments.all.iter().find(|environment| path.is_within(&environment.root)) {
+        Some(environment) => {
+            let mut modules = environment.modules.values();
+            (!modules.any(|module| module.root == environment.root)).then_some(&environment.root)
+        }
+        None => folders.iter().find(|folder| path.is_within(folder)),
+    }
+}
+
+/// Whether nodes of a file belong to an environment: it is the nearest one around the file, or
+/// there is none around it, and the file is about all of them.
+pub(in crate::workspace::nodes) fn is_of(
+    path: &FilePath,
+    environment: &Environment,
+    environments: &Environments,
+) -> bool {
+    match environments.all.iter().find(|one| path.is_within(&one.root)) {
+        Some(nearest) => nearest.root == environment.root,
+        None => true,
+    }
+}
+
+/// The step that a file belongs to, and what it says; `None` where its content is not what its name
+/// says.
+pub(in crate::workspace) fn read(
+    candidate: Candidate,
+    path: &FilePath,
+    text: &str,
+) -> Option<(Step, Vec<Arc<Parts>>)> {
+    let (step, found) = match candidate {
+        Candidate::Spec => (Step::Rspec, specs::nodes_in(path, text)),
+        Candidate::Data => {
+            let (shape, first) = first_shape(path, text)?;
+            let is_sure = match shape {
+                Shape::Facts => USUAL_FACTS.iter().any(|name| first.get(name).is_some()),
+                Shape::Scope => first.get("trusted").is_some(),
+                _ => true,
+            };
+            if !is_sure || path.name() == METADATA {
+                return None;
+            }
+            (shape.step(), read_parts(path, text).ok()?)
+        }
+    };
+    Some((step, of_nodes(found)))
+}
+
+/// What the `node` blocks of a manifest say.
+pub(in crate::workspace) fn in_manifest(path: &FilePath, manifest: &Manifest) -> Vec<Arc<Parts>> {
+    of_nodes(blocks::nodes_in(path, manifest))
+}
+
+/// Without what has no certname: these are in lower case, and words for all nodes are none.
+fn of_nodes(found: Vec<Parts>) -> Vec<Arc<Parts>> {
+    let is_certname = |parts: &Parts| {
+        let name = &*parts.name;
+        !name.is_empty()
+            && is_host_name(name)
+            && !is_shared_name(name)
+            && !name.contains(|c: char| c.is_ascii_uppercase())
+    };
+    found.into_iter().filter(is_certname).map(Arc::new).collect()
+}

@@ -3,7 +3,7 @@
 //!
 //! Source: semantics 7.6, `functions/new.rb` and the `new_function` of each of Puppet's types. A
 //! conversion whose outcome only running code could tell (types of modules, object types,
-//! `Init[…]`, `URI[…]`) is noted and left out: see [`Conversion::NotApplied`].
+//! `URI[…]`, `Init[…]` within others) is noted and left out: see [`Conversion::NotApplied`].
 //! `tests/puppet/conversions` compares results and errors with real Puppet, recorded and at random.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use crate::text::Span;
 
 mod binary;
 mod collection;
+mod init;
 mod number;
 pub mod quote;
 
@@ -32,6 +33,8 @@ pub struct ConvertTo {
     written: String,
     /// Why the text must not be shown.
     secrecy: Secrecy,
+    /// The provenance of values that the text names.
+    provenance: Provenance,
     may_make_sensitive: bool,
     /// Further arguments of the type's constructor.
     pub arguments: Vec<Value>,
@@ -68,6 +71,8 @@ impl ConvertTo {
             target,
             written: text.unwrap_or_default().to_owned(),
             secrecy: named.map_or(Secrecy::NONE, Value::secrecy_of_parts),
+            provenance: Provenance::of_all(named.map(std::slice::from_ref).unwrap_or_default())
+                .at(None),
             may_make_sensitive: text.is_some_and(types::may_be_sensitive),
             arguments,
             span: given.origin,
@@ -101,6 +106,15 @@ impl ConvertTo {
         match &self.target {
             Target::Type(data_type) if !self.secrecy.is_any() => data_type.to_string(),
             _ => self.shown().to_owned(),
+        }
+    }
+
+    /// What came of the conversion of a value.
+    fn done(&self, made: Made, value: Value) -> Conversion {
+        match made {
+            Ok(made) => Conversion::Done(self.marked(made.with_origin(value.origin))),
+            Err(Failure::Error(message)) => Conversion::Failed(message),
+            Err(Failure::Unknown) => Conversion::NotApplied(self.marked(value)),
         }
     }
 
@@ -153,19 +167,24 @@ pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) 
             ));
         }
     };
+    let mut arguments = vec![value.clone()];
+    arguments.extend(to.arguments.iter().cloned());
+    let of_undecided = match data_type.wrapped() {
+        DataType::Undecided(text) => match types::init_of(text, to.provenance) {
+            Some(named) => Some(init::init(&named, &arguments)),
+            None => types::resource_type(text).map(|_| init::unsupported(data_type.wrapped())),
+        },
+        _ => None,
+    };
+    if let Some(made) = of_undecided {
+        return to.done(made, value);
+    }
     if data_type.undecided().is_some()
         || data_type.unresolved().is_some_and(|name| may_define(&name))
     {
         return Conversion::NotApplied(to.marked(value));
     }
-    let origin = value.origin;
-    let mut arguments = vec![value.clone()];
-    arguments.extend(to.arguments.iter().cloned());
-    match new(data_type, &arguments) {
-        Ok(made) => Conversion::Done(to.marked(made.with_origin(origin))),
-        Err(Failure::Error(message)) => Conversion::Failed(message),
-        Err(Failure::Unknown) => Conversion::NotApplied(to.marked(value)),
-    }
+    to.done(new(data_type, &arguments), value)
 }
 
 fn new(data_type: &DataType, arguments: &[Value]) -> Made {

@@ -17,6 +17,7 @@ mod describe;
 mod expression;
 mod guard;
 mod infer;
+mod init;
 mod names;
 mod normalize;
 mod parse;
@@ -28,6 +29,7 @@ pub(crate) use check::report;
 pub use check::{Known, WrongPart, WrongType, assert_type, check_parameter, check_partial};
 pub use expression::TypeSyntaxError;
 pub use infer::{infer, infer_set};
+pub use init::{InitType, init_of, resource_type};
 pub use names::{NamedAlias, NamedType, TypeNames, TypeTable};
 pub use parse::parse;
 pub use sensitive::may_be_sensitive;
@@ -299,6 +301,14 @@ impl DataType {
             DataType::Undecided(text) => Some(text.clone()),
             _ => None,
         })
+    }
+
+    /// The type whose constructor is called for it: what an `Optional` or a `NotUndef` is about.
+    pub fn wrapped(&self) -> &DataType {
+        match self {
+            DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => inner.wrapped(),
+            other => other,
+        }
     }
 
     /// Whether it, or what its aliases stand for, names Sensitive values.

@@ -4,6 +4,7 @@
 mod support;
 
 mod debug;
+mod facts;
 mod hostile;
 mod nodes;
 mod secrets;

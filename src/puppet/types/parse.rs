@@ -309,10 +309,12 @@ pub(super) fn bare(lower: &str, name: &str, names: &dyn Names) -> DataType {
     }
 }
 
+/// The types of resources that Puppet itself brings along.
+pub(super) const BUILT_IN_RESOURCES: &str = "component exec file filebucket group node notify package resources schedule service stage tidy user whit";
+
 /// Whether it is a resource type that Puppet itself brings along.
 fn is_resource(lower: &str) -> bool {
-    let known = "component exec file filebucket group node notify package resources schedule service stage tidy user whit";
-    known.split(' ').any(|name| name == lower)
+    BUILT_IN_RESOURCES.split(' ').any(|name| name == lower)
 }
 
 /// Whether it is an object type that Puppet itself brings along, or in a set of such types.

@@ -13,10 +13,7 @@ const TIMES: [&str; 3] = ["Time", "Date", "DateTime"];
 pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
     if matches!(path.extension(), Some("jsonl" | "ndjson")) {
         let line = |(number, line): (usize, &str)| {
-            let parsed: Result<serde_json::Value, _> = serde_json::from_str(line);
-            parsed
-                .map(|value| from_json(&value))
-                .map_err(|error| format!("line {}: {error}", number + 1))
+            json(line).map_err(|error| format!("line {}: {error}", number + 1))
         };
         return text
             .lines()
@@ -25,15 +22,37 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
             .map(line)
             .collect();
     }
-    let value = match serde_json::from_str::<serde_json::Value>(text) {
-        Ok(value) => from_json(&value),
-        Err(error) if path.extension() == Some("json") => return Err(error.to_string()),
-        Err(_) => from_yaml(text)?,
+    // As `puppet lookup --facts` does: by the name, and both where the name does not tell.
+    let value = match path.extension() {
+        Some("json") => json(text)?,
+        Some("yaml" | "yml") => from_yaml(text)?,
+        _ => json(text).or_else(|_| from_yaml(text))?,
     };
     Ok(match value.data() {
         Data::Array(items) => items.to_vec(),
         _ => vec![value],
     })
+}
+
+/// A JSON text. Errors: why it is none.
+fn json(text: &str) -> Result<Value, String> {
+    if !has_long_number(text) {
+        let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
+        return parsed.map(|value| from_json(&value)).map_err(|error| error.to_string());
+    }
+    // The library makes a float of an integer that 64 bits do not hold.
+    let tree = yaml::parse_json(text);
+    let data = DataFile::whole(&tree, text, FileId::new(0), Format::Json);
+    match data.refused() {
+        Some(refused) => Err(refused.to_string()),
+        None => Ok(data.root().map_or_else(|| Value::null(None), |root| as_given(&root))),
+    }
+}
+
+/// Whether there is a number that 64 bits may not hold: one with 19 digits.
+fn has_long_number(text: &str) -> bool {
+    let mut digits = text.as_bytes().split(|byte| !byte.is_ascii_digit());
+    digits.any(|run| run.len() >= 19)
 }
 
 /// A JSON value as one of Hiera's.
@@ -61,8 +80,8 @@ pub fn from_json(value: &serde_json::Value) -> Value {
 }
 
 /// A YAML text as Psych reads it, without the places that it was written at: no file of the
-/// workspace holds facts. Symbols are their texts, and so are keys that are no strings, as Puppet
-/// makes them of facts. Errors: Psych's reason to refuse it.
+/// workspace holds facts. Symbols are their texts, as Puppet makes them of facts; keys stay numbers
+/// and the like, as they do for Puppet. Errors: Psych's reason to refuse it.
 fn from_yaml(text: &str) -> Result<Value, String> {
     let read = |text: &str| DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
     let text = without_object_tags(text);
@@ -111,13 +130,13 @@ fn as_given(value: &Value) -> Value {
             Value::array(items.iter().map(as_given).collect(), Provenance::written(None))
         }
         Data::Hash(members) => {
-            let text = |key: &Key| match key.data() {
-                Data::Symbol(text) => text.to_string(),
-                _ => key.to_text().into_owned(),
+            let named = |key: &Key| match key.data() {
+                Data::Symbol(text) => Key::string(text),
+                _ => key.clone(),
             };
             let member = |(key, member): (&Key, &Member)| {
                 let value = as_given(&member.value);
-                (Key::string(&text(key)), Member { key_origin: None, value })
+                (named(key), Member { key_origin: None, value })
             };
             Value::hash(members.iter().map(member).collect::<Hash>(), Provenance::written(None))
         }

@@ -1,0 +1,73 @@
+//! `Init[TYPE, ARGUMENT…]`: what a type's constructor makes of a value and of fixed arguments.
+//!
+//! Source: `PInitType#new_function`. A list is spread over the constructor's parameters unless it is
+//! a value of the type, or one parameter takes it; where that is not told here, only Puppet can.
+
+use super::{Failure, Made, construct, error, new};
+use crate::puppet::types::{DataType, InitType};
+use crate::puppet::value::{Data, Value};
+
+/// Calls the constructor for a value and the arguments that a caller adds, of which it takes none.
+pub(super) fn init(init: &InitType, arguments: &[Value]) -> Made {
+    let target = &init.target;
+    if matches!(
+        target,
+        DataType::Init | DataType::Optional(_) | DataType::NotUndef(_) | DataType::Undecided(_)
+    ) {
+        return unsupported(target);
+    }
+    if let Err(Failure::Error(message)) = construct(target, &[])
+        && message.starts_with(UNSUPPORTED)
+    {
+        return error(message); // whatever the value is
+    }
+    let [value] = arguments else {
+        return error(format!("'new_Init' expects 1 argument, got {}", arguments.len()));
+    };
+    match value.data() {
+        Data::Array(items) if init.arguments.is_empty() && !target.accepts(value) => {
+            if takes_lists(target) { Err(Failure::Unknown) } else { new(target, items) }
+        }
+        _ => {
+            let arguments: Vec<Value> =
+                std::iter::once(value).chain(&init.arguments).cloned().collect();
+            match new(target, &arguments) {
+                // Puppet says which of its parameters are wrong before it sees the value.
+                Err(Failure::Error(message))
+                    if !init.arguments.is_empty() && message.contains("' expects ") =>
+                {
+                    Err(Failure::Unknown)
+                }
+                made => made,
+            }
+        }
+    }
+}
+
+/// How Puppet's message of a type without a constructor begins.
+const UNSUPPORTED: &str = "Creation of new instance of type";
+
+/// Whether one parameter of the type's constructor may take a list.
+fn takes_lists(target: &DataType) -> bool {
+    let is_plain = matches!(
+        target,
+        DataType::Integer(_)
+            | DataType::Float(_)
+            | DataType::Numeric
+            | DataType::Boolean(_)
+            | DataType::String(_)
+            | DataType::SemVer(_)
+    );
+    !is_plain
+}
+
+/// The failure of a type that has no constructor, or none that may be named here.
+pub(super) fn unsupported(data_type: &DataType) -> Made {
+    match data_type {
+        DataType::Undecided(text) => match crate::puppet::types::resource_type(text) {
+            Some(name) => error(format!("{UNSUPPORTED} '{name}' is not supported")),
+            None => Err(Failure::Unknown),
+        },
+        other => error(format!("{UNSUPPORTED} '{other}' is not supported")),
+    }
+}

@@ -1,0 +1,97 @@
+//! Files of facts as `puppet lookup --facts` reads them: what their scalars are, and what refuses a
+//! file. Each answer is Puppet 7.23's; where `HIERA_LS_REQUIRE` names puppet it is asked again.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::support::{is_required, require, run};
+use super::{CONFIG, at, repo};
+
+/// The name of a file, its text, and what `"%{facts.q}"` is; `None` where the file is refused.
+const CASES: &[(&str, &str, Option<&str>)] = &[
+    ("a.yaml", "q: yes", Some("true")),
+    ("a.yaml", "q: 0777", Some("511")),
+    ("a.yaml", "q: 1_000", Some("1000")),
+    ("a.yaml", "q: 1,000", Some("1000")),
+    ("a.yaml", "q: 1:30", Some("5400")),
+    ("a.yaml", "q: 1e3", Some("1e3")),
+    ("a.yaml", "q: 0o17", Some("0o17")),
+    ("a.yaml", "q: {<<: {x: 1}, y: 2}", Some("{\"x\"=>1, \"y\"=>2}")),
+    ("a.yaml", "q: {1: x, yes: z}", Some("{1=>\"x\", true=>\"z\"}")),
+    ("a.yaml", "q: !!binary aGVsbG8=", Some("hello")),
+    ("a.yaml", "q: 9223372036854775808", Some("9223372036854775808")),
+    ("a.yaml", "q: 18446744073709551616", Some("18446744073709551616")),
+    ("a.yaml", "q: -123456789012345678901234567890", Some("-123456789012345678901234567890")),
+    ("a.yaml", "q: .nan", Some("NaN")),
+    ("a.yaml", "q: [~, 1]", Some("[\"\", 1]")),
+    ("a.yaml", "q: 1\n---\nq: 2", Some("1")),
+    ("a.yaml", "x: &x 1\nq: *x", Some("1")),
+    ("a.yaml", "q: 2020-01-01", None),
+    ("a.yaml", "q: 2020-01-01 10:00:00", None),
+    ("a.yaml", "- 1", None),
+    ("a.yaml", "{\"q\": 1}", Some("1")),
+    ("a.json", "{\"q\": 123456789012345678901}", Some("123456789012345678901")),
+    ("a.json", "{\"q\": [1, 123456789012345678901, 1.5]}", Some("[1, 123456789012345678901, 1.5]")),
+    ("a.json", "{\"q\": 9223372036854775807}", Some("9223372036854775807")),
+    ("a.json", "{\"q\": 1, \"q\": 2}", Some("2")),
+    ("a.json", "{\"q\": NaN}", None),
+    ("a.json", "{\"q\": \"\\ud800\"}", None),
+    ("a.json", "q: 1", None),
+    ("facts", "q: 0777", Some("511")),
+    ("facts", "{\"q\": 123456789012345678901}", Some("123456789012345678901")),
+];
+
+#[test]
+fn facts_are_read_as_puppet_reads_them() {
+    let tree = "code/environments/production/";
+    let [config, data] = [("hiera.yaml", CONFIG.1), ("data/common.yaml", "k: \"%{facts.q}\"\n")];
+    let root = repo(
+        "cli-facts",
+        &[(&format!("{tree}{}", config.0), config.1), (&format!("{tree}{}", data.0), data.1)],
+    );
+    let asks_puppet = is_required("puppet") && require("puppet");
+    for (name, text, expected) in CASES {
+        let file = root.join(name);
+        fs::write(&file, text).unwrap();
+        let place = format!("{name}: {text}");
+        let args = ["--node", "n1", "--render-as", "s", "--facts"];
+        let file = file.to_str().unwrap();
+        let ours = [&["lookup", "--root", tree], &args[..], &[file, "k"]].concat();
+        let (status, out, err) = at(&root, &ours, "");
+        match expected {
+            Some(expected) => {
+                assert_eq!((status, out.trim_end()), (0, *expected), "{place}: {err}")
+            }
+            None => assert_eq!((status, out.as_str()), (2, ""), "{place}"),
+        }
+        if asks_puppet {
+            assert_eq!(puppet(&root, &args, file).as_deref(), *expected, "Puppet: {place}");
+        }
+    }
+}
+
+/// What Puppet prints; `None` where it fails.
+fn puppet(root: &Path, args: &[&str], file: &str) -> Option<String> {
+    let mut command = Command::new("puppet");
+    command.arg("lookup").current_dir(root);
+    for (setting, folder) in [("--confdir", "conf"), ("--vardir", "var"), ("--codedir", "code")] {
+        command.arg(setting).arg(root.join(folder));
+    }
+    let output = run(command.args(args).args([file, "k"]), "");
+    (output.status == Some(0)).then(|| output.stdout.trim_end().to_owned())
+}
+
+/// Puppet answers from the data of modules where an environment has no hiera.yaml.
+#[test]
+fn an_environment_without_hiera_yaml_is_asked_for_its_modules_data() {
+    let module = [
+        ("modules/app/hiera.yaml", "version: 5\n"),
+        ("modules/app/data/common.yaml", "app::port: 80\n"),
+    ];
+    let root = repo("cli-without-hiera-yaml", &module);
+    let lookup = |key: &str| at(&root, &["lookup", key, "--render-as", "s"], "");
+    assert_eq!(lookup("app::port"), (0, "80\n".into(), String::new()));
+    assert_eq!(lookup("app::nope").0, 1);
+    assert_eq!(lookup("k").0, 1);
+}

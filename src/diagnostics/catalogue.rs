@@ -9,6 +9,7 @@ pub static RULES: &[&Rule] = &[
     &rules::unreadable_file::RULE,
     &rules::unloadable_value::RULE,
     &rules::second_document::RULE,
+    &rules::limit_reached::RULE,
     &rules::duplicate_key::RULE,
     &rules::not_a_hash::RULE,
     &rules::empty_file::RULE,

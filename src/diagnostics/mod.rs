@@ -11,7 +11,7 @@ mod session;
 mod tests;
 
 use std::borrow::Borrow;
-use std::cell::LazyCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,12 +21,13 @@ pub use session::{Findings, Told};
 
 use crate::hiera::config::{HieraConfig, Layer};
 use crate::hiera::data::{DataFile, EntryData, Format, Problem, ProblemKind, Reference, TokenUse};
+use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
-use crate::text::{FilePath, TextRange};
+use crate::text::{FilePath, Limit, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
 use rule::{Check, DataContext, EntryContext, FileContext};
@@ -173,6 +174,8 @@ struct FileCheck<'a> {
     strategy: &'a dyn Fn(&str) -> Option<Strategy>,
     options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
     lookup: &'a dyn Fn(&LookupKey, Option<&Strategy>) -> Resolution,
+    /// The limits that its lookups reached, and where.
+    exhausted: &'a RefCell<Vec<(Limit, Option<Span>)>>,
 }
 
 impl FileCheck<'_> {
@@ -209,7 +212,16 @@ impl FileCheck<'_> {
             LazyCell::new(|| Resolver::new(snapshot.context(environment, &view, &scope)));
         let strategy = |key: &str| resolver.strategy(&LookupKey::of_root(key)).ok();
         let options = |key: &LookupKey| resolver.options_entry(key);
-        let lookup = |key: &LookupKey, merge: Option<&Strategy>| resolver.lookup(key, merge);
+        let exhausted = RefCell::new(Vec::new());
+        let lookup = |key: &LookupKey, merge: Option<&Strategy>| {
+            let resolution = resolver.lookup(key, merge);
+            if let Err(error) = &resolution.value
+                && let LookupErrorKind::Exhausted(limit) = *error.kind
+            {
+                exhausted.borrow_mut().push((limit, error.span));
+            }
+            resolution
+        };
         Some(look(&FileCheck {
             context,
             rules: LazyCell::new(&enabled),
@@ -220,6 +232,7 @@ impl FileCheck<'_> {
             strategy: &strategy,
             options: &options,
             lookup: &lookup,
+            exhausted: &exhausted,
         }))
     }
 
@@ -254,7 +267,7 @@ impl FileCheck<'_> {
             lookup: self.lookup,
         });
         let options = context.as_ref().and_then(EntryContext::options);
-        self.each_rule(|check, findings| match (check, &context) {
+        let mut found = self.each_rule(|check, findings| match (check, &context) {
             (Check::Problem(check), _) => self.problems(check, &entry.problems, findings),
             (Check::Entry(check), Some(context)) => check(context, findings),
             (Check::Options(check), Some(EntryContext { file, layer, .. })) => {
@@ -262,7 +275,24 @@ impl FileCheck<'_> {
                 options.into_iter().for_each(|options| check(options, &context, findings));
             }
             _ => {}
-        })
+        });
+        found.extend(self.limits_reached(entry));
+        found
+    }
+
+    /// The limits that lookups reached while an entry was checked.
+    fn limits_reached(&self, entry: &EntryData) -> Vec<Finding> {
+        let reached = self.exhausted.take();
+        let rule = self.rules.iter().find(|(rule, _)| rule.code == rules::limit_reached::RULE.code);
+        let key = entry.members.first().and_then(|(_, member)| member.key_origin);
+        let file = self.context.file.id;
+        let finding = |(limit, span): (Limit, Option<Span>)| {
+            let span = span.filter(|span| span.file == file).or(key)?;
+            let mut finding = rules::limit_reached::of_lookup(limit, span);
+            finding.severity = rule?.1.unwrap_or(finding.severity);
+            Some(finding)
+        };
+        reached.into_iter().filter_map(finding).collect()
     }
 
     /// Circles that its tokens close.

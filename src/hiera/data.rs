@@ -24,7 +24,7 @@ use roots::Roots;
 
 use super::key::LookupKey;
 use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
-use crate::text::{FileId, PartId, Span, TextRange};
+use crate::text::{Budget, FileId, PartId, Span, TextRange};
 use crate::yaml::{Refused, Syntax, Tree};
 
 /// What one data file holds.
@@ -41,6 +41,8 @@ pub struct DataFile {
     broken: Vec<(PartId, Refused)>,
     /// What Puppet says of the first of them.
     verdict: Option<Refusal>,
+    /// The sum of what aliases and merge keys of the parts add.
+    added_parts: u64,
 }
 
 /// What a part of a data file holds, by itself.
@@ -66,6 +68,9 @@ pub struct EntryData {
     other_root: Option<Value>,
     /// Whether it is no entry, but what stands behind the first document.
     is_behind_document: bool,
+    /// How many parts of values its aliases and merge keys add, or would if the file's budget had
+    /// not ended.
+    added_parts: u64,
     /// Its anchors, if it is one of several parts and has any.
     anchors: Option<Box<PartAnchors>>,
 }
@@ -202,7 +207,8 @@ pub enum Format {
 impl DataFile {
     /// A file that is read as a whole. `text` is the text that the tree was made from.
     pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
-        let data = load::entry(tree, text, (file, PartId::WHOLE), format, &|_| None);
+        let budget = Budget::of_file();
+        let data = load::entry(tree, text, (file, PartId::WHOLE), format, &|_| None, &budget);
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
@@ -213,6 +219,7 @@ impl DataFile {
             roots,
             anchors,
             refused: first_refused(parts.iter()),
+            added_parts: added_parts(parts.iter()),
             parts,
             ..DataFile::default()
         }
@@ -328,6 +335,10 @@ impl DataFile {
 
 fn first_refused<'a>(mut parts: impl Iterator<Item = &'a Part>) -> Option<PartId> {
     parts.find(|part| part.data.refused.is_some()).map(|part| part.id)
+}
+
+fn added_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> u64 {
+    parts.fold(0, |sum, part| sum.saturating_add(part.data.added_parts))
 }
 
 #[cfg(test)]

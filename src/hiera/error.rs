@@ -8,7 +8,7 @@ use super::merge::{MergeError, StrategyError};
 use crate::puppet::print::PrintOptions;
 use crate::puppet::ruby::regex::RegexError;
 use crate::puppet::value::{Secrecy, Value};
-use crate::text::{FilePath, Span};
+use crate::text::{FilePath, Limit, Span};
 
 /// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,8 +108,8 @@ pub enum LookupErrorKind {
     Missing(String),
     /// What makes Puppet itself fail with a Ruby error.
     Crash(String),
-    /// So much would have to be looked up or written that it is given up.
-    Exhausted,
+    /// It would be more than a lookup may need. Puppet has no such limit.
+    Exhausted(Limit),
     /// It was left off, as nobody waits for it any more.
     Cancelled,
 }
@@ -207,6 +207,11 @@ impl LookupError {
     pub(super) fn new(kind: LookupErrorKind, span: Option<Span>) -> LookupError {
         let class = kind.class();
         LookupError { kind: Box::new(kind), span, global_keys: Box::default(), class }
+    }
+
+    /// A limit was reached at a place.
+    pub(super) fn exhausted(limit: Limit, span: Option<Span>) -> LookupError {
+        LookupError::new(LookupErrorKind::Exhausted(limit), span)
     }
 
     /// A Ruby error within Puppet.
@@ -322,7 +327,7 @@ impl LookupErrorKind {
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Decryption(_)
-            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Exhausted(_)
             | LookupErrorKind::Cancelled => Class::Lookup,
             LookupErrorKind::Secret(within, _) => within.class(),
         }
@@ -358,7 +363,7 @@ impl LookupErrorKind {
             | LookupErrorKind::ConfigSyntax(_)
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_)
-            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Exhausted(_)
             | LookupErrorKind::Cancelled => false,
         }
     }
@@ -393,7 +398,7 @@ impl LookupErrorKind {
             | LookupErrorKind::UndefinedVariable(_)
             | LookupErrorKind::Config(_)
             | LookupErrorKind::Crash(_)
-            | LookupErrorKind::Exhausted
+            | LookupErrorKind::Exhausted(_)
             | LookupErrorKind::Cancelled => false,
         }
     }
@@ -402,10 +407,10 @@ impl LookupErrorKind {
 impl From<MergeError> for LookupError {
     fn from(error: MergeError) -> LookupError {
         let span = error.origin();
-        let kind = if error == MergeError::Cancelled {
-            LookupErrorKind::Cancelled
-        } else {
-            LookupErrorKind::Merge(error)
+        let kind = match error {
+            MergeError::Cancelled => LookupErrorKind::Cancelled,
+            MergeError::Exhausted(limit) => LookupErrorKind::Exhausted(limit),
+            error => LookupErrorKind::Merge(error),
         };
         LookupError::new(kind, span)
     }
@@ -474,8 +479,8 @@ impl fmt::Display for LookupError {
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message) => f.write_str(message),
             LookupErrorKind::Secret(..) => Ok(()), // said above
-            LookupErrorKind::Exhausted => {
-                f.write_str("given up: the lookup needs too many other lookups, or gives too long a text")
+            LookupErrorKind::Exhausted(limit) => {
+                write!(f, "given up: the lookup needs {limit}, and hiera-ls goes no further")
             }
             LookupErrorKind::Cancelled => f.write_str("left off: nobody waits for the answer"),
         }

@@ -38,8 +38,7 @@ use super::sources::{ModuleLayer, Sources};
 use crate::puppet::PuppetVersion;
 use crate::puppet::convert::{Conversion, ConvertTo, convert};
 use crate::puppet::value::{Secrecy, Value};
-use crate::text::CancelToken;
-use crate::text::Span;
+use crate::text::{Budget, CancelToken, Limit, Span};
 
 /// All that a lookup depends on.
 #[derive(Clone)]
@@ -71,9 +70,6 @@ pub const LOOKUP_OPTIONS: &str = "lookup_options";
 pub const STACK: usize = 16 << 20;
 /// How deep lookups may nest. Ruby's stack ends at some hundreds, too.
 const MAX_DEPTH: usize = 200;
-/// How many lookups one lookup may need, and how long a text it may make.
-const MAX_LOOKUPS: u32 = 50_000;
-const MAX_TEXT: usize = 16 << 20;
 
 type Located = Rc<Result<LayerLevels, LookupError>>;
 type Options = Rc<Result<LookupOptions, LookupError>>;
@@ -123,7 +119,8 @@ struct Invocation {
     /// With `notes_unsettled`: whether some level could not be evaluated.
     is_unsettled: bool,
     reads: Reads,
-    lookups: u32,
+    /// What is left to the request.
+    budget: Rc<Budget>,
     /// The marks of all values that were met on the way: from then on an error may quote them.
     met: Secrecy,
     unapplied_conversions: Vec<Unapplied>,
@@ -328,10 +325,11 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
-        inv.lookups += 1;
-        if inv.stack.len() > MAX_DEPTH || inv.lookups > MAX_LOOKUPS {
-            return Err(LookupError::new(LookupErrorKind::Exhausted, asked_by));
-        }
+        let bounded = match inv.stack.len() > MAX_DEPTH {
+            true => Err(Limit::NestedLookups(MAX_DEPTH)),
+            false => inv.budget.lookup(),
+        };
+        bounded.map_err(|limit| LookupError::exhausted(limit, asked_by))?;
         let question = (inv.reading, key.text.clone());
         if inv.explainer.is_none()
             && let Some(known) = inv.known.get(&question)
@@ -399,6 +397,8 @@ impl<'a> Resolver<'a> {
         convert_to: &ConvertTo,
         found: Value,
     ) -> Result<Option<Value>, LookupError> {
+        let parts = u64::from(found.weight());
+        inv.budget.parts(parts).map_err(|limit| LookupError::exhausted(limit, convert_to.span))?;
         match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);

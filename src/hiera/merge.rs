@@ -4,22 +4,22 @@
 //! Knows values and nothing of files or lookups. Every rule here is what Puppet 7.23 with
 //! deep_merge 1.1.1 does, defects included; `tests/puppet/merges` compares both on random values.
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::text::Span;
-
 use crate::puppet::types::WrongType;
 use crate::puppet::value::{Data, Hash, Member, Value};
-use crate::text::CancelToken;
+use crate::text::budget::MAX_VALUE_PARTS;
+use crate::text::{Bounds, Limit, Span};
 
 mod accept;
 mod deep;
+mod folding;
 mod order;
 mod strategy;
 
 pub use deep::deep;
+use folding::Folding;
 pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};
 
 /// Why two values could not be merged. `Display` gives Puppet's message.
@@ -52,6 +52,8 @@ pub enum MergeError {
     },
     /// It was left off, as nobody waits for it any more.
     Cancelled,
+    /// It would have been more work, or a larger value, than one lookup may need.
+    Exhausted(Limit),
 }
 
 /// One of the two values of a merge.
@@ -75,7 +77,8 @@ impl MergeError {
             MergeError::BadKnockout { .. }
             | MergeError::EmptyKnockout
             | MergeError::KnockoutPreserves
-            | MergeError::Cancelled => None,
+            | MergeError::Cancelled
+            | MergeError::Exhausted(_) => None,
         }
     }
 }
@@ -95,6 +98,7 @@ impl fmt::Display for MergeError {
                 write!(f, "comparison of {left} with {right} failed")
             }
             MergeError::Cancelled => f.write_str("left off: nobody waits for the merge"),
+            MergeError::Exhausted(limit) => limit.fmt(f),
         }
     }
 }
@@ -111,12 +115,12 @@ impl std::error::Error for MergeError {}
 /// to a lone value: with `unique`, the only place's list loses duplicates, while the only value of
 /// several places is flattened and keeps them.
 ///
-/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails, or
-/// that is not `wanted` any more. Source: `MergeStrategy#lookup` of Puppet 7.23.
+/// `None` when no place has a value. Errors: those of `next`, and the first merge that fails, is
+/// cancelled or costs more than is left. Source: `MergeStrategy#lookup` of Puppet 7.23.
 pub fn fold<E: From<MergeError>>(
     strategy: &Strategy,
     variants: usize,
-    cancel: &CancelToken,
+    bounds: Bounds<'_>,
     next: &mut dyn FnMut(usize) -> Result<Option<Value>, E>,
 ) -> Result<Option<Value>, E> {
     if strategy.stops_at_first() {
@@ -125,62 +129,14 @@ pub fn fold<E: From<MergeError>>(
     if variants == 1 {
         return Ok(next(0)?.map(|value| single(strategy, value)));
     }
-    let merger = Merger::new(strategy, cancel);
-    let mut memo = None;
+    bounds.budget.steps(variants).map_err(MergeError::Exhausted)?;
+    let mut folding = Folding::new(strategy, bounds);
     for n in 0..variants {
-        let Some(value) = next(n)? else { continue };
-        memo = Some(match memo {
-            None => convert(strategy, value),
-            Some(higher) => merger.merge(higher, value)?,
-        });
+        if let Some(value) = next(n)? {
+            folding.add(value)?;
+        }
     }
-    Ok(memo)
-}
-
-/// Merges two values with any strategy, as one step of [`fold`] does; `first` and `default` take
-/// the higher one.
-///
-/// Errors: see [`MergeError`].
-pub fn merge(strategy: &Strategy, higher: Value, lower: Value) -> Result<Value, MergeError> {
-    Merger::new(strategy, &CancelToken::default()).merge(higher, lower)
-}
-
-/// Takes the higher value, whatever it is; `null` and `false` are values too.
-pub fn first(higher: Value, _lower: Value) -> Value {
-    higher
-}
-
-/// Merges two values with strategy `unique`: lists without their nesting, `higher` first, every
-/// element once.
-///
-/// A scalar counts as a list of it. Equal is what Ruby's `eql?` calls so: `1`, `1.0` and `"1"` are
-/// three elements. Of equal elements the first stays, with its origin; the list has the origin of
-/// `higher`. Errors: [`MergeError::WrongType`] for `null`, a hash, or a list holding what is no
-/// data (a hash with keys that are not strings). Source: `UniqueMergeStrategy` of Puppet 7.23.
-pub fn unique(higher: Value, lower: Value) -> Result<Value, MergeError> {
-    accept::check_unique(Element::First, &higher)?;
-    accept::check_unique(Element::Second, &lower)?;
-    let from = higher.provenance().and(lower.provenance());
-    let mut items = Vec::new();
-    flatten(&higher, &mut items);
-    flatten(&lower, &mut items);
-    Ok(Value::array(order::without_duplicates(items), from))
-}
-
-/// Merges two hashes with strategy `hash`: `higher` wins for keys both have. Not recursive; see
-/// [`deep`].
-///
-/// Order: the keys of `lower`, then those only `higher` has, as Ruby's `lower.merge(higher)` leaves
-/// them. Members keep their origins, the hash has the origin of `higher`. Errors:
-/// [`MergeError::WrongType`] when one is no hash of data with string keys, at any depth. Source:
-/// `HashMergeStrategy` of Puppet 7.23.
-pub fn hash(higher: Value, lower: Value) -> Result<Value, MergeError> {
-    accept::check_hash(Element::First, &higher)?;
-    accept::check_hash(Element::Second, &lower)?;
-    let from = higher.provenance().and(lower.provenance());
-    let mut merged = into_hash(lower);
-    merged.extend(into_hash(higher));
-    Ok(Value::hash(merged, from))
+    Ok(folding.value()?)
 }
 
 /// What a strategy does to the value of the only place there is.
@@ -216,33 +172,6 @@ fn into_hash(value: Value) -> Hash {
     match value.into_parts().0 {
         Data::Hash(hash) => Arc::unwrap_or_clone(hash),
         _ => Hash::default(),
-    }
-}
-
-/// A strategy in use; keeps what is costly to make from one merge to the next.
-struct Merger<'s> {
-    strategy: &'s Strategy,
-    cancel: &'s CancelToken,
-    knockout: OnceCell<Result<deep::Knockout, MergeError>>,
-}
-
-impl<'s> Merger<'s> {
-    fn new(strategy: &'s Strategy, cancel: &'s CancelToken) -> Merger<'s> {
-        Merger { strategy, cancel, knockout: OnceCell::new() }
-    }
-
-    fn merge(&self, higher: Value, lower: Value) -> Result<Value, MergeError> {
-        match self.strategy {
-            Strategy::First | Strategy::Default => Ok(first(higher, lower)),
-            Strategy::Unique => unique(higher, lower),
-            Strategy::Hash => hash(higher, lower),
-            Strategy::Deep(options) | Strategy::UnconstrainedDeep(options) => {
-                deep::DeepMerge::new(options, &self.knockout, self.cancel)?.merge(higher, lower)
-            }
-            Strategy::ReverseDeep(options) => {
-                deep::DeepMerge::new(options, &self.knockout, self.cancel)?.merge(lower, higher)
-            }
-        }
     }
 }
 

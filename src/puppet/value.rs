@@ -36,6 +36,8 @@ pub struct Value {
     legal: bool,
     /// The maximum nesting of collections.
     depth: u16,
+    /// How many parts it has, itself included.
+    weight: u32,
     /// The marks of the value as a whole; each of its parts and keys has them, too.
     whole: Secrecy,
     /// The marks of the value and of all of its parts.
@@ -100,6 +102,7 @@ impl Value {
         let mut live = false;
         let mut legal = true;
         let mut inner_depth = 0;
+        let mut weight = 1u32;
         let mut is_collection = true;
         let mut within = Secrecy::NONE;
         let mut whole = from.secrecy();
@@ -107,6 +110,7 @@ impl Value {
             live |= part.live;
             legal &= part.legal;
             inner_depth = inner_depth.max(part.depth);
+            weight = weight.saturating_add(part.weight);
             within = within.and(part.within);
         };
         match &data {
@@ -117,15 +121,18 @@ impl Value {
                     live |= key.is_live();
                     legal &= key.is_legal();
                     whole = whole.and(key.secrecy);
+                    weight = weight.saturating_add(key.weight());
                 }
             }
             Data::Sensitive(inner) => {
                 inner_depth = inner.depth;
+                weight = weight.saturating_add(inner.weight);
                 within = inner.within;
             }
             Data::String(text) => {
                 is_collection = false;
                 live = text.contains("%{");
+                weight = text_weight(text.len());
             }
             data => {
                 is_collection = false;
@@ -134,7 +141,8 @@ impl Value {
         }
         let depth = if is_collection { inner_depth.saturating_add(1) } else { 0 };
         let none = Secrecy::NONE;
-        let value = Value { data, origin: from.origin(), live, legal, depth, whole: none, within };
+        let origin = from.origin();
+        let value = Value { data, origin, live, legal, depth, weight, whole: none, within };
         if whole.is_any() { value.into_secret(whole) } else { value }
     }
 
@@ -213,6 +221,13 @@ impl Value {
     /// The maximum nesting of collections; recursion over the value needs a stack for that many.
     pub fn depth(&self) -> u16 {
         self.depth
+    }
+
+    /// How much it holds, in parts: each scalar, list and hash is one, a long string one more for
+    /// each 64 bytes. What is shared counts as often as it occurs, as it would be printed; work
+    /// over the whole value is paid with this many. Not more than `u32::MAX`.
+    pub fn weight(&self) -> u32 {
+        self.weight
     }
 
     /// The same value, it and all of its parts with these marks.
@@ -300,6 +315,11 @@ impl Value {
         self.origin = origin;
         self
     }
+}
+
+/// The parts that a string of so many bytes counts for.
+fn text_weight(bytes: usize) -> u32 {
+    u32::try_from(bytes / 64).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// A text of the program's own, which cannot have been decrypted.
@@ -404,6 +424,14 @@ impl Key {
     /// A string key that is not made of other values.
     pub fn string(text: &str) -> Key {
         Key::new(Data::String(text.into()), Provenance::written(None))
+    }
+
+    /// How much it holds, as [`Value::weight`] counts; a key that is no string counts as one.
+    fn weight(&self) -> u32 {
+        match &self.data {
+            Data::String(text) => text_weight(text.len()),
+            _ => 1,
+        }
     }
 
     /// The data, to be looked at.

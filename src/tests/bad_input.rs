@@ -127,7 +127,7 @@ fn an_alias_bomb() {
             text.push_str(&format!("l{level}: &l{level} [{}]\n", [before.as_str(); 9].join(", ")));
         }
         let fixture = Fixture::new(&text);
-        assert!(fixture.rendered_findings().contains("stands for more than"));
+        assert!(fixture.rendered_findings().contains("[limit-reached]"));
         ask(
             &fixture.snapshot,
             &FilePath::new("/data/common.yaml"),

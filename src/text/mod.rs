@@ -1,5 +1,6 @@
 //! Bytes, lines, columns and edits. Knows no YAML and no protocol.
 
+pub mod budget;
 pub mod cancel;
 pub mod document;
 pub mod escape;
@@ -9,6 +10,7 @@ pub mod range;
 pub mod similar;
 pub(crate) mod work;
 
+pub use budget::{Bounds, Budget, Limit};
 pub use cancel::CancelToken;
 pub use document::Text;
 pub use path::FilePath;

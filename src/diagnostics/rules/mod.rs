@@ -12,6 +12,7 @@ pub mod empty_file;
 pub mod foreign_module_key;
 pub mod foreign_options;
 pub mod function_in_config;
+pub mod limit_reached;
 pub mod lookup_loop;
 pub mod malformed_token;
 pub mod merge_type_conflict;

@@ -1,7 +1,7 @@
 //! `unloadable-value`
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
-use crate::hiera::data::{Problem, ProblemKind};
+use crate::hiera::data::{Problem, ProblemKind, Refusal};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -14,6 +14,9 @@ pub static RULE: Rule = Rule {
 
 fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::Unloadable(refusal) = &problem.kind else { return };
+    if matches!(refusal, Refusal::Bound(_)) {
+        return; // a limit of ours, not Puppet's
+    }
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(
         &RULE,

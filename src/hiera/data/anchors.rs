@@ -30,8 +30,6 @@ pub(super) struct Anchored {
     pub(super) span: Span,
     /// The value of its node; `None` where the node was not read.
     pub(super) value: Option<Value>,
-    /// How many nodes the value has, aliases counted at full length.
-    pub(super) size: u64,
     /// The root keys that tokens in the value ask for.
     pub(super) asks: Arc<[Arc<str>]>,
     /// Whether the value may be encrypted.
@@ -42,7 +40,6 @@ impl Anchored {
     /// Whether an alias of either reads the same, down to the places of its parts.
     fn is_same(&self, other: &Anchored) -> bool {
         self.span == other.span
-            && self.size == other.size
             && self.may_be_encrypted == other.may_be_encrypted
             && self.asks == other.asks
             && match (&self.value, &other.value) {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::anchors::{Anchored, changed_names};
 use super::parts::Place;
 use super::roots::Roots;
-use super::{DataFile, EntryData, Format, Part, Parts, Refusal, first_refused, load};
-use crate::text::{FileId, PartId, Span, Text, TextRange};
+use super::{DataFile, EntryData, Format, Part, Parts, Refusal, added_parts, first_refused, load};
+use crate::text::budget::MAX_FILE_PARTS;
+use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
 
 /// How many bytes behind what an edit touches are looked at by the way.
@@ -70,15 +71,19 @@ impl DataFile {
             Format::Hocon => return None,
         };
         let entries = yaml::cut(text, syntax)?;
+        let budget = Budget::of_file();
         let mut defined = Defined::default();
         let part = |(entry, number): (&Entry, u32)| {
             let above = |name: &str| defined.get(name).cloned();
             let piece = &text[entry.range.as_usize()];
-            let part = part(entry, piece, syntax, (file, PartId(number)), &above);
+            let part = part(entry, piece, syntax, (file, PartId(number)), &above, &budget);
             defined.extend(definitions(&part));
             part
         };
         let mut data = DataFile::of_parts(Parts::new(entries.iter().zip(1..).map(part).collect()));
+        if data.added_parts > MAX_FILE_PARTS {
+            return None; // where the limit is reached depends on all entries
+        }
         data.syntax = syntax;
         data.broken = broken(entries, (1..).map(PartId));
         if !data.broken.is_empty() {
@@ -93,6 +98,7 @@ impl DataFile {
     /// `None` when they cannot be read by themselves; then the whole text must be.
     pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
         let mut cutter = Cutter::new(text, self.syntax, self.window(edit)?);
+        let budget = Budget::of_file();
         let mut rereads: Vec<Reread> = Vec::new();
         for first in self.unsettled(edit)? {
             let is_read = rereads
@@ -106,9 +112,12 @@ impl DataFile {
         let mut affected = Vec::new();
         // From the last one up: above an edit nothing moves.
         for reread in rereads.into_iter().rev() {
-            data = data.replaced(reread, &mut cutter, file, &mut affected)?;
+            data = data.replaced(reread, &mut cutter, (file, &budget), &mut affected)?;
         }
-        data = data.with_anchors_settled(affected, &mut cutter, file)?;
+        data = data.with_anchors_settled(affected, &mut cutter, (file, &budget))?;
+        if data.added_parts > MAX_FILE_PARTS {
+            return None;
+        }
         let reach = data.broken.iter().map(|(_, refused)| u64::from(refused.reach)).sum();
         if !yaml::is_worth_it(reach, text.len() as usize) || !data.has_hash() {
             return None;
@@ -237,7 +246,7 @@ impl DataFile {
         &self,
         reread: Reread,
         cutter: &mut Cutter<'_>,
-        file: FileId,
+        (file, budget): (FileId, &Budget),
         affected: &mut Vec<PartId>,
     ) -> Option<DataFile> {
         let parts = &self.parts;
@@ -257,7 +266,8 @@ impl DataFile {
                 let in_others = || Some(self.definition_above(name, first)?.1.clone());
                 defined.get(name).cloned().or_else(in_others)
             };
-            let part = part(entry, cutter.slice(entry.range), self.syntax, (file, *id), &above);
+            let text = cutter.slice(entry.range);
+            let part = part(entry, text, self.syntax, (file, *id), &above, budget);
             defined.extend(definitions(&part));
             part
         };
@@ -282,6 +292,8 @@ impl DataFile {
             affected.extend(users.into_iter().map(|place| parts.part(place).id));
         }
         let roots = self.roots.after(&old, &new);
+        let added_parts = (self.added_parts + added_parts(new.iter()))
+            .saturating_sub(added_parts(old.iter().copied()));
         let refused = first_refused(new.iter());
         let parts = parts.replaced(first, last, new.clone(), shift);
         let anchors = self.anchors.replaced(&old, &new, &parts);
@@ -292,7 +304,8 @@ impl DataFile {
         broken.sort_by_key(|(id, _)| parts.start(*id));
         let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
         let syntax = self.syntax;
-        Some(DataFile { roots, anchors, parts, syntax, refused, broken, verdict: None })
+        let verdict = None;
+        Some(DataFile { roots, anchors, parts, syntax, refused, broken, verdict, added_parts })
     }
 
     /// The anchor of this name that an alias in the part at a place stands for, and the place of
@@ -309,7 +322,7 @@ impl DataFile {
         self,
         affected: Vec<PartId>,
         cutter: &mut Cutter<'_>,
-        file: FileId,
+        (file, budget): (FileId, &Budget),
     ) -> Option<DataFile> {
         if affected.is_empty() {
             return Some(self);
@@ -318,6 +331,7 @@ impl DataFile {
         let mut open: BTreeSet<Place> =
             affected.into_iter().filter_map(|id| parts.place(id)).collect();
         let mut read: BTreeMap<Place, Part> = BTreeMap::new();
+        let mut added_parts = self.added_parts;
         while let Some(place) = open.pop_first() {
             let (old, start) = (parts.part(place), parts.start_at(place));
             let entry = cutter.entry(start, Some(place) == parts.first())?;
@@ -326,15 +340,17 @@ impl DataFile {
                 let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
                 Some(now().unwrap_or(as_before).clone())
             };
-            let new = part(&entry, cutter.slice(entry.range), self.syntax, (file, old.id), &above);
+            let text = cutter.slice(entry.range);
+            let new = part(&entry, text, self.syntax, (file, old.id), &above, budget);
             for name in changed_names([old].into_iter(), [&new].into_iter()) {
                 open.extend(self.anchors.users(&name, parts, place));
             }
+            added_parts = (added_parts + new.data.added_parts).saturating_sub(old.data.added_parts);
             read.insert(place, new);
         }
         let parts = parts.with_data(read);
         let refused = first_refused(parts.iter());
-        Some(DataFile { parts, refused, ..self })
+        Some(DataFile { parts, refused, added_parts, ..self })
     }
 
     /// The place of the anchor that an alias of this name in a part stands for, if the anchor is in
@@ -386,6 +402,7 @@ fn part(
     syntax: Syntax,
     (file, id): (FileId, PartId),
     above: &dyn Fn(&str) -> Option<Anchored>,
+    budget: &Budget,
 ) -> Part {
     let format = match syntax {
         Syntax::Yaml => Format::Yaml,
@@ -396,7 +413,7 @@ fn part(
         true => load::behind_document(&entry.tree, text, (file, id)),
         false => EntryData {
             is_behind_document,
-            ..load::entry(&entry.tree, text, (file, id), format, above)
+            ..load::entry(&entry.tree, text, (file, id), format, above, budget)
         },
     };
     Part::new(id, entry.range.start, data)

@@ -14,15 +14,12 @@ use crate::hiera::shared::shared;
 use crate::puppet::ruby::base64;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value, inspect};
 use crate::text::work::{Work, count};
-use crate::text::{FileId, PartId, Span, TextRange};
+use crate::text::{Budget, FileId, Limit, PartId, Span, TextRange};
 use crate::yaml::psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 use crate::yaml::scalar::Written;
 use crate::yaml::{self, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::yaml::{resolve_hocon, resolve_json};
 
-/// The most nodes that aliases may multiply a file into. Puppet shares them; printing would not
-/// end.
-const MAX_ALIASED_NODES: u64 = 5_000_000;
 /// The deepest value that an alias may stand for: each alias could add as much again, and every
 /// walk needs a stack for all of it.
 const MAX_ALIASED_DEPTH: u16 = 1_000;
@@ -39,6 +36,7 @@ pub(super) fn entry(
     (file, part): (FileId, PartId),
     format: Format,
     above: &dyn Fn(&str) -> Option<Anchored>,
+    budget: &Budget,
 ) -> EntryData {
     count(Work::Read);
     let may_be_encrypted = format == Format::Hocon || text.contains("ENC[") || text.contains('\\');
@@ -53,7 +51,8 @@ pub(super) fn entry(
         used: IndexSet::default(),
         done: HashMap::new(),
         open: Vec::new(),
-        sizes: HashMap::new(),
+        budget,
+        is_bounded: false,
         root_key: "".into(),
     };
     for problem in &tree.problems {
@@ -196,8 +195,10 @@ struct Loading<'a> {
     done: HashMap<NodeId, Anchored>,
     /// Anchored nodes being read: an alias to one of them contains itself.
     open: Vec<NodeId>,
-    /// How many nodes a value has, aliases counted at full length.
-    sizes: HashMap<NodeId, u64>,
+    /// What aliases and merge keys may still add to the file.
+    budget: &'a Budget,
+    /// Whether it was said that they may add no more.
+    is_bounded: bool,
     /// The root key whose value is being read.
     root_key: Arc<str>,
 }
@@ -257,6 +258,25 @@ impl Loading<'_> {
         self.problem(ProblemKind::Unloadable(refusal), range, None);
     }
 
+    /// Pays for parts that an alias or a merge key adds to the file; whether it could. The first
+    /// that cannot be paid is the file's problem.
+    fn pay(&mut self, parts: u64, range: TextRange) -> bool {
+        self.out.added_parts = self.out.added_parts.saturating_add(parts);
+        match self.budget.parts(parts) {
+            Ok(()) => true,
+            Err(limit) => {
+                self.exhausted(limit, range);
+                false
+            }
+        }
+    }
+
+    fn exhausted(&mut self, limit: Limit, range: TextRange) {
+        if !std::mem::replace(&mut self.is_bounded, true) {
+            self.refuse(Refusal::Bound(limit), range);
+        }
+    }
+
     fn value(&mut self, id: NodeId, is_root: bool) -> Value {
         let node = self.tree.node(id);
         let origin = Some(self.span(node.span));
@@ -283,7 +303,6 @@ impl Loading<'_> {
         let anchored = Anchored {
             span: self.span(anchor),
             value: Some(value.clone()),
-            size: self.size(id),
             asks: self.asked_since(before),
             may_be_encrypted: self.out.may_be_encrypted,
         };
@@ -316,7 +335,6 @@ impl Loading<'_> {
             let unread = || Anchored {
                 span: self.span(anchor.span),
                 value: None,
-                size: self.size(NodeId(id)),
                 asks: Arc::default(),
                 may_be_encrypted: false,
             };
@@ -350,18 +368,14 @@ impl Loading<'_> {
                 found
             }
         };
-        let Some(Anchored { value: Some(value), size, asks, .. }) = found else {
+        let Some(Anchored { value: Some(value), asks, .. }) = found else {
             return Value::null(Some(self.span(range)));
         };
-        self.sizes.insert(id, size);
-        if size > MAX_ALIASED_NODES {
-            let message =
-                format!("the alias {name} stands for more than {MAX_ALIASED_NODES} values");
-            self.refuse(Refusal::Bound(message), range);
-            return Value::null(Some(self.span(range)));
+        let nested = value.depth() > MAX_ALIASED_DEPTH;
+        if nested {
+            self.exhausted(Limit::Nesting(MAX_ALIASED_DEPTH), range);
         }
-        if value.depth() > MAX_ALIASED_DEPTH {
-            self.refuse(Refusal::Bound(format!("the alias {name} is nested too deeply")), range);
+        if nested || !self.pay(u64::from(value.weight()), range) {
             return Value::null(Some(self.span(range)));
         }
         if !asks.is_empty() {
@@ -389,8 +403,6 @@ impl Loading<'_> {
             NodeKind::Sequence { items, .. } => {
                 let values: Vec<Value> =
                     items.iter().map(|item| self.value(*item, false)).collect();
-                let size = items.iter().map(|item| self.size(*item)).fold(1, u64::saturating_add);
-                self.sizes.insert(id, size);
                 if matches!(tag, Some(TagMeaning::OrderedHash)) {
                     return self.ordered_hash(id, &values);
                 }
@@ -398,11 +410,6 @@ impl Loading<'_> {
             }
             NodeKind::Mapping { entries, .. } => {
                 let hash = self.mapping(entries, is_root);
-                let size = entries
-                    .iter()
-                    .map(|(key, value)| self.size(*key).saturating_add(self.size(*value)))
-                    .fold(1, u64::saturating_add);
-                self.sizes.insert(id, size);
                 if matches!(tag, Some(TagMeaning::Text)) {
                     let root: Hash = self.out.members.iter().filter(|_| is_root).cloned().collect();
                     return self.text_of_mapping(id, if root.is_empty() { &hash } else { &root });
@@ -471,10 +478,6 @@ impl Loading<'_> {
             }
         }
         value
-    }
-
-    fn size(&self, id: NodeId) -> u64 {
-        self.sizes.get(&id).copied().unwrap_or(1)
     }
 
     fn scalar(
@@ -623,6 +626,10 @@ impl Loading<'_> {
                 if !items.iter().all(|item| item.as_hash().is_some()) {
                     return false;
                 }
+                let copied = items.iter().filter_map(Value::as_hash).map(|hash| hash.len() as u64);
+                if !self.pay(copied.sum(), self.tree.node(node).span) {
+                    return true;
+                }
                 let mut merged = Hash::default();
                 items
                     .iter()
@@ -636,6 +643,9 @@ impl Loading<'_> {
             // under the key.
             (NodeKind::Sequence { .. }, Data::Hash(hash)) => hash.is_empty(),
             (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
+                if !self.pay(hash.len() as u64, self.tree.node(node).span) {
+                    return true;
+                }
                 into.extend((**hash).clone());
                 true
             }

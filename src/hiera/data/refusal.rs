@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::Limit;
+
 /// Why Puppet refuses a whole data file. `Display` gives its message, without the file's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -19,8 +21,8 @@ pub enum Refusal {
     Cycle,
     /// Ruby fails while it makes a value: its message.
     Ruby(String),
-    /// hiera-ls reads no further: what there is too much of.
-    Bound(String),
+    /// hiera-ls reads no further, though Puppet would.
+    Bound(Limit),
 }
 
 impl Refusal {
@@ -53,8 +55,8 @@ impl fmt::Display for Refusal {
             Refusal::Unreadable(message)
             | Refusal::Unread(message)
             | Refusal::Syntax(message)
-            | Refusal::Ruby(message)
-            | Refusal::Bound(message) => f.write_str(message),
+            | Refusal::Ruby(message) => f.write_str(message),
+            Refusal::Bound(limit) => write!(f, "{limit}, and hiera-ls reads no further"),
             Refusal::Class(class) => write!(f, "Tried to load unspecified class: {class}"),
             Refusal::UnknownAlias(name) => write!(f, "Unknown alias: {name}"),
             Refusal::Cycle => f.write_str("stack level too deep"),

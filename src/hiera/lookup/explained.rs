@@ -20,7 +20,7 @@ use crate::puppet::convert::ConvertTo;
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::{Data, Value, float_text};
-use crate::text::CancelToken;
+use crate::text::{Bounds, CancelToken};
 
 impl Resolver<'_> {
     /// Answers a request and tells how.
@@ -161,13 +161,17 @@ impl Invocation {
         next: &mut Next<'_>,
     ) -> Result<Option<Value>, LookupError> {
         if self.explainer.is_none() || strategy.stops_at_first() || variants < 2 {
-            return fold(strategy, variants, cancel, &mut |n| next(self, n));
+            let budget = self.budget.clone();
+            let bounds = Bounds { cancel, budget: &budget };
+            return fold(strategy, variants, bounds, &mut |n| next(self, n));
         }
         self.within(
             || Kind::Merge(strategy.clone()),
             |inv| {
+                let budget = inv.budget.clone();
+                let bounds = Bounds { cancel, budget: &budget };
                 let merged =
-                    fold::<LookupError>(strategy, variants, cancel, &mut |n| next(inv, n))?;
+                    fold::<LookupError>(strategy, variants, bounds, &mut |n| next(inv, n))?;
                 if let Some(value) = &merged {
                     inv.happened(|| Event::Result(value.clone()));
                 }

@@ -13,6 +13,7 @@ use crate::hiera::lookup_options::{LookupOptions, check_layer_options};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::MergeSource;
 use crate::puppet::value::{Data, Value};
+use crate::text::Bounds;
 
 impl Resolver<'_> {
     pub(super) fn choose(
@@ -69,6 +70,7 @@ impl Resolver<'_> {
             stack: inv.stack.clone(),
             module: inv.module.clone(),
             explainer: inv.explainer.take(),
+            budget: inv.budget.clone(),
             ..Invocation::default()
         };
         let node = || Kind::Lookup { key: LOOKUP_OPTIONS.into(), secret: false };
@@ -147,13 +149,9 @@ impl Resolver<'_> {
         }
         let mut values =
             [self.global_options(inv)?, self.options_of_layer(inv, &Layer::Environment)?];
+        let bounds = Bounds { cancel: self.ctx.cancel, budget: &inv.budget };
         let shared =
-            fold::<LookupError>(
-                &Strategy::Hash,
-                2,
-                self.ctx.cancel,
-                &mut |n| Ok(values[n].take()),
-            )?;
+            fold::<LookupError>(&Strategy::Hash, 2, bounds, &mut |n| Ok(values[n].take()))?;
         *self.shared_options.borrow_mut() = Some(shared.clone());
         Ok(shared)
     }

@@ -16,6 +16,7 @@ use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::merge::{Strategy, fold};
 use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
+use crate::text::Bounds;
 
 /// The levels of a hierarchy, located, and what was found out of them for quick lookups.
 #[derive(Default)]
@@ -58,9 +59,10 @@ impl Resolver<'_> {
             levels.located.iter().map(|located| self.prepare(layer, located)).collect()
         });
         let counts = counts_in(layer, root);
-        fold::<LookupError>(merge, ready.len(), self.ctx.cancel, &mut |n| {
-            fold::<LookupError>(merge, ready[n].len(), self.ctx.cancel, &mut |m| match &ready[n][m]
-            {
+        let budget = inv.budget.clone();
+        let bounds = Bounds { cancel: self.ctx.cancel, budget: &budget };
+        fold::<LookupError>(merge, ready.len(), bounds, &mut |n| {
+            fold::<LookupError>(merge, ready[n].len(), bounds, &mut |m| match &ready[n][m] {
                 Ready::Nothing => Ok(None),
                 Ready::Ask(number) => self.ask_ready(inv, layer, &levels.located[n], *number, root),
                 Ready::Open(number) if inv.notes_unsettled_levels(root) => {

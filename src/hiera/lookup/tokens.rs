@@ -1,6 +1,6 @@
 //! The lookup's half of interpolation: what takes each token's place.
 
-use super::{Invocation, MAX_TEXT, Resolver, enter};
+use super::{Invocation, Resolver, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
 use crate::hiera::interpolation::{Method, TokenKind, tokens};
@@ -9,10 +9,37 @@ use crate::hiera::pattern::variable_name;
 use crate::hiera::scope::Variable;
 use crate::puppet::Strict;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
-use crate::text::Span;
+use crate::text::budget::MAX_VALUE_PARTS;
+use crate::text::{Limit, Span};
 
 /// The deepest value that an `alias` may insert: the next one could add as much again.
 const MAX_ALIASED_DEPTH: u16 = 2_000;
+
+impl Invocation {
+    /// Writes the text of a value for a token at `origin`, and pays for it.
+    fn push_text(
+        &mut self,
+        out: &mut String,
+        value: &Value,
+        origin: Option<Span>,
+    ) -> Result<(), LookupError> {
+        let exhausted = |limit| LookupError::exhausted(limit, origin);
+        self.budget.text_of(value.weight()).map_err(exhausted)?;
+        let text = value.to_text();
+        self.budget.bytes(text.len()).map_err(exhausted)?;
+        out.push_str(&text);
+        Ok(())
+    }
+}
+
+/// A value with its members, without what these hold.
+fn own_parts(value: &Value) -> u64 {
+    1 + match value.data() {
+        Data::Array(items) => items.len() as u64,
+        Data::Hash(hash) => hash.len() as u64,
+        _ => 0,
+    }
+}
 
 impl Resolver<'_> {
     /// Replaces all tokens in a value, in keys of hashes too. Source: semantics section 5.
@@ -25,6 +52,16 @@ impl Resolver<'_> {
             return Ok(value.clone());
         }
         self.check_cancelled()?;
+        let exhausted = |limit| LookupError::exhausted(limit, value.origin);
+        inv.budget.parts(own_parts(value)).map_err(exhausted)?;
+        let interpolated = self.interpolate_live(inv, value)?;
+        if interpolated.weight() > MAX_VALUE_PARTS {
+            return Err(exhausted(Limit::ValueParts));
+        }
+        Ok(interpolated)
+    }
+
+    fn interpolate_live(&self, inv: &mut Invocation, value: &Value) -> Result<Value, LookupError> {
         match value.data() {
             Data::String(text) if value.is_secret() => {
                 self.interpolate_secret(inv, text, value.provenance())
@@ -134,7 +171,8 @@ impl Resolver<'_> {
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
                             let found = found.unwrap_or_else(|| Value::from(""));
                             if found.depth() > MAX_ALIASED_DEPTH {
-                                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
+                                let limit = Limit::Nesting(MAX_ALIASED_DEPTH);
+                                return Err(LookupError::exhausted(limit, origin));
                             }
                             return Ok(found.with_origin(origin));
                         }
@@ -156,17 +194,14 @@ impl Resolver<'_> {
                     let frame = Frame { text: name.into(), asked_by: origin };
                     let again = enter(inv, frame, |inv| self.interpolate(inv, &value))?;
                     made_of = made_of.and(again.provenance_of_parts());
-                    out.push_str(&again.to_text());
+                    inv.push_text(&mut out, &again, origin)?;
                 }
                 Some(value) => {
                     let frame = Frame { text: name.into(), asked_by: origin };
                     // The check is made even when nothing is left to replace.
                     enter(inv, frame, |_| Ok(()))?;
-                    out.push_str(&value.to_text());
+                    inv.push_text(&mut out, &value, origin)?;
                 }
-            }
-            if out.len() > MAX_TEXT {
-                return Err(LookupError::new(LookupErrorKind::Exhausted, origin));
             }
         }
         out.push_str(&text[from..]);

@@ -20,14 +20,37 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     if are_few_and_distinct(&items) {
         return items;
     }
-    let mut seen = HashSet::with_capacity(items.len());
-    let mut kept = Vec::with_capacity(items.len());
-    for item in items {
-        if seen.insert(Digested { digest: digest(item.data()), value: item.clone() }) {
-            kept.push(item);
+    let mut distinct = Distinct::default();
+    items.into_iter().for_each(|item| distinct.add(item));
+    distinct.kept
+}
+
+/// Values of which no two are equal, in the order in which they came.
+#[derive(Default)]
+pub(super) struct Distinct {
+    seen: HashSet<Digested>,
+    /// The values.
+    pub(super) kept: Vec<Value>,
+}
+
+impl Distinct {
+    /// Adds a value, unless there is one that equals it.
+    pub(super) fn add(&mut self, value: Value) {
+        if self.kept.len() < FEW {
+            if !self.kept.contains(&value) {
+                self.kept.push(value);
+            }
+            return;
+        }
+        let digested =
+            |value: &Value| Digested { digest: digest(value.data()), value: value.clone() };
+        if self.seen.is_empty() {
+            self.seen.extend(self.kept.iter().map(digested));
+        }
+        if self.seen.insert(digested(&value)) {
+            self.kept.push(value);
         }
     }
-    kept
 }
 
 /// A value hashed by all it holds. The hash of a [`Value`] ignores what a hash holds, and long

@@ -2,7 +2,18 @@ use serde_json::Value as Json;
 
 use super::*;
 use crate::puppet::value::{Key, Provenance};
-use crate::text::{FileId, TextRange};
+use crate::text::{Budget, CancelToken, FileId, TextRange};
+
+fn bounds<'a>(cancel: &'a CancelToken, budget: &'a Budget) -> Bounds<'a> {
+    Bounds { cancel, budget }
+}
+
+fn merge(strategy: &Strategy, higher: Value, lower: Value) -> Result<Value, MergeError> {
+    let mut places = [Some(higher), Some(lower)];
+    let (cancel, budget) = Default::default();
+    let merged = fold(strategy, 2, bounds(&cancel, &budget), &mut |n| Ok(places[n].take()));
+    merged.map(|merged| merged.expect("there are values"))
+}
 
 /// A value written as JSON; a key or string `#1` is the integer 1.
 fn value(text: &str) -> Value {
@@ -43,9 +54,12 @@ fn check(merge: &str, places: &str, expected: &str) {
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let found: Vec<Option<Value>> =
         places.split(" | ").map(|text| (text != "-").then(|| value(text))).collect();
-    let result = fold::<MergeError>(&strategy, found.len(), &CancelToken::default(), &mut |n| {
-        Ok(found[n].clone())
-    });
+    let result = fold::<MergeError>(
+        &strategy,
+        found.len(),
+        bounds(&CancelToken::default(), &Budget::default()),
+        &mut |n| Ok(found[n].clone()),
+    );
     check_result(result, expected, places);
 }
 
@@ -64,12 +78,20 @@ fn check_groups(merge: &str, groups: &[&[&str]], expected: &str) {
     let merge = if merge.starts_with('{') { value(merge) } else { Value::given(merge) };
     let strategy = parse_strategy(&merge).unwrap().unwrap();
     let group = |places: &[&str]| {
-        fold::<MergeError>(&strategy, places.len(), &CancelToken::default(), &mut |n| {
-            Ok((places[n] != "-").then(|| value(places[n])))
-        })
+        fold::<MergeError>(
+            &strategy,
+            places.len(),
+            bounds(&CancelToken::default(), &Budget::default()),
+            &mut |n| Ok((places[n] != "-").then(|| value(places[n]))),
+        )
     };
     check_result(
-        fold(&strategy, groups.len(), &CancelToken::default(), &mut |n| group(groups[n])),
+        fold(
+            &strategy,
+            groups.len(),
+            bounds(&CancelToken::default(), &Budget::default()),
+            &mut |n| group(groups[n]),
+        ),
         expected,
         &format!("{groups:?}"),
     );
@@ -173,7 +195,7 @@ fn first_stops_at_the_first_value() {
         Ok::<_, MergeError>(Some(Value::null(None)))
     };
     assert_eq!(
-        fold(&Strategy::First, 9, &CancelToken::default(), next),
+        fold(&Strategy::First, 9, bounds(&CancelToken::default(), &Budget::default()), next),
         Ok(Some(Value::null(None)))
     );
     assert_eq!(asked, 1);
@@ -500,7 +522,7 @@ fn parts_keep_their_origins() {
         })
         .unwrap()
         .unwrap();
-        origins(&super::merge(&strategy, placed(higher, 1), placed(lower, 2)).unwrap())
+        origins(&super::tests::merge(&strategy, placed(higher, 1), placed(lower, 2)).unwrap())
     };
     assert_eq!(merged("unique", "[1,2]", "[2,3]"), "1:1[1:2 1:3 2:3]");
     assert_eq!(merged("unique", "1", "[1,3]"), "1:1[1:1 2:3]");
@@ -524,7 +546,7 @@ fn parts_keep_their_origins() {
 #[test]
 fn errors_say_where() {
     let origin = |merge: Strategy, higher: &str, lower: &str| {
-        super::merge(&merge, placed(higher, 1), placed(lower, 2)).unwrap_err().origin()
+        super::tests::merge(&merge, placed(higher, 1), placed(lower, 2)).unwrap_err().origin()
     };
     assert_eq!(origin(Strategy::Hash, r#"{"a":1}"#, "[1]"), at(2, 1));
     assert_eq!(
@@ -545,7 +567,7 @@ fn long_lists_of_alike_hashes_take_no_square_time() {
         value(&format!("[{}]", items.join(",")))
     };
     let started = std::time::Instant::now();
-    let merged = super::merge(&Strategy::Unique, list(0), list(10_000)).unwrap();
+    let merged = merge(&Strategy::Unique, list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
     let merged = deep(&DeepOptions::default(), list(0), list(10_000)).unwrap();
     assert_eq!(merged.as_array().map(<[Value]>::len), Some(30_000));
@@ -603,6 +625,35 @@ fn a_merge_that_nobody_waits_for_is_left_off_within_a_member() {
         asked.fetch_update(order, order, |left| left.checked_sub(1)).is_err()
     });
     let strategy = Strategy::Deep(DeepOptions::default());
-    let merged = fold::<MergeError>(&strategy, 2, &cancel, &mut |n| Ok(Some(places[n].clone())));
+    let budget = Budget::default();
+    let bounds = bounds(&cancel, &budget);
+    let merged = fold::<MergeError>(&strategy, 2, bounds, &mut |n| Ok(Some(places[n].clone())));
     assert_eq!(merged, Err(MergeError::Cancelled));
+}
+
+#[test]
+fn a_value_that_is_added_costs_what_it_holds() {
+    let spent = |strategy: &Strategy, one: &dyn Fn(usize) -> String| {
+        let (cancel, budget) = (CancelToken::default(), Budget::default());
+        let next = &mut |n| Ok(Some(value(&one(n))));
+        fold::<MergeError>(strategy, 100, bounds(&cancel, &budget), next).unwrap();
+        crate::text::budget::MAX_REQUEST_PARTS - budget.parts_left()
+    };
+    let list = |n: usize| format!(r#"["a{n}", "b{n}", "c{n}"]"#);
+    assert_eq!(spent(&Strategy::Unique, &list), 100 * 4 + 4);
+    let hash = |n: usize| format!(r#"{{"a{n}": 1}}"#);
+    assert_eq!(spent(&Strategy::Hash, &hash), 100 * 3 + 3);
+}
+
+#[test]
+fn a_merge_beyond_the_budget_is_an_error_before_it_is_made() {
+    let budget = Budget::default();
+    let left = budget.parts(crate::text::budget::MAX_REQUEST_PARTS - 5);
+    assert_eq!(left, Ok(()));
+    let cancel = CancelToken::default();
+    for strategy in [Strategy::Unique, Strategy::Deep(DeepOptions::default())] {
+        let next = &mut |_| Ok(Some(value("[1, 2, 3, 4]")));
+        let merged = fold::<MergeError>(&strategy, 2, bounds(&cancel, &budget), next);
+        assert_eq!(merged, Err(MergeError::Exhausted(crate::text::Limit::RequestParts)));
+    }
 }

@@ -11,7 +11,7 @@ use crate::support;
 use crate::support::random::{self, Random};
 use hiera_ls::hiera::merge::{MergeError, Strategy, fold, parse_strategy};
 use hiera_ls::puppet::value::{Data, Hash, Key, Member, Provenance, Value, float_text};
-use hiera_ls::text::CancelToken;
+use hiera_ls::text::{Bounds, Budget, CancelToken};
 use serde_json::{Value as Json, json};
 
 #[test]
@@ -123,9 +123,9 @@ impl Place {
             Place::Absent => Ok(None),
             Place::Value(value) => Ok(Some(value.clone())),
             Place::Several(places) => {
-                fold(strategy, places.len(), &CancelToken::default(), &mut |n| {
-                    places[n].find(strategy)
-                })
+                let (cancel, budget) = (CancelToken::default(), Budget::default());
+                let bounds = Bounds { cancel: &cancel, budget: &budget };
+                fold(strategy, places.len(), bounds, &mut |n| places[n].find(strategy))
             }
         }
     }

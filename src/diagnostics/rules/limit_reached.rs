@@ -1,0 +1,29 @@
+//! `limit-reached`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::data::{Problem, ProblemKind, Refusal};
+use crate::text::{Limit, Span};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "limit-reached",
+    severity: Severity::Warning,
+    summary: "data that multiplies beyond what hiera-ls reads or looks up",
+    docs: include_str!("limit_reached.md"),
+    check: Check::Problem(check),
+};
+
+fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let ProblemKind::Unloadable(Refusal::Bound(limit)) = &problem.kind else { return };
+    findings.push(Finding::new(
+        &RULE,
+        problem.span,
+        format!("{limit}: hiera-ls leaves off here, and values from here on are incomplete"),
+    ));
+}
+
+/// The finding for a lookup that a rule needed and that reached a limit at a place.
+pub(in crate::diagnostics) fn of_lookup(limit: Limit, span: Span) -> Finding {
+    let message = format!("a lookup through this needs {limit}: hiera-ls does not know its value");
+    Finding::new(&RULE, span, message)
+}

@@ -1,0 +1,179 @@
+//! How much work a request or the reading of one file may cause, and the limit that it ran into.
+//!
+//! A short text can ask for endless work: aliases that multiply, merge keys that copy, tokens that
+//! insert values twice. Puppet has no limit of this kind; it runs until memory or patience ends.
+//! Each limit here lies far above what real repositories need, and whoever runs into one is told so
+//! by name. `docs/limits.md` lists them with all others.
+
+use std::cell::Cell;
+use std::fmt;
+
+use super::CancelToken;
+
+/// The parts that aliases and merge keys may add to one data file. A part is a scalar, a list or a
+/// hash; a long string counts one more for each 64 bytes. The parts that are written out in the
+/// file do not count.
+pub const MAX_FILE_PARTS: u64 = 2_000_000;
+/// The parts that one lookup may merge, insert and convert. What is shared counts each time.
+pub const MAX_REQUEST_PARTS: u64 = 20_000_000;
+/// The parts of one value: a level's, once its tokens are replaced, or the merged one.
+pub const MAX_VALUE_PARTS: u32 = 5_000_000;
+/// The bytes of text that one lookup may put together from tokens.
+pub const MAX_REQUEST_BYTES: u64 = 32 << 20;
+/// The steps of one lookup: the levels and locations that it goes through, those of nested lookups
+/// included.
+pub const MAX_REQUEST_STEPS: u64 = 50_000_000;
+/// The nested lookups that one lookup may need.
+pub const MAX_LOOKUPS: u64 = 50_000;
+
+/// A limit that something ran into. `Display` gives it with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// [`MAX_FILE_PARTS`].
+    FileParts,
+    /// [`MAX_REQUEST_PARTS`].
+    RequestParts,
+    /// [`MAX_VALUE_PARTS`].
+    ValueParts,
+    /// [`MAX_REQUEST_BYTES`].
+    Bytes,
+    /// [`MAX_REQUEST_STEPS`].
+    Steps,
+    /// [`MAX_LOOKUPS`].
+    Lookups,
+    /// The deepest nesting of lookups: how many.
+    NestedLookups(usize),
+    /// The deepest value that an alias may stand for: how many collections.
+    Nesting(u16),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::FileParts => {
+                write!(f, "more than {MAX_FILE_PARTS} parts of values by aliases and merge keys")
+            }
+            Limit::RequestParts => {
+                write!(f, "more than {MAX_REQUEST_PARTS} parts of values to merge and insert")
+            }
+            Limit::ValueParts => write!(f, "a value of more than {MAX_VALUE_PARTS} parts"),
+            Limit::Bytes => write!(f, "more than {} MiB of text", MAX_REQUEST_BYTES >> 20),
+            Limit::Steps => write!(f, "more than {MAX_REQUEST_STEPS} levels to go through"),
+            Limit::Lookups => write!(f, "more than {MAX_LOOKUPS} nested lookups"),
+            Limit::NestedLookups(most) => write!(f, "lookups nested more than {most} deep"),
+            Limit::Nesting(most) => write!(f, "a value nested more than {most} deep"),
+        }
+    }
+}
+
+/// What a long loop asks and pays: whether to stop, and what is left to the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// Whether the result is still wanted.
+    pub cancel: &'a CancelToken,
+    /// What is left.
+    pub budget: &'a Budget,
+}
+
+/// What is left to one request, or to the reading of one file. Who is about to do work pays for it
+/// first, so that a request that is refused has not yet allocated.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    parts: Left,
+    bytes: Left,
+    steps: Left,
+    lookups: Left,
+}
+
+/// A number that only falls, with the limit to name once it is spent.
+#[derive(Clone, Debug)]
+struct Left(Cell<u64>, Limit);
+
+impl Left {
+    fn pay(&self, count: u64) -> Result<(), Limit> {
+        let Some(left) = self.0.get().checked_sub(count) else {
+            self.0.set(0);
+            return Err(self.1);
+        };
+        self.0.set(left);
+        Ok(())
+    }
+}
+
+impl Budget {
+    /// That of a lookup with all that is looked up for it.
+    pub fn of_request() -> Budget {
+        Budget::new(MAX_REQUEST_PARTS, Limit::RequestParts)
+    }
+
+    /// That of the reading of one data file.
+    pub fn of_file() -> Budget {
+        Budget::new(MAX_FILE_PARTS, Limit::FileParts)
+    }
+
+    fn new(parts: u64, limit: Limit) -> Budget {
+        Budget {
+            parts: Left(Cell::new(parts), limit),
+            bytes: Left(Cell::new(MAX_REQUEST_BYTES), Limit::Bytes),
+            steps: Left(Cell::new(MAX_REQUEST_STEPS), Limit::Steps),
+            lookups: Left(Cell::new(MAX_LOOKUPS), Limit::Lookups),
+        }
+    }
+
+    /// Pays for so many parts of values. An error once they are spent, then and from then on.
+    pub fn parts(&self, count: u64) -> Result<(), Limit> {
+        self.parts.pay(count)
+    }
+
+    /// The parts that are left.
+    #[cfg(test)]
+    pub(crate) fn parts_left(&self) -> u64 {
+        self.parts.0.get()
+    }
+
+    /// Pays for so many bytes of text.
+    pub fn bytes(&self, count: usize) -> Result<(), Limit> {
+        self.bytes.pay(count as u64)
+    }
+
+    /// Pays for the text of a value of so many parts, whose length is not known before it is made.
+    /// A part is between a few bytes and some 64, so that this refuses no text that
+    /// [`bytes`](Budget::bytes) takes unless its values are tiny.
+    pub fn text_of(&self, parts: u32) -> Result<(), Limit> {
+        if u64::from(parts) * 16 > self.bytes.0.get() { Err(Limit::Bytes) } else { Ok(()) }
+    }
+
+    /// Pays for so many steps of a search.
+    pub fn steps(&self, count: usize) -> Result<(), Limit> {
+        self.steps.pay(count as u64)
+    }
+
+    /// Pays for a nested lookup.
+    pub fn lookup(&self) -> Result<(), Limit> {
+        self.lookups.pay(1)
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget::of_request()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_stays_spent() {
+        let budget = Budget::of_file();
+        assert_eq!(budget.parts(MAX_FILE_PARTS - 1), Ok(()));
+        assert_eq!(budget.parts(1), Ok(()));
+        assert_eq!(budget.parts(1), Err(Limit::FileParts));
+        let budget = Budget::of_request();
+        assert_eq!(budget.parts(u64::MAX), Err(Limit::RequestParts));
+        assert_eq!(budget.parts(1), Err(Limit::RequestParts), "a refused payment empties it");
+        assert_eq!(budget.bytes(1), Ok(()), "the others are not touched");
+        assert_eq!(budget.text_of(u32::MAX), Err(Limit::Bytes));
+    }
+}

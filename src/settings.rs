@@ -101,7 +101,7 @@ impl Settings {
         folder: &FilePath,
         workspace: &[FilePath],
     ) -> Vec<SettingProblem> {
-        let mut problems = match serde_yaml::from_str::<Value>(text) {
+        let mut problems = match crate::yaml::deserialize::<Value>(text) {
             Ok(Value::Null) => Vec::new(),
             Ok(value) => self.apply_within(&value, Origin::Repository, Some((folder, workspace))),
             Err(error) => {
@@ -145,7 +145,7 @@ impl Settings {
 
 /// The settings in the text of a settings file; `None` for a text that is no YAML.
 fn parsed(text: &str) -> Option<Value> {
-    serde_yaml::from_str(text).ok()
+    crate::yaml::deserialize(text).ok()
 }
 
 /// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has
@@ -214,6 +214,16 @@ impl Applying<'_> {
                 "diagnostics" => apply.diagnostics(value),
                 "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {
+                    // Whoever opens a repository decides how much of it is read.
+                    Some(size)
+                        if apply.origin == Origin::Repository && size > workspace.max_file_size =>
+                    {
+                        let most = workspace.max_file_size;
+                        let message = format!(
+                            "is more than {most}, and a repository may only lower the limit; the user's settings may raise it"
+                        );
+                        apply.report(key, &message);
+                    }
                     Some(size) => workspace.max_file_size = size,
                     None => apply.report(key, "must be a number of bytes"),
                 },

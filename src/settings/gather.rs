@@ -27,11 +27,18 @@ pub fn gather(
     fs: &dyn FileSystem,
 ) -> (Settings, Vec<SettingProblem>) {
     let folders = snapshot.folders();
-    let file_of = |folder: &FilePath| {
+    let mut refused = Vec::new();
+    let mut file_of = |folder: &FilePath| {
+        if let Some(problem) = leads_out(folder, fs) {
+            if !refused.contains(&problem) {
+                refused.push(problem);
+            }
+            return None;
+        }
         let bytes = fs.read(&folder.join(FILE_NAME), MAX_SIZE).ok()?;
         Some((folder.clone(), String::from_utf8_lossy(&bytes).into_owned()))
     };
-    let of_folders: Vec<(FilePath, String)> = folders.iter().filter_map(file_of).collect();
+    let of_folders: Vec<(FilePath, String)> = folders.iter().filter_map(&mut file_of).collect();
     let with_given = |files: &[&(FilePath, String)]| {
         let mut settings = Settings::default();
         let mut problems = Vec::new();
@@ -54,7 +61,7 @@ pub fn gather(
         };
         // A link that leads out of the workspace is no file of it.
         let is_there = root != folder && snapshot.view(environment).exists(&root.join(FILE_NAME));
-        let own = is_there.then(|| file_of(root)).flatten();
+        let own = if is_there { file_of(root) } else { None };
         if own.is_none() && folders.len() == 1 {
             continue;
         }
@@ -79,9 +86,24 @@ pub fn gather(
         .chain(of_environments)
         .map(|(folder, text)| SettingsFile { folder, text })
         .collect();
+    problems.extend(refused);
     problems.extend(without_effect(snapshot, &files, fs));
     settings.rules.settings = problems.iter().filter_map(SettingProblem::as_wrong).collect();
     (settings, problems)
+}
+
+/// What is wrong with the settings file of a folder that is a link to somewhere else: a repository
+/// has no settings in files of others, and must not have them quoted.
+fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
+    let path = folder.join(FILE_NAME);
+    let (file, real_folder) = (fs.real_path(&path)?, fs.real_path(folder)?);
+    (!file.is_within(&real_folder)).then(|| SettingProblem {
+        file: Some(path),
+        key: FILE_NAME.into(),
+        part: None,
+        range: TextRange::empty(0),
+        message: "is a link that leads out of its folder, and is not read".into(),
+    })
 }
 
 /// A workspace whose folders were read.

@@ -1,6 +1,7 @@
 //! The disk, behind a trait of few methods; the only user of `std::fs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
@@ -104,8 +105,9 @@ impl FileSystem for OsFs {
     }
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
-        let metadata = std::fs::metadata(path.as_str())
-            .map_err(|error| ReadError::Other(error.to_string()))?;
+        let other = |error: std::io::Error| ReadError::Other(error.to_string());
+        // A pipe is not opened, as that would wait for who writes.
+        let metadata = std::fs::metadata(path.as_str()).map_err(other)?;
         if metadata.is_dir() {
             return Err(ReadError::IsFolder);
         }
@@ -118,7 +120,14 @@ impl FileSystem for OsFs {
         if metadata.len() > max_size {
             return Err(ReadError::TooLarge(metadata.len()));
         }
-        std::fs::read(path.as_str()).map_err(|error| ReadError::Other(error.to_string()))
+        // A file may be longer than it says, or never end, as some of Linux's own are.
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+        let file = std::fs::File::open(path.as_str()).map_err(other)?;
+        file.take(max_size.saturating_add(1)).read_to_end(&mut bytes).map_err(other)?;
+        match bytes.len() as u64 {
+            length if length > max_size => Err(ReadError::TooLarge(length)),
+            _ => Ok(bytes),
+        }
     }
 
     fn entry(&self, path: &FilePath) -> Option<Entry> {
@@ -319,6 +328,17 @@ mod tests {
         assert_eq!(all[1], ["", "1", "a"]);
         assert_eq!(all[2], ["", "1", "a", "a/2", "a/b"]);
         assert_eq!(all[3], ["", "1", "a", "a/2", "a/b", "a/b/3"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_never_ends_is_read_up_to_the_limit() {
+        // Its length is 0 to the system, and its content as long as the address space.
+        let endless = FilePath::new("/proc/self/pagemap");
+        let Some(Entry::File(stamp)) = OsFs.entry(&endless) else { return };
+        assert_eq!(stamp.size, 0);
+        let found = OsFs.read(&endless, 4096);
+        assert!(matches!(found, Err(ReadError::TooLarge(4097) | ReadError::Other(_))), "{found:?}");
     }
 
     #[cfg(unix)]

@@ -13,6 +13,7 @@ pub mod psych;
 mod recover;
 pub mod scalar;
 mod scan;
+mod serde;
 pub mod tree;
 
 pub use cut::{Cutter, Entry, Refused, Syntax, cut, is_worth_it};
@@ -22,4 +23,5 @@ pub use navigate::Located;
 pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while, verdict};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 pub use scan::char_floor;
+pub use serde::deserialize;
 pub use tree::{Node, NodeId, NodeKind, PathStep, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};

@@ -15,6 +15,8 @@ use crate::text::TextRange;
 
 /// How deep collections may be nested. libyaml has no limit; Puppet's stack ends at a few thousand.
 const MAX_DEPTH: usize = 1000;
+/// What is said of a text that nests deeper.
+pub(super) const TOO_DEEP: &str = "nesting too deep";
 
 /// After how many steps somebody is asked whether to go on: some hundred microseconds.
 const STEPS: u32 = 1 << 10;
@@ -637,7 +639,7 @@ impl<'t> Run<'t> {
             }
         };
         if self.builder.open.len() >= MAX_DEPTH {
-            return Err(self.error(None, mark.start, "nesting too deep"));
+            return Err(self.error(None, mark.start, TOO_DEEP));
         }
         self.builder.open(kind, mark, properties);
         if state != State::IndentlessSequenceEntry {
@@ -836,7 +838,7 @@ impl<'t> Run<'t> {
             TokenKind::Key => {
                 let mark = TextRange::new(token.start, token.end);
                 if self.builder.open.len() >= MAX_DEPTH {
-                    return Err(self.error(None, mark.start, "nesting too deep"));
+                    return Err(self.error(None, mark.start, TOO_DEEP));
                 }
                 self.skip();
                 self.builder.open(

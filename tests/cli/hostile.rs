@@ -89,3 +89,15 @@ fn a_full_disk_is_a_failure_with_a_word() {
         assert!(words.starts_with("hiera-ls: ") && words.contains("space"), "{arguments}: {words}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_settings_file_that_is_a_link_out_of_the_repository_is_not_read() {
+    let files = [("hiera.yaml", "version: 5\n"), ("data/common.yaml", "a: 1\n")];
+    let root = repo("cli-settings-link", &files);
+    let outside = repo("cli-settings-link-outside", &[("secret.yaml", "hidden_name: 1\n")]);
+    std::os::unix::fs::symlink(outside.join("secret.yaml"), root.join(".hiera-ls.yaml"))
+        .expect("a link");
+    let (_, out, err) = at(&root, &["check"], "");
+    assert!(err.contains("leads out of its folder") && !err.contains("hidden_name"), "{out}{err}");
+}

@@ -38,6 +38,7 @@ use super::sources::{ModuleLayer, Sources};
 use crate::puppet::PuppetVersion;
 use crate::puppet::convert::{Conversion, ConvertTo, convert};
 use crate::puppet::value::{Secrecy, Value};
+use crate::text::work::{Work, count};
 use crate::text::{Budget, CancelToken, Limit, Span};
 
 /// All that a lookup depends on.
@@ -119,6 +120,8 @@ struct Invocation {
     /// With `notes_unsettled`: whether some level could not be evaluated.
     is_unsettled: bool,
     reads: Reads,
+    /// Whether tokens are noted and not followed: each nested lookup gives an empty string.
+    is_shallow: bool,
     /// What is left to the request.
     budget: Rc<Budget>,
     /// The marks of all values that were met on the way: from then on an error may quote them.
@@ -242,8 +245,23 @@ impl<'a> Resolver<'a> {
 
     /// The effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
-        let mut inv =
-            Invocation { steps: Some(Vec::new()), tells_story: true, ..Invocation::of(key) };
+        self.lookup_with(Invocation::of(key), key, merge)
+    }
+
+    /// The story of a lookup that follows no token: which files it finds the key in, and the keys
+    /// that it would look up next (`Reads::keys`). Tokens of secret values are not told. Costs what
+    /// the key's own values hold, however far its tokens lead.
+    pub fn lookup_shallowly(&self, key: &LookupKey) -> Resolution {
+        self.lookup_with(Invocation { is_shallow: true, ..Invocation::of(key) }, key, None)
+    }
+
+    fn lookup_with(
+        &self,
+        inv: Invocation,
+        key: &LookupKey,
+        merge: Option<&Strategy>,
+    ) -> Resolution {
+        let mut inv = Invocation { steps: Some(Vec::new()), tells_story: true, ..inv };
         let chosen = self.choose(&mut inv, key, merge);
         let mut lacks_options = chosen.is_err();
         let (choice, value) = match chosen {
@@ -325,6 +343,9 @@ impl<'a> Resolver<'a> {
         key: &LookupKey,
         asked_by: Option<Span>,
     ) -> Result<Option<Value>, LookupError> {
+        if inv.is_shallow {
+            return Ok(Some(Value::from("")));
+        }
         let bounded = match inv.stack.len() > MAX_DEPTH {
             true => Err(Limit::NestedLookups(MAX_DEPTH)),
             false => inv.budget.lookup(),
@@ -376,6 +397,7 @@ impl<'a> Resolver<'a> {
             inv.within(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
+        count(Work::Lookup);
         let secret = choice.is_secret();
         let node = || Kind::Lookup { key: key.text.clone(), secret };
         let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by));
@@ -455,7 +477,7 @@ fn enter<T>(
     frame: Frame,
     inner: impl FnOnce(&mut Invocation) -> Result<T, LookupError>,
 ) -> Result<T, LookupError> {
-    if inv.stack.iter().any(|known| known.text == frame.text) {
+    if !inv.is_shallow && inv.stack.iter().any(|known| known.text == frame.text) {
         let (span, frames) = (frame.asked_by, inv.stack.clone());
         return Err(LookupError::new(LookupErrorKind::Recursion { frames, again: frame }, span));
     }

@@ -15,6 +15,8 @@ pub(crate) enum Work {
     Check,
     /// A finding was written down for the client.
     Write,
+    /// A key was looked up in levels.
+    Lookup,
 }
 
 /// How much work was done.
@@ -29,12 +31,14 @@ pub(crate) struct Counts {
     pub(crate) checked: usize,
     /// Findings written down.
     pub(crate) written: usize,
+    /// Keys looked up, those that tokens ask for included.
+    pub(crate) lookups: usize,
 }
 
 #[cfg(test)]
 thread_local! {
     static COUNTS: std::cell::Cell<Counts> = const {
-        std::cell::Cell::new(Counts { read: 0, indexed: 0, checked: 0, written: 0 })
+        std::cell::Cell::new(Counts { read: 0, indexed: 0, checked: 0, written: 0, lookups: 0 })
     };
 }
 
@@ -53,6 +57,7 @@ pub(crate) fn count(work: Work) {
             Work::Index => now.indexed += 1,
             Work::Check => now.checked += 1,
             Work::Write => now.written += 1,
+            Work::Lookup => now.lookups += 1,
         }
         counts.set(now);
     });

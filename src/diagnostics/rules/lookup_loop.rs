@@ -1,13 +1,19 @@
 //! `lookup-loop`
 
-use std::collections::HashSet;
+mod circles;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use circles::{Circles, Hop};
+
+use super::limit_reached;
 use crate::diagnostics::rule::{Check, DataContext, Finding, Related, Rule, Severity};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::error::{Frame, LookupErrorKind};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
+use crate::hiera::scope::Scope;
 use crate::text::{FilePath, Span};
 
 /// The rule.
@@ -19,45 +25,178 @@ pub static RULE: Rule = Rule {
     check: Check::Cycles(check),
 };
 
-/// How many definitions are looked at for one token. Circles of real data have a handful of
-/// members.
+/// The hops of a circle that are told one by one.
+const MAX_HOPS: usize = 8;
+/// How many keys are looked up for the circles of one file.
+const MAX_KEYS: usize = 100_000;
+/// How many definitions are looked at for one token in search of a circle that only some other
+/// nodes run into. Circles of real data have a handful of members.
 const MAX_STEPS: usize = 2_000;
-/// The same for all tokens of a file: a circle of a thousand keys need not be told a thousand
-/// times.
+/// The same for all tokens of a file.
 const MAX_STEPS_IN_FILE: usize = 10_000;
+/// The longest way that such a search follows; for a longer one the files on it are looked at all
+/// at once.
+const MAX_WAY: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
-    let index = context.file.snapshot.keys();
-    let mut steps_left = MAX_STEPS_IN_FILE;
-    let cancel = context.file.snapshot.cancel_token();
-    for token in context.data.tokens().take_while(|_| !cancel.is_cancelled()) {
-        let Reference::Key { key, .. } = &token.reference else { continue };
-        if !index.in_one_cycle(&token.root, &key.root_text()) {
+    let snapshot = context.file.snapshot;
+    let index = snapshot.keys();
+    let is_part = |token: &&TokenUse| {
+        let key = token.reference.key();
+        !snapshot.cancel_token().is_cancelled()
+            && key.is_some_and(|key| index.in_one_cycle(&token.root, &key.root_text()))
+    };
+    let parts: Vec<&TokenUse> = context.data.tokens().filter(is_part).collect();
+    let mut tokens = TokensOf { context, by_root: HashMap::new() };
+    // What is known of the nodes that read this file, first.
+    let file = &context.file;
+    let own = file.snapshot.scope_reading(file.environment, &[&file.file.path]);
+    let (others, was_cut_short) = match own {
+        Some(scope) => of_scope(context, &scope, parts, &mut tokens, findings),
+        None => (parts, false),
+    };
+    let first = others.first().copied().filter(|_| was_cut_short);
+    let cut_short = of_other_scopes(context, others, &mut tokens, findings);
+    if let Some(token) = cut_short.or(first) {
+        let message = "tokens lead on from here to so many keys that not all were followed in search of a circle";
+        let mut finding = Finding::new(&limit_reached::RULE, token.span, message);
+        finding.severity = Severity::Hint;
+        findings.push(finding);
+    }
+}
+
+/// The circles that lookups in a scope run into: found in linear time, however long. Returns the tokens that are part of none, and whether there were too many keys.
+fn of_scope<'a>(
+    context: &'a DataContext<'a>,
+    scope: &Scope,
+    parts: Vec<&'a TokenUse>,
+    tokens: &mut TokensOf<'a>,
+    findings: &mut Vec<Finding>,
+) -> (Vec<&'a TokenUse>, bool) {
+    let file = &context.file;
+    let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, scope));
+    let roots = parts.iter().map(|token| token.root.clone());
+    let circles = Circles::new(context, &resolver, tokens, roots, MAX_KEYS);
+    let mut told: HashMap<Arc<str>, Option<Circle>> = HashMap::new();
+    let mut others = Vec::new();
+    for token in parts {
+        if !circles.closes(token) {
+            others.push(token);
             continue;
         }
-        let mut search = Search {
-            context,
-            token,
-            steps: 0,
-            max_steps: MAX_STEPS.min(steps_left),
-            seen: HashSet::new(),
+        let way = circles.way_round(token, MAX_HOPS);
+        let is_short = circles.comes_back(token, &way);
+        // The resolver's own words, as long as it comes round itself.
+        let ask = || match is_short {
+            true => circle_of(&resolver, &token.root),
+            false => None,
         };
+        findings.push(match told.entry(token.root.clone()).or_insert_with(ask) {
+            Some(circle) if is_short => finding(context, token, circle),
+            _ => long_finding(token, &way, is_short),
+        });
+    }
+    (others, circles.is_cut_short())
+}
+
+/// The circles that need further files, which only some of the nodes see that read this one.
+/// Returns the first token for which the search was left off.
+fn of_other_scopes<'a>(
+    context: &'a DataContext<'a>,
+    mut parts: Vec<&'a TokenUse>,
+    tokens: &mut TokensOf<'a>,
+    findings: &mut Vec<Finding>,
+) -> Option<&'a TokenUse> {
+    let mut steps_left = MAX_STEPS_IN_FILE;
+    let mut cut_short = None;
+    parts.reverse();
+    while let Some(token) = parts.pop() {
+        let Some(key) = token.reference.key() else { continue };
+        let (steps, max_steps) = (0, MAX_STEPS.min(steps_left));
+        let seen = HashSet::new();
+        let mut search =
+            Search { context, token, tokens, steps, max_steps, seen, too_long_in: None };
         let start = Place { path: context.file.file.path.clone(), root: token.root.clone() };
         if let Some(circle) = search.follow(&mut vec![start], &key.root_text()) {
             findings.push(finding(context, token, &circle));
+        } else if search.steps > max_steps {
+            cut_short.get_or_insert(token);
         }
         steps_left = steps_left.saturating_sub(search.steps);
+        if let Some(scope) = search.too_long_in.take() {
+            parts.push(token);
+            parts = of_scope(context, &scope, parts, tokens, findings).0;
+            if parts.iter().any(|other| std::ptr::eq(*other, token)) {
+                cut_short.get_or_insert(token);
+                parts.retain(|other| !std::ptr::eq(*other, token));
+            }
+        }
     }
+    cut_short
+}
+
+/// The tokens of files by the root keys in whose values they stand, put together when first asked
+/// for.
+struct TokensOf<'a> {
+    context: &'a DataContext<'a>,
+    by_root: HashMap<FilePath, HashMap<Arc<str>, Arc<[TokenUse]>>>,
+}
+
+impl TokensOf<'_> {
+    /// Those that ask for keys in the value of a root key.
+    fn of(&mut self, path: &FilePath, root: &str) -> Arc<[TokenUse]> {
+        if !self.by_root.contains_key(path) {
+            let mut by_root: HashMap<Arc<str>, Vec<TokenUse>> = HashMap::new();
+            if let Some(data) = self.context.file.view.data_of(path) {
+                for token in data.tokens().filter(|token| token.reference.key().is_some()) {
+                    by_root.entry(token.root.clone()).or_default().push(token.clone());
+                }
+            }
+            let by_root = by_root.into_iter().map(|(root, tokens)| (root, tokens.into()));
+            self.by_root.insert(path.clone(), by_root.collect());
+        }
+        let known = self.by_root.get(path).and_then(|by_root| by_root.get(root));
+        known.cloned().unwrap_or_default()
+    }
+}
+
+/// The circle that a lookup runs into.
+fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
+    let resolution = resolver.lookup(&LookupKey::of_root(root), None);
+    match *resolution.value.err()?.kind {
+        LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
+        _ => None,
+    }
+}
+
+/// The finding for a circle that the resolver does not go round: it is too long, or something on
+/// the way fails before.
+fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
+    let root = &token.root;
+    let mut names = vec![root.clone()];
+    names.extend(way.iter().map(|hop| hop.text.clone()));
+    let mut names = names.join(" -> ");
+    if !comes_back {
+        names.push_str(&format!(" -> ... -> {root}"));
+    }
+    let mut finding = Finding::new(&RULE, token.span, said(&names));
+    let mut from = root;
+    for hop in way {
+        let message = format!("'{from}' asks for '{}' here", hop.text);
+        finding.related.push(Related { span: hop.span, message });
+        from = &hop.text;
+    }
+    finding
+}
+
+fn said(names: &str) -> String {
+    format!("lookups go round in a circle: {names}; Puppet fails with a recursive lookup")
 }
 
 fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Finding {
     let frames: Vec<&Frame> = circle.frames.iter().chain([&circle.again]).collect();
     let names: Vec<&str> = frames.iter().map(|frame| &*frame.text).collect();
-    let message = format!(
-        "lookups go round in a circle: {}; Puppet fails with a recursive lookup",
-        names.join(" -> ")
-    );
-    let mut finding = Finding::new(&RULE, token.span, message);
+    let mut finding = Finding::new(&RULE, token.span, said(&names.join(" -> ")));
     for hop in frames.windows(2) {
         let Some(span) = hop[1].asked_by.map(|string| token_in(context, string, &hop[1].text))
         else {
@@ -95,15 +234,18 @@ struct Place {
     root: Arc<str>,
 }
 
-struct Search<'a> {
+struct Search<'s, 'a> {
     context: &'a DataContext<'a>,
     token: &'a TokenUse,
+    tokens: &'s mut TokensOf<'a>,
     steps: usize,
     max_steps: usize,
     seen: HashSet<(Place, Vec<FilePath>)>,
+    /// The scope that sees all files on a way that is too long to be followed one by one.
+    too_long_in: Option<Scope>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Follows tokens from definition to definition, as long as some node can see all their files,
     /// until the first key is reached again; the resolver has the last word on whether such a
     /// node's lookup really goes round.
@@ -111,6 +253,11 @@ impl Search<'_> {
         let file = &self.context.file;
         if way[0].root.as_ref() == target {
             return self.confirm(way);
+        }
+        if way.len() > MAX_WAY {
+            let files: Vec<&FilePath> = way.iter().map(|place| &place.path).collect();
+            self.too_long_in = file.snapshot.scope_reading(file.environment, &files);
+            return None;
         }
         let definitions: Vec<FilePath> = file
             .snapshot
@@ -124,6 +271,7 @@ impl Search<'_> {
             let place = Place { path, root: target.into() };
             self.steps += 1;
             if self.steps > self.max_steps
+                || self.too_long_in.is_some()
                 || way.contains(&place)
                 || file.snapshot.cancel_token().is_cancelled()
             {
@@ -140,10 +288,9 @@ impl Search<'_> {
             if file.snapshot.scope_reading(file.environment, &files).is_none() {
                 continue;
             }
-            let Some(data) = file.view.data_of(&place.path) else { continue };
             way.push(place.clone());
-            for next in data.tokens().filter(|token| token.root == place.root) {
-                let Reference::Key { key, .. } = &next.reference else { continue };
+            for next in self.tokens.of(&place.path, &place.root).iter() {
+                let Some(key) = next.reference.key() else { continue };
                 let next_root = key.root_text();
                 if file.snapshot.keys().in_one_cycle(&place.root, &next_root)
                     && let Some(found) = self.follow(way, &next_root)
@@ -161,10 +308,6 @@ impl Search<'_> {
         let files: Vec<&FilePath> = way.iter().map(|place| &place.path).collect();
         let scope = file.snapshot.scope_reading(file.environment, &files)?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
-        let resolution = resolver.lookup(&LookupKey::of_root(&self.token.root), None);
-        match *resolution.value.err()?.kind {
-            LookupErrorKind::Recursion { frames, again } => Some(Circle { frames, again }),
-            _ => None,
-        }
+        circle_of(&resolver, &self.token.root)
     }
 }

@@ -1,11 +1,13 @@
 //! `merge-type-conflict`
 
+use std::collections::HashSet;
+
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::merge::MergeError;
-use crate::hiera::resolution::{MergeSource, Resolution};
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution};
 use crate::text::FilePath;
 
 /// The rule.
@@ -17,7 +19,9 @@ pub static RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// How many other files one key is tried with.
+/// With how many scopes one key is tried: of nodes that read this file and another.
+///
+/// A lookup tells of all files that its node reads.
 const MAX_OTHERS: usize = 50;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
@@ -53,10 +57,21 @@ fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
 /// the value in this file.
 fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
-    others.iter().take(MAX_OTHERS).find_map(|other| {
+    // Files whose values one lookup merged need no other one.
+    let mut merged: HashSet<FilePath> = HashSet::new();
+    let mut tried = 0;
+    others.iter().find_map(|other| {
+        if merged.contains(*other) || tried == MAX_OTHERS {
+            return None;
+        }
         let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let resolution = resolver.lookup(&LookupKey::of_root(key), None);
+        tried += 1;
+        merged.extend(resolution.steps.iter().filter_map(|step| match &step.outcome {
+            Outcome::Found { path, .. } => Some(path.clone()),
+            _ => None,
+        }));
         let error = resolution.value.as_ref().err()?;
         let LookupErrorKind::Merge(MergeError::WrongType(_)) = &*error.kind else { return None };
         let span = error.span.filter(|span| span.file == file.file.id)?;

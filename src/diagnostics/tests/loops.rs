@@ -3,6 +3,9 @@
 use expect_test::expect;
 
 use super::check;
+use crate::diagnostics::{Finding, RulesConfig, check_file};
+use crate::fixture::Fixture;
+use crate::text::{FilePath, work};
 
 #[test]
 fn a_key_that_asks_for_itself() {
@@ -296,4 +299,58 @@ abc: "%{literal('abc')}"
 "#,
         expect![""],
     );
+}
+
+/// The findings of the only data file, and how many keys were looked up for them.
+fn counted(fixture: &Fixture) -> (Vec<Finding>, usize) {
+    work::take();
+    let path = FilePath::new("/data/common.yaml");
+    let findings = check_file(&fixture.snapshot, &path, &RulesConfig::default());
+    (findings, work::take().lookups)
+}
+
+/// A circle of so many keys in one file.
+fn circle_of(count: usize) -> String {
+    (0..count).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % count)).collect()
+}
+
+#[test]
+fn a_circle_is_found_whatever_its_length() {
+    let mut work = Vec::new();
+    for count in [300, 3_000] {
+        let fixture = Fixture::new(&circle_of(count));
+        let (findings, lookups) = counted(&fixture);
+        assert_eq!(findings.len(), count, "each token has its finding");
+        assert!(findings.iter().all(|finding| finding.rule.code == "lookup-loop"));
+        assert!(findings.iter().all(|finding| finding.related.len() <= 8));
+        work.push(lookups / count);
+    }
+    assert_eq!(work, [1, 1], "a key is looked up once");
+}
+
+#[test]
+fn keys_that_all_ask_for_each_other_are_looked_up_once_or_twice() {
+    let tokens: String = (0..60).map(|n| format!("%{{lookup('k{n}')}}")).collect();
+    let text: String = (0..60).map(|n| format!("k{n}: \"{tokens}\"\n")).collect();
+    let fixture = Fixture::new(&text);
+    let (findings, lookups) = counted(&fixture);
+    assert_eq!(findings.len(), 60 * 60);
+    assert!(lookups <= 5 * 60, "{lookups}");
+}
+
+#[test]
+fn a_long_circle_through_two_files_is_found_in_both() {
+    let (one, other): (Vec<_>, Vec<_>) = (0..400).partition(|n| n % 2 == 0);
+    let lines = |numbers: Vec<usize>| -> String {
+        let line = |n: usize| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % 400);
+        numbers.into_iter().map(line).collect()
+    };
+    let text = format!(
+        "#- levels Role Common\n#- /data/roles/web.yaml\n{}#- /data/common.yaml\n{}",
+        lines(one),
+        lines(other)
+    );
+    let findings = Fixture::new(&text).findings();
+    let of = |code: &str| findings.iter().filter(|finding| finding.rule.code == code).count();
+    assert_eq!((of("lookup-loop"), findings.len()), (400, 400));
 }

@@ -117,6 +117,10 @@ pub(super) fn integer(arguments: &[Value]) -> Made {
     })
 }
 
+/// The most digits of another radix that are turned into decimal ones, which takes time by the
+/// square.
+const MAX_DIGITS: usize = 100_000;
+
 /// Ruby's `Integer(text, radix)`; blanks between sign and digits are dropped, as Puppet then tries
 /// again.
 fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
@@ -140,6 +144,11 @@ fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return Err(bad());
     }
+    if digits.len() > MAX_DIGITS && radix != 10 {
+        return Err(format!(
+            "an integer of more than {MAX_DIGITS} digits, and hiera-ls goes no further"
+        ));
+    }
     let sign = if negative { "-" } else { "" };
     Ok(match i128::from_str_radix(digits, radix) {
         Ok(number) => whole(&format!("{sign}{number}")),
@@ -147,22 +156,33 @@ fn ruby_integer(text: &str, radix: Option<u32>) -> Result<Data, String> {
     })
 }
 
-/// Digits of any length in another radix, in decimal.
+/// Digits of any length in another radix, in decimal. Counts in billions, several digits at a time.
 fn in_decimal(digits: &str, radix: u32) -> String {
-    let mut decimal: Vec<u32> = vec![0];
-    for digit in digits.chars().filter_map(|c| c.to_digit(radix)) {
-        let mut carry = digit;
-        for place in &mut decimal {
-            let value = *place * radix + carry;
-            *place = value % 10;
-            carry = value / 10;
+    if radix == 10 {
+        let digits = digits.trim_start_matches('0');
+        return if digits.is_empty() { "0".into() } else { digits.into() };
+    }
+    const BILLION: u64 = 1_000_000_000;
+    let values: Vec<u64> =
+        digits.chars().filter_map(|c| c.to_digit(radix)).map(u64::from).collect();
+    let mut billions: Vec<u64> = Vec::new();
+    // 2 to the power of 30 fits with a billion in 64 bits.
+    let at_a_time = (30 / radix.ilog2().saturating_add(1)).max(1) as usize;
+    for some in values.chunks(at_a_time) {
+        let scale = u64::from(radix).pow(some.len() as u32);
+        let mut carry = some.iter().fold(0, |sum, digit| sum * u64::from(radix) + digit);
+        for place in &mut billions {
+            let value = *place * scale + carry;
+            (*place, carry) = (value % BILLION, value / BILLION);
         }
         while carry > 0 {
-            decimal.push(carry % 10);
-            carry /= 10;
+            billions.push(carry % BILLION);
+            carry /= BILLION;
         }
     }
-    decimal.iter().rev().filter_map(|digit| char::from_digit(*digit, 10)).collect()
+    let Some((first, rest)) = billions.split_last() else { return "0".into() };
+    let rest = rest.iter().rev().map(|place| format!("{place:09}"));
+    std::iter::once(first.to_string()).chain(rest).collect()
 }
 
 pub(super) fn float(arguments: &[Value]) -> Made {
@@ -271,6 +291,32 @@ fn ruby_float(text: &str) -> Result<Data, String> {
         Some(number) => Ok(Data::Float(if negative { -number } else { number })),
         None => {
             Err(format!("invalid value for Float(): {}", crate::puppet::value::inspected(text)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_decimal;
+
+    #[test]
+    fn digits_of_any_length_become_decimal_ones() {
+        for radix in [2, 3, 7, 8, 10, 16, 36] {
+            for number in
+                [0_u128, 1, 999_999_999, 1_000_000_000, u64::MAX.into(), u128::MAX, 10_u128.pow(36)]
+            {
+                let mut digits = Vec::new();
+                let mut rest = number;
+                while rest > 0 || digits.is_empty() {
+                    digits.push(
+                        char::from_digit((rest % u128::from(radix)) as u32, radix)
+                            .expect("a digit"),
+                    );
+                    rest /= u128::from(radix);
+                }
+                let digits: String = digits.iter().rev().collect();
+                assert_eq!(in_decimal(&format!("00{digits}"), radix), number.to_string());
+            }
         }
     }
 }

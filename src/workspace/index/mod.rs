@@ -71,7 +71,7 @@ struct Uses {
     asks_for: Vec<(Arc<str>, u32)>,
 }
 
-/// How far a search for a circle goes before all of them are computed.
+/// How many tokens a search for a circle follows before all of them are computed.
 const NEARBY: usize = 64;
 /// How many keys are told that a lookup may come to, besides those that it starts from.
 const FAR: usize = 500;
@@ -276,11 +276,13 @@ impl KeyIndex {
         }
         let mut seen = HashSet::from([other]);
         let mut open = vec![other];
+        let mut looked_at = 0;
         while let Some(key) = open.pop() {
             if key == one {
                 return true;
             }
-            if seen.len() > NEARBY {
+            looked_at += asks_for(key).len();
+            if looked_at > NEARBY {
                 let circles = self.circles.get_or_init(|| circles(&self.keys));
                 return circles.get(one).is_some_and(|circle| circles.get(other) == Some(circle));
             }

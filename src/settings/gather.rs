@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::{FILE_NAME, Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::hiera::sources::Sources;
-use crate::text::FilePath;
-use crate::workspace::fs::FileSystem;
+use crate::text::{FilePath, TextRange};
+use crate::workspace::fs::{FileSystem, ReadError};
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
@@ -35,7 +35,14 @@ pub fn gather(
             }
             return None;
         }
-        let bytes = fs.read(&folder.join(FILE_NAME), MAX_SIZE).ok()?;
+        let bytes = match fs.read(&folder.join(FILE_NAME), MAX_SIZE) {
+            Err(ReadError::TooLarge(_)) => {
+                let message = format!("is longer than {MAX_SIZE} bytes, and is not read");
+                refused.push(of_file(folder, message));
+                return None;
+            }
+            read => read.ok()?,
+        };
         Some((folder.clone(), String::from_utf8_lossy(&bytes).into_owned()))
     };
     let of_folders: Vec<(FilePath, String)> = folders.iter().filter_map(&mut file_of).collect();
@@ -97,13 +104,19 @@ pub fn gather(
 fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     let path = folder.join(FILE_NAME);
     let (file, real_folder) = (fs.real_path(&path)?, fs.real_path(folder)?);
-    (!file.is_within(&real_folder)).then(|| SettingProblem {
-        file: Some(path),
+    let message = || "is a link that leads out of its folder, and is not read".to_owned();
+    (!file.is_within(&real_folder)).then(|| of_file(folder, message()))
+}
+
+/// What is wrong with the settings file of a folder as a whole.
+fn of_file(folder: &FilePath, message: String) -> SettingProblem {
+    SettingProblem {
+        file: Some(folder.join(FILE_NAME)),
         key: FILE_NAME.into(),
         part: None,
         range: TextRange::empty(0),
-        message: "is a link that leads out of its folder, and is not read".into(),
-    })
+        message,
+    }
 }
 
 /// A workspace whose folders were read.

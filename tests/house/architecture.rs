@@ -63,7 +63,7 @@ const HOMES: [(&str, &[&str]); 16] = [
     ("println!", &["cli/"]),
     ("stderr!", &["cli/", "main.rs", "server/mod.rs"]),
     ("ropey", &["text/document.rs"]),
-    ("serde_yaml", &["settings.rs", "workspace/nodes.rs", "fixture.rs"]),
+    ("serde_yaml", &["yaml/serde.rs", "fixture.rs"]),
     ("rsa::", &["workspace/eyaml/"]),
     ("cms::", &["workspace/eyaml/"]),
     ("env::var", &["workspace/fs.rs"]),

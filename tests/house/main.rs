@@ -4,5 +4,6 @@
 mod architecture;
 mod citations;
 mod documents;
+mod limits;
 mod readme;
 mod settings;

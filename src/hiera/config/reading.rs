@@ -1,5 +1,6 @@
 //! Reading a `hiera.yaml`: which version it is, and what is wrong with it so far.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::problem::VersionProblem;
@@ -25,6 +26,9 @@ pub(super) struct Levels {
     pub(super) hierarchy: Vec<Level>,
     pub(super) default_hierarchy: Vec<Level>,
 }
+
+/// The names of levels so far, each with the first level's place.
+pub(super) type LevelNames = HashMap<Arc<str>, Option<Span>>;
 
 /// Why a version cannot be used, where it is written, and Puppet's message.
 type NoVersion = (VersionProblem, Option<Span>, String);
@@ -153,12 +157,12 @@ impl Reading<'_> {
     }
 
     /// Levels have names of their own; said of the level whose name another one has.
-    pub(super) fn name_is_new(&mut self, level: &Level, place: Option<Span>, others: &[Level]) {
-        if let Some(first) = others.iter().find(|other| other.name == level.name) {
+    pub(super) fn name_is_new(&mut self, level: &Level, place: Option<Span>, others: &LevelNames) {
+        if let Some(first) = others.get(&level.name) {
             let message = format!("Hierarchy name '{}' defined more than once", level.name);
             let sought = Some(format!(r#"\s+name:\s+['"]?{}(?:[^\w]|$)"#, level.name));
             let problem = self.problem(ConfigProblemKind::Duplicate, place, message);
-            self.when_used.push(ConfigProblem { related: first.span, sought, ..problem });
+            self.when_used.push(ConfigProblem { related: *first, sought, ..problem });
         }
     }
 
@@ -182,9 +186,11 @@ impl Reading<'_> {
 
     /// Puppet 7 comes with the library of Hiera 3, later ones do not.
     pub(super) fn library(&mut self, level: &Level) {
+        if level.backend.kind != BackendKind::Hiera3 || self.source.puppet.major < 8 {
+            return; // as with most
+        }
         let is_refused = self.problems.iter().any(|known| Some(known.span) == level.backend.span);
-        if level.backend.kind == BackendKind::Hiera3 && self.source.puppet.major >= 8 && !is_refused
-        {
+        if !is_refused {
             let problem = self.problem(
                 ConfigProblemKind::Library,
                 level.backend.span,

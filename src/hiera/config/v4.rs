@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
-use super::reading::{Levels, Reading, first_key};
+use super::reading::{LevelNames, Levels, Reading, first_key};
 use super::templates::{Template, template};
 use super::{
     Backend, BackendKind, ConfigProblem, ConfigProblemKind, Level, Locations, default_template,
@@ -30,12 +30,14 @@ impl Reading<'_> {
             self.structure_of_level_4(item, &format!("entry 'hierarchy' index {index}"));
         }
         let mut levels: Vec<Level> = Vec::new();
+        let mut names = LevelNames::new();
         for item in items {
             let Some(level) =
-                item.as_hash().and_then(|hash| self.level_4(item, hash, &datadir, &levels))
+                item.as_hash().and_then(|hash| self.level_4(item, hash, &datadir, &names))
             else {
                 continue;
             };
+            names.entry(level.name.clone()).or_insert(level.span);
             levels.push(level);
         }
         Levels { hierarchy: levels, ..Levels::default() }
@@ -73,7 +75,7 @@ impl Reading<'_> {
         item: &Value,
         hash: &Hash,
         datadir: &Template,
-        others: &[Level],
+        others: &LevelNames,
     ) -> Option<Level> {
         let given = |key: &str| hash.get(key).and_then(|member| template(&member.value));
         let (name, backend) = (given("name")?, given("backend")?);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::checks::is_absent;
-use super::reading::{Levels, Reading, first_key};
+use super::reading::{LevelNames, Levels, Reading, first_key};
 use super::templates::{Template, strings_of, template};
 use super::{
     Backend, BackendKind, ConfigProblemKind, Layer, Level, Locations, default_backend,
@@ -226,17 +226,19 @@ impl Reading<'_> {
 
     fn levels(&mut self, items: &[&Value], defaults: &Defaults) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::new();
+        let mut names = LevelNames::new();
         for item in items {
             let Some(hash) = item.as_hash() else { continue };
             let Some(level) = self.level(item, hash, defaults) else { continue };
             let name = hash.get("name").and_then(|member| member.value.origin);
             let is_named = hash.get("name").is_some_and(|member| member.value.as_str().is_some());
             if is_named {
-                self.name_is_new(&level, name, &levels);
+                self.name_is_new(&level, name, &names);
             }
             self.tokens(&level);
             self.library(&level);
             self.backend_needs(&level, name.or_else(|| first_key(hash)).or(item.origin));
+            names.entry(level.name.clone()).or_insert(level.span);
             levels.push(level);
         }
         levels

@@ -183,7 +183,7 @@ fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     let mut from = root;
     for hop in way {
         let message = format!("'{from}' asks for '{}' here", hop.text);
-        finding.related.push(Related { span: hop.span, message });
+        finding.related.push(Related::new(hop.span, message));
         from = &hop.text;
     }
     finding

@@ -15,6 +15,7 @@ mod conversions;
 mod differential;
 mod explanations;
 mod eyaml;
+mod fleet;
 #[cfg(unix)]
 mod globs;
 mod lookup_function;

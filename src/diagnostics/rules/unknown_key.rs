@@ -74,22 +74,13 @@ const FEWEST_SIBLINGS: usize = 3;
 /// Whether a key's name says that its value is a secret, which often lies in a repository of its
 /// own.
 fn is_secret(key: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "pass",
-        "pwd",
-        "secret",
-        "token",
-        "key",
-        "md5",
-        "hash",
-        "cert",
-        "credential",
-        "webhook",
-        "private",
-        "username",
-    ];
+    const STEMS: [&str; 8] =
+        ["pass", "pwd", "secret", "token", "credential", "webhook", "private", "username"];
+    const ENDINGS: [&str; 4] = ["key", "md5", "hash", "cert"];
     let name = key.rsplit("::").next().unwrap_or(key).to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    // `apikey` is one, `keystone` is none.
+    STEMS.iter().any(|stem| name.contains(stem))
+        || name.split('_').any(|part| ENDINGS.iter().any(|ending| part.ends_with(ending)))
 }
 
 /// The siblings of a key in words.

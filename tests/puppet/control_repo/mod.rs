@@ -8,7 +8,7 @@
 //! What needs a private key to be answered is not in the recording: hiera-ls shows such values as
 //! opaque.
 
-mod questions;
+pub mod questions;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
@@ -281,20 +281,31 @@ fn ask_puppet(
     questions: &[Question],
     memory: &str,
 ) -> Vec<(String, Vec<Value>)> {
+    let jobs: Vec<(Value, Vec<Question>)> =
+        scopes.iter().map(|scope| (scope.clone(), questions.to_vec())).collect();
+    scopes.iter().map(name_of).zip(ask_puppet_each(root, &jobs, memory)).collect()
+}
+
+/// The same for questions of its own to each scope. The answers in the order of the jobs.
+pub fn ask_puppet_each(
+    root: &Path,
+    jobs: &[(Value, Vec<Question>)],
+    memory: &str,
+) -> Vec<Vec<Value>> {
     let mut oracle = support::oracle()
         .args(["--workers", "2", "--seconds", "1800"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("the oracle starts: it told its version");
-    let questions: Vec<Value> = questions.iter().map(Question::to_json).collect();
     let mut pipe = oracle.stdin.take().expect("stdin was asked to be a pipe");
     let lines =
         BufReader::new(oracle.stdout.take().expect("stdout was asked to be a pipe")).lines();
     let mut answered: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
     std::thread::scope(|threads| {
         threads.spawn(move || {
-            for (id, scope) in scopes.iter().enumerate() {
+            for (id, (scope, questions)) in jobs.iter().enumerate() {
+                let questions: Vec<Value> = questions.iter().map(Question::to_json).collect();
                 let job = json!({"id": id, "root": root, "scope": scope, "memory": memory, "questions": questions});
                 writeln!(pipe, "{job}").expect("the oracle reads its jobs");
             }
@@ -317,8 +328,8 @@ fn ask_puppet(
         oracle.wait().expect("a child that was started can be waited for").success(),
         "the oracle failed"
     );
-    assert_eq!(answered.len(), scopes.len(), "the oracle did not answer for every scope");
-    scopes.iter().map(name_of).zip(answered.into_values()).collect()
+    assert_eq!(answered.len(), jobs.len(), "the oracle did not answer for every scope");
+    answered.into_values().collect()
 }
 
 /// An answer without what the question said already, and without the path of the repository in
@@ -333,7 +344,7 @@ fn without_names(mut answer: Value, root: &Path) -> Value {
     answer
 }
 
-fn needs_a_private_key(answer: &Value) -> bool {
+pub fn needs_a_private_key(answer: &Value) -> bool {
     answer["error"]
         .as_str()
         .is_some_and(|error| error.starts_with("hiera-eyaml backend error decrypting"))

@@ -1,0 +1,214 @@
+//! The values that a hover of a shared file states for groups of nodes, nodes inferred from the
+//! names of files among them: Puppet is asked for other nodes of each group than the one that
+//! hiera-ls looked the key up for.
+//!
+//! Of the sample repository without its settings and facts; with `HIERA_LS_CORPUS_ROOT` also of a
+//! large one, `HIERA_LS_CASES` questions of it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hiera_ls::fleet::groups::{Question as GroupQuestion, group_by_answer};
+use hiera_ls::hiera::error::LookupError;
+use hiera_ls::hiera::key::LookupKey;
+use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use hiera_ls::hiera::scope::Scope;
+use hiera_ls::puppet::PuppetVersion;
+use hiera_ls::puppet::print::{self, PrintOptions};
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::environments::Environment;
+use hiera_ls::workspace::fs::OsFs;
+use hiera_ls::workspace::{Change, EnvironmentConfig, Snapshot, Workspace, WorkspaceConfig, scan};
+use regex::{Captures, Regex};
+use serde_json::{Map, Value, json};
+
+use crate::control_repo::{ask_puppet_each, needs_a_private_key, questions::Question};
+use crate::support::{self, in_package, random_cases, require, same_json, variable};
+
+/// The most lookups for one key of a file: more than a hover makes, to have every group.
+const MAX_LOOKUPS: usize = 100;
+
+#[test]
+fn groups_of_the_sample_have_puppets_values() {
+    if !require("puppet") {
+        return;
+    }
+    let root = support::scratch("fleet");
+    support::copy(&in_package("tests/control-repo"), &root);
+    for gone in [".hiera-ls.yaml", "fleet.jsonl"] {
+        let _ = std::fs::remove_file(root.join(gone));
+    }
+    std::fs::remove_dir_all(root.join("spec")).expect("the sample has facts");
+    let compared = compare(&root, usize::MAX);
+    assert!(compared > 20, "{compared} values were compared");
+}
+
+#[test]
+fn groups_of_the_corpus_have_puppets_values() {
+    if !require("corpus") || !require("puppet") {
+        return;
+    }
+    let root = variable("HIERA_LS_CORPUS_ROOT").expect("require(\"corpus\") said so");
+    let compared = compare(Path::new(&root), random_cases("puppet", 20_000));
+    assert!(compared > 100, "{compared} values were compared");
+}
+
+/// A value that a hover states, and one of the nodes that it states it for.
+struct Stated {
+    node: usize,
+    key: String,
+    /// As the oracle writes answers; tokens of unknown variables are replaced by their values in
+    /// [`set`].
+    answer: Value,
+    /// The names of these variables.
+    unknown: Vec<String>,
+}
+
+/// Compares at most so many values of a repository with Puppet's. How many there were.
+fn compare(root: &Path, most: usize) -> usize {
+    let snapshot = opened(root);
+    let environment = &snapshot.environments().all[0];
+    let nodes = snapshot.nodes_of(environment);
+    assert!(nodes.iter().all(|node| !node.is_given), "the repository tells of its nodes itself");
+    let (stated, open) = stated(&snapshot, environment);
+    let step = stated.len().div_ceil(most).max(1);
+    let mut by_node: Vec<(usize, Vec<&Stated>)> = Vec::new();
+    let mut chosen: Vec<&Stated> = stated.iter().step_by(step).collect();
+    chosen.sort_by_key(|one| one.node);
+    for one in &chosen {
+        match by_node.last_mut() {
+            Some((node, of_node)) if *node == one.node => of_node.push(one),
+            _ => by_node.push((one.node, vec![one])),
+        }
+    }
+    let jobs: Vec<(Value, Vec<Question>)> = by_node
+        .iter()
+        .map(|(node, of_node)| {
+            let mut scope = scope_as_json(&nodes[*node].scope_in(&environment.name));
+            of_node.iter().flat_map(|one| &one.unknown).for_each(|name| set(&mut scope, name));
+            let keys = of_node.iter().map(|one| Question { key: one.key.clone(), merge: None });
+            (scope, keys.collect())
+        })
+        .collect();
+    let answers = ask_puppet_each(root, &jobs, "catalog");
+    let mut differences = Vec::new();
+    for ((node, of_node), answers) in by_node.iter().zip(answers) {
+        for (one, answer) in of_node.iter().zip(answers) {
+            let both_fail = one.answer.get("error").is_some() && answer.get("error").is_some();
+            if !both_fail && !same_json(&one.answer, &answer) && !needs_a_private_key(&answer) {
+                let name = &nodes[*node].name;
+                differences.push(format!("{name}: {}\n  {}\n  {answer}", one.key, one.answer));
+            }
+        }
+    }
+    eprintln!(
+        "{} nodes; {} values of groups, {} compared, {open} not settled, {} differ",
+        nodes.len(),
+        stated.len(),
+        chosen.len(),
+        differences.len()
+    );
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    chosen.len()
+}
+
+/// What hovers state in all shared files, and how many groups have no settled value.
+fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize) {
+    let (mut all, mut open) = (Vec::new(), 0);
+    let view = snapshot.view(environment);
+    let lookup = |key: &str, scope: &Scope| {
+        let context = snapshot.context(environment, &view, scope);
+        Resolver::new(context).lookup(&LookupKey::of_root(key), None)
+    };
+    let files = snapshot.files().filter(|file| environment.reaches(&file.path));
+    for file in files {
+        let readers = snapshot.readers_of(environment, &file.path);
+        let data = file.data(file.format());
+        for key in data.keys().filter_map(|key| key.as_str()) {
+            if readers.certainly.len() < 2 || key == LOOKUP_OPTIONS {
+                continue;
+            }
+            let question = GroupQuestion {
+                snapshot,
+                environment,
+                root: key,
+                lookup: &|scope| lookup(key, scope),
+                max_lookups: MAX_LOOKUPS,
+            };
+            for group in group_by_answer(&question, &readers.certainly).groups {
+                if !group.resolution.unsettled.is_empty() || group.resolution.is_secret() {
+                    open += 1;
+                    continue;
+                }
+                let (answer, unknown) = without_tokens(&answer(&group.resolution.value));
+                let (last, middle) = (group.nodes.len() - 1, group.nodes.len() / 2);
+                for number in BTreeSet::from([middle, last]) {
+                    let (answer, unknown) = (answer.clone(), unknown.clone());
+                    all.push(Stated {
+                        node: group.nodes[number],
+                        key: key.to_owned(),
+                        answer,
+                        unknown,
+                    });
+                }
+            }
+        }
+    }
+    (all, open)
+}
+
+fn opened(root: &Path) -> Snapshot {
+    let common =
+        EnvironmentConfig { puppet: PuppetVersion::of_major(7), ..EnvironmentConfig::default() };
+    let config = WorkspaceConfig { common, ..WorkspaceConfig::default() };
+    let folder = FilePath::new(&root.to_string_lossy());
+    let mut workspace = Workspace::new(config, vec![folder]);
+    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    workspace.snapshot()
+}
+
+/// The variables of a node as the top scope that the oracle takes.
+fn scope_as_json(scope: &Scope) -> Value {
+    let variables = scope.variables().map(|(name, value)| (name.to_owned(), as_json(value)));
+    Value::Object(variables.collect::<Map<_, _>>())
+}
+
+fn as_json(value: &hiera_ls::puppet::Value) -> Value {
+    serde_json::from_str(&print::json(value, &PrintOptions::default()))
+        .expect("it was printed as JSON")
+}
+
+/// As the oracle writes it, but for the text of an error.
+fn answer(value: &Result<Option<hiera_ls::puppet::Value>, LookupError>) -> Value {
+    match value {
+        Ok(Some(value)) => json!({"found": true, "value": as_json(value)}),
+        Ok(None) => json!({"found": false}),
+        Err(error) => json!({"error": error.to_string()}),
+    }
+}
+
+/// An answer in which tokens of variables are their values in [`set`], and the variables' names.
+fn without_tokens(answer: &Value) -> (Value, Vec<String>) {
+    let token = Regex::new(r"%\{(?:::)?([a-z0-9_.]+)\}").expect("it is a regex");
+    let text = answer.to_string();
+    let names = token.captures_iter(&text).map(|found| found[1].to_owned()).collect();
+    let text = token.replace_all(&text, |found: &Captures<'_>| value_of(&found[1]));
+    (serde_json::from_str(&text).expect("a token is within a string"), names)
+}
+
+/// Gives a variable, dotted where it is part of a hash, a value that names it.
+fn set(scope: &mut Value, name: &str) {
+    let mut place = scope;
+    for part in name.split('.') {
+        if !place.is_object() {
+            *place = json!({});
+        }
+        place = &mut place[part];
+    }
+    *place = value_of(name).into();
+}
+
+fn value_of(variable: &str) -> String {
+    format!("<{variable}>")
+}

@@ -190,14 +190,15 @@ fn answer(value: &Result<Option<hiera_ls::puppet::Value>, LookupError>) -> Value
 
 /// An answer in which tokens of variables are their values in [`set`], and the variables' names.
 fn without_tokens(answer: &Value) -> (Value, Vec<String>) {
-    let token = Regex::new(r"%\{(?:::)?([a-z0-9_.]+)\}").expect("it is a regex");
+    let token = Regex::new(r"%\{(?:::)?([a-z0-9_.:]+)\}").expect("it is a regex");
     let text = answer.to_string();
     let names = token.captures_iter(&text).map(|found| found[1].to_owned()).collect();
     let text = token.replace_all(&text, |found: &Captures<'_>| value_of(&found[1]));
     (serde_json::from_str(&text).expect("a token is within a string"), names)
 }
 
-/// Gives a variable, dotted where it is part of a hash, a value that names it.
+/// Gives a variable, dotted where it is part of a hash, a value that names it. A variable of a class
+/// keeps its `::`, as the oracle takes it.
 fn set(scope: &mut Value, name: &str) {
     let mut place = scope;
     for part in name.split('.') {

@@ -188,6 +188,46 @@ const scenarios = {
     });
   },
 
+  /** A repository without settings and facts: the files of its node level are its nodes. */
+  async "a repository without settings"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(OUT, "folders", "unprepared");
+      fs.rmSync(folder, { recursive: true, force: true });
+      const write = (file, text) => {
+        fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+        fs.writeFileSync(path.join(folder, file), text);
+      };
+      const levels = ["nodes/%{trusted.certname}", "roles/%{role}", "common"].map((name) => `  - {name: ${name.split("/")[0]}, path: "${name}.yaml"}\n`);
+      write("hiera.yaml", `version: 5\nhierarchy:\n${levels.join("")}`);
+      for (const name of ["db-01", "web-01", "web-02"]) write(`data/nodes/${name}.yaml`, `serial: ${name}\n`);
+      write("data/nodes/web-02.yaml", "serial: web-02\nport: 8080\n");
+      write("data/roles/web.yaml", "workers: 4\n");
+      write("data/roles/db.yaml", "workers: 1\n");
+      write("data/common.yaml", "motd: hello\nport: 80\n");
+      const window = await host.open(folder);
+      await window.go("data/common.yaml", 2, 1);
+      const status = await until("the nodes in the status bar", async () => (await window.status(EXTENSION)).find((text) => text.includes("3 nodes")));
+      const sources = ["hiera.yaml governs 6 data files", "names of files in data/nodes"];
+      check(sources.every((text) => status.includes(text)), "the status bar tells which hiera.yaml governs, and the source of the nodes", status);
+      const groups = await window.hover();
+      const values = ["in all 3 known nodes", "80 in 2 nodes: db-01, web-01", "8080 in web-02 ← nodes data/nodes/web-02.yaml:2"];
+      check(values.every((text) => groups.includes(text)), "the hover of a shared file tells which nodes get which value", groups);
+      await window.screenshot("groups");
+      await window.command("Hiera: Select Node");
+      const picks = await until("the nodes", async () => ((await window.picks()).length >= 3 ? window.picks() : undefined));
+      check(["db-01", "web-01", "web-02"].every((name) => picks.some((text) => text.includes(name))), "the picker lists the nodes", picks);
+      await window.pick("web-02");
+      await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-02")));
+      const pinned = await until("the hover of the node", async () => {
+        const hover = await window.hover();
+        return hover.includes("node web-02") ? hover : undefined;
+      });
+      check(pinned.includes("8080") && !pinned.includes("db-01"), "a picked node changes the hover", pinned);
+      await window.screenshot("pinned");
+    });
+  },
+
   /** The server dies: a new one is there, with all that the old one had. */
   async "a server that is killed"() {
     const host = await Host.start({ extensions: [BUNDLED] });

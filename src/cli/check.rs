@@ -45,6 +45,7 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
         opened.note_settings();
         return Err(Failure(format!("there is no hiera.yaml in {root} or below")));
     }
+    opened.note_unread_settings();
     look_for_selected(arguments, &mut opened.settings);
     let mut findings = check_all(&opened.snapshot, &opened.settings.rules);
     findings.retain(|finding| paths.is_empty() || within(&opened.snapshot, finding, &paths));

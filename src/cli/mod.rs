@@ -343,8 +343,18 @@ struct Opened {
 impl Opened {
     /// Says what is wrong in settings files, which `check` reports as findings.
     fn note_settings(&self) {
+        self.note_settings_in(&|_| true);
+    }
+
+    /// Says what is wrong with settings files that were not read and so have no findings: links
+    /// that lead out of the repository, and files that are too long.
+    fn note_unread_settings(&self) {
+        self.note_settings_in(&|file| self.snapshot.file(file).is_none());
+    }
+
+    fn note_settings_in(&self, is_meant: &dyn Fn(&FilePath) -> bool) {
         for problem in &self.problems {
-            let Some(file) = &problem.file else { continue };
+            let Some(file) = problem.file.as_ref().filter(|file| is_meant(file)) else { continue };
             note(&format!("{}: {problem}", file.relative_to(&self.root).unwrap_or(file.as_str())));
         }
     }

@@ -13,6 +13,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::diagnostics::{RulesConfig, Severity, WrongSetting, catalogue};
+use crate::hiera::config::{DescribedBackends, why_not_described};
 use crate::hiera::scope::DeriveRule;
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{FilePath, TextRange};
@@ -205,6 +206,7 @@ impl Applying<'_> {
                     }
                 }
                 "pathMappings" => apply.path_mappings(value),
+                "backends" => apply.backends(value),
                 "nodes" => apply.nodes(value),
                 "rules" => apply.rules(value),
                 "checkThirdPartyModules" => match value.as_bool() {
@@ -425,6 +427,41 @@ impl Applying<'_> {
         self.settings.workspace.common.path_mappings = mappings;
     }
 
+    /// What functions read: hashes with `files`, by the names of the functions.
+    fn backends(&mut self, value: &Value) {
+        let Some(members) = value.as_object() else {
+            return self.report("backends", "must be a hash of functions and what they read");
+        };
+        let mut described = DescribedBackends::new();
+        for (function, description) in members {
+            let names = description.as_object().into_iter().flat_map(|members| members.keys());
+            for name in names.filter(|name| *name != "files") {
+                self.report_part("backends", Some(function), &format!("'{name}' is not known"));
+            }
+            let Some(files) = description["files"].as_array() else {
+                let message = "a function must have `files`, a list of paths";
+                self.report_part("backends", Some(function), message);
+                continue;
+            };
+            let files = files.iter().filter_map(|file| self.described_file(function, file));
+            described.insert(function.clone(), files.collect());
+        }
+        self.settings.workspace.common.backends = described;
+    }
+
+    fn described_file(&mut self, function: &str, file: &Value) -> Option<String> {
+        let text = self.text("backends", file)?;
+        let problem = match leaves_workspace(&text) || text.split('/').any(|part| part == "..") {
+            true => Some("must lie below the datadir of the level"),
+            false => why_not_described(&text),
+        };
+        if let Some(problem) = problem {
+            self.report_part("backends", Some(function), &format!("'{text}': {problem}"));
+            return None;
+        }
+        Some(text)
+    }
+
     fn nodes(&mut self, value: &Value) {
         self.members("nodes", value, |apply, key, value| {
             match key {
@@ -606,6 +643,15 @@ mod tests {
     }
 
     #[test]
+    fn a_function_is_described_by_files_below_its_datadir() {
+        let (settings, problems) = apply(
+            "backends:\n  f: {files: ['%{path}.yaml', '../x.yaml', 'a/%{namespace}/b.yaml', x.conf]}\n  g: {paths: []}\n",
+        );
+        assert_eq!(settings.workspace.common.backends["f"], ["%{path}.yaml"]);
+        assert_eq!(problems.len(), 5, "{problems:#?}");
+    }
+
+    #[test]
     fn what_editors_keep_for_themselves_is_passed_over() {
         let value = serde_json::json!({"server": {"path": "x"}, "trace": {"server": "off"}, "enable": true, "colour": "red"});
         let keys = |origin| {
@@ -672,6 +718,7 @@ mod tests {
                 Kind::Words(words) => words[0].into(),
                 Kind::ListOf(words) => serde_json::json!([words[0]]),
                 Kind::TextByText => serde_json::json!({"/srv": "/outside"}),
+                Kind::Backends => serde_json::json!({"f": {"files": ["%{path}.yaml"]}}),
                 Kind::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
                 Kind::Severities => serde_json::json!({"unknown-key": "off"}),
             };

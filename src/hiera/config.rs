@@ -6,6 +6,7 @@
 
 mod checks;
 mod content;
+mod described;
 mod place;
 mod problem;
 mod reading;
@@ -16,6 +17,7 @@ mod v4;
 mod v5;
 
 pub use content::{may_hold_config, version_by_content};
+pub use described::{DescribedBackends, is_of_namespace, namespace_of, why_not_described};
 pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
 pub use selector::select;
 pub use templates::{METHOD_SYNTAX, Template, TemplateError, template_error};
@@ -231,6 +233,9 @@ pub enum Locations {
     Paths(Vec<Template>),
     /// `glob` or `globs`.
     Globs(Vec<Template>),
+    /// Globs whose files are each read for the keys of the namespace that it is named after: those of
+    /// a function that the settings describe.
+    ByNamespace(Vec<Template>),
     /// `uri` or `uris`.
     Uris(Vec<Template>),
     /// `mapped_paths`.
@@ -252,6 +257,7 @@ impl Locations {
         match self {
             Locations::Paths(templates)
             | Locations::Globs(templates)
+            | Locations::ByNamespace(templates)
             | Locations::Uris(templates) => templates,
             Locations::Mapped { path, .. } => std::slice::from_ref(path),
             Locations::None => &[],

@@ -125,7 +125,7 @@ fn datadir(config: &HieraConfig, level: &Level) -> String {
 /// `None` when the location is no file, or too strange to be matched.
 pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Pattern> {
     let glob = match &level.locations {
-        Locations::Globs(_) => true,
+        Locations::Globs(_) | Locations::ByNamespace(_) => true,
         Locations::Paths(_) | Locations::Mapped { .. } => false,
         Locations::Uris(_) | Locations::None => return None,
     };
@@ -185,7 +185,7 @@ impl Locating<'_> {
                     found.push(self.path(template, self.in_paths.evaluate(&template.text)?)?);
                 }
             }
-            Locations::Globs(templates) => {
+            Locations::Globs(templates) | Locations::ByNamespace(templates) => {
                 for template in templates {
                     self.glob(template, &mut found)?;
                 }

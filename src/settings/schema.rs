@@ -44,6 +44,8 @@ pub enum Kind {
     TextByText,
     /// Rules that compute variables.
     Derivations,
+    /// What functions read, by their names.
+    Backends,
     /// Severities by the codes of rules.
     Severities,
 }
@@ -116,6 +118,14 @@ pub const SCHEMA: &[Setting] = &[
         otherwise: Some("none"),
         meaning: "deployed paths to paths here, relative to the settings file: `\"/etc/puppetlabs/code/environments/%{environment}\": \".\"`",
         who: Who::EditorBeyondTheRepository,
+    },
+    Setting {
+        name: "backends",
+        kind: Kind::Backends,
+        default: "{}",
+        otherwise: Some("none"),
+        meaning: "what functions of your own read, as `yaml_data` and `json_data` do, for the `path` of a level and the namespace of a key (the part before its first `::`): `{\"t::expand\": {files: [\"%{path}.yaml\", \"%{path}/%{namespace}.yaml\"]}}`",
+        who: Who::Anybody,
     },
     Setting {
         name: "nodes.sources",

@@ -499,6 +499,8 @@ impl Discovery<'_> {
         let file = self.configs.file(path)?;
         let text = file.text().cloned().unwrap_or_default();
         let source = ConfigSource { file: file.id, path, text: &text, layer, puppet };
-        Some(HieraConfig::read(source, &file.data(Format::Yaml)))
+        let mut config = HieraConfig::read(source, &file.data(Format::Yaml));
+        config.describe_backends(&self.settings.of_file(path).backends);
+        Some(config)
     }
 }

@@ -88,6 +88,13 @@ pub struct Reach {
     pub pattern: Pattern,
 }
 
+impl Reach {
+    /// Whether a function that hiera-ls does not know reads what is there.
+    pub fn is_of_function(&self) -> bool {
+        self.level.backend.reader().is_none()
+    }
+}
+
 impl Environments {
     /// The environments in which some level can read the file at `path`, or whose configuration it
     /// is.
@@ -179,6 +186,27 @@ impl Environment {
     /// name says neither YAML nor JSON.
     pub fn is_foreign(&self, path: &FilePath) -> bool {
         !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
+    }
+
+    /// Whether only functions that hiera-ls does not know read the file: what Puppet's own readers
+    /// say of it does not matter.
+    pub fn is_read_by_functions(&self, path: &FilePath) -> bool {
+        let matches: Vec<&Reach> = self.matches(path).map(|(reach, _)| reach).collect();
+        match matches.is_empty() {
+            true => self.probable_function(path).is_some(),
+            false => matches.iter().all(|reach| reach.is_of_function()),
+        }
+    }
+
+    /// The location through which a function that hiera-ls does not know probably reads a file: it
+    /// names a folder above the file, or the file without its extension.
+    pub fn probable_function(&self, path: &FilePath) -> Option<&Reach> {
+        let mut functions = self.reach.iter().filter(|reach| reach.is_of_function()).peekable();
+        functions.peek()?;
+        let stem = path.extension().and_then(|it| path.as_str().strip_suffix(&format!(".{it}")));
+        let folders = path.ancestors().take_while(|folder| folder.is_within(&self.root));
+        let names: Vec<FilePath> = stem.map(FilePath::new).into_iter().chain(folders).collect();
+        functions.find(|reach| names.iter().any(|it| reach.pattern.bind(it.as_str()).is_some()))
     }
 
     /// The layer that a data file belongs to.

@@ -40,6 +40,7 @@ use nodes::NodesConfig;
 use scan::Scan;
 pub use snapshot::{EnvironmentView, Snapshot};
 
+use crate::hiera::config::DescribedBackends;
 use crate::hiera::data::Edited;
 use crate::puppet::PuppetVersion;
 use crate::text::CancelToken;
@@ -74,6 +75,8 @@ pub struct EnvironmentConfig {
     pub module_path: Option<Vec<String>>,
     /// Deployed paths and what they are here.
     pub path_mappings: PathMappings,
+    /// What functions of others read.
+    pub backends: DescribedBackends,
     /// Where nodes come from.
     pub nodes: NodesConfig,
 }
@@ -91,6 +94,13 @@ impl WorkspaceConfig {
     pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
         self.environments.get(environment).unwrap_or(&self.common)
     }
+
+    /// What holds for the environment that a file lies in.
+    pub fn of_file(&self, path: &FilePath) -> &EnvironmentConfig {
+        let holding = self.environments.iter().filter(|(root, _)| path.is_within(root));
+        let nearest = holding.max_by_key(|(root, _)| root.as_str().len());
+        nearest.map_or(&self.common, |(_, config)| config)
+    }
 }
 
 impl Default for EnvironmentConfig {
@@ -100,6 +110,7 @@ impl Default for EnvironmentConfig {
             name: "production".into(),
             module_path: None,
             path_mappings: PathMappings::default(),
+            backends: DescribedBackends::default(),
             nodes: NodesConfig::default(),
         }
     }

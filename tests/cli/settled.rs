@@ -105,3 +105,37 @@ fn a_file_that_is_not_read_leaves_the_answer_open() {
     let (_, out, _) = at(&root, &["lookup", "--batch"], "{\"key\":\"port\"}\n");
     assert!(out.contains("\"settled\":false,\"unsettled_levels\":[\"Large\"]"), "{out}");
 }
+
+/// A function that a setting describes is no open level: its files are read for the keys of the
+/// namespace that they are named after.
+#[test]
+fn a_function_that_a_setting_describes_is_evaluated() {
+    let config = "version: 5\nhierarchy: [{name: Roles, lookup_key: 't::expand', paths: ['roles/%{role}', common]}]\n";
+    let root = repo(
+        "cli-described",
+        &[
+            ("hiera.yaml", config),
+            (
+                ".hiera-ls.yaml",
+                "backends: {'t::expand': {files: ['%{path}.yaml', '%{path}/%{namespace}.yaml']}}\n",
+            ),
+            ("role.yaml", "role: web\n"),
+            ("data/common.yaml", "motd: welcome\n"),
+            ("data/common/ntp.yaml", "ntp::servers: [a]\napache::port: 1\nntp: whole\n"),
+            ("data/common/apache.yaml", "apache::port: 8080\n"),
+            ("data/roles/web/apache.yaml", "apache::port: 80\n"),
+        ],
+    );
+    let lookup =
+        |args: &[&str]| at(&root, &[&["lookup", "--render-as", "json"], args].concat(), "");
+    let role = ["--scope", "role.yaml"];
+    assert_eq!(lookup(&["apache::port", role[0], role[1]]), (0, "80\n".into(), String::new()));
+    assert_eq!(lookup(&["ntp::servers"]), (0, "[\"a\"]\n".into(), String::new()));
+    assert_eq!(lookup(&["ntp"]).1, "\"whole\"\n", "a key without a namespace is its own");
+    let (_, out, err) = lookup(&["apache::port"]);
+    assert!(out == "8080\n" && err.contains("data/roles/web/apache.yaml has the key"), "{err}");
+    let questions = "{\"key\":\"apache::port\"}\n{\"key\":\"nope\"}\n";
+    let (_, out, _) = at(&root, &["lookup", "--batch", role[0], role[1]], questions);
+    let expected = "{\"key\":\"apache::port\",\"found\":true,\"value\":80}\n{\"key\":\"nope\",\"found\":false}\n";
+    assert_eq!(out, expected);
+}

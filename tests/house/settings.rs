@@ -173,6 +173,11 @@ fn json_schema(setting: &Setting) -> Value {
             json!({"type": "array", "items": {"enum": words}, "uniqueItems": true})
         }
         Kind::TextByText => json!({"type": "object", "additionalProperties": text}),
+        Kind::Backends => {
+            let members = json!({"files": {"type": "array", "items": text}});
+            let function = json!({"type": "object", "required": ["files"], "properties": members, "additionalProperties": false});
+            json!({"type": "object", "additionalProperties": function})
+        }
         Kind::Derivations => {
             let members = json!({"from": text, "match": text});
             let rule = json!({"type": "object", "required": ["from", "match"], "properties": members, "additionalProperties": false});

@@ -12,10 +12,13 @@ pub static RULE: Rule = Rule {
     check: Check::Problem(check),
 };
 
-fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::Unloadable(refusal) = &problem.kind else { return };
     if matches!(refusal, Refusal::Bound(_)) {
         return; // a limit of ours, not Puppet's
+    }
+    if context.environment.is_read_by_functions(&context.file.path) {
+        return; // How they load it is not known.
     }
     let advice = if refusal.is_for_a_time() { "; quote it to make it a string" } else { "" };
     findings.push(Finding::new(

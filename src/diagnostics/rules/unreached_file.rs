@@ -20,6 +20,9 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if environment.reaches(path) || !lies_among_data {
         return;
     }
+    if environment.probable_function(path).is_some() {
+        return;
+    }
     let environments = &context.snapshot.environments().all;
     if environments.iter().any(|environment| environment.is_read_elsewhere(path)) {
         return;

@@ -4,7 +4,9 @@
 use super::decryption::Found;
 use super::story::has_encrypted_text;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
-use crate::hiera::config::{Backend, BackendKind, Layer, Level, Reader};
+use crate::hiera::config::{
+    Backend, BackendKind, Layer, Level, Locations, Reader, is_of_namespace,
+};
 use crate::hiera::data::{DataFile, ProblemKind, Refusal};
 use crate::hiera::error::{LookupError, LookupErrorKind};
 use crate::hiera::hierarchy::CandidateFile;
@@ -91,7 +93,7 @@ impl Resolver<'_> {
         if !self.ctx.tolerant && data.is_no_hash() {
             return Ok(Outcome::NoSuchKey(path.clone()));
         }
-        let Some(member) = self.member(&data, layer, level, root)? else {
+        let Some(member) = self.member((path, &data), layer, level, root)? else {
             return Ok(Outcome::NoSuchKey(path.clone()));
         };
         let is_illegal = |value: &Value| !value.is_legal() && !self.ctx.tolerant;
@@ -163,6 +165,7 @@ impl Resolver<'_> {
         let candidates = undetermined.candidates_with(root, self.ctx.sources);
         let candidates: Vec<Unsettled> = candidates
             .iter()
+            .filter(|candidate| serves(&located.level, &candidate.path, root))
             .filter_map(|candidate| self.defines(candidate, root, reader))
             .collect();
         if !candidates.is_empty() {
@@ -241,11 +244,14 @@ impl Resolver<'_> {
     /// The root key's entry in a file, if it counts in the layer.
     pub(super) fn member<'d>(
         &self,
-        data: &'d DataFile,
+        (path, data): (&FilePath, &'d DataFile),
         layer: &Layer,
         level: &Level,
         root: &str,
     ) -> Result<Option<&'d Member>, LookupError> {
+        if !serves(level, path, root) {
+            return Ok(None);
+        }
         if let (Layer::Module(_), BackendKind::DataHash) = (layer, level.backend.kind) {
             if !self.ctx.tolerant
                 && let Some(key) = data.keys().find(|key| key.as_str().is_none())
@@ -262,6 +268,11 @@ impl Resolver<'_> {
         }
         Ok(data.get(root))
     }
+}
+
+/// Whether a level looks into a file for a root key.
+fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
+    !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
 }
 
 /// The outcome of a level whose backend cannot be evaluated.

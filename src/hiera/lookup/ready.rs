@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::location::counts_in;
 use super::{Invocation, Resolver};
-use crate::hiera::config::{BackendKind, Layer, Reader};
+use crate::hiera::config::{BackendKind, Layer, Locations, Reader};
 use crate::hiera::data::{DataFile, Refusal};
 use crate::hiera::error::LookupError;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
@@ -132,6 +132,9 @@ impl Resolver<'_> {
             (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
             _ => return None,
         };
+        if matches!(level.locations, Locations::ByNamespace(_)) {
+            return None; // It depends on the key.
+        }
         let data = self.ctx.sources.data(path, reader)?;
         if data.refused().is_some_and(Refusal::is_ours) {
             return None;

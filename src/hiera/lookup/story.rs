@@ -87,10 +87,10 @@ impl Resolver<'_> {
                     !location.is_indexed || defining.is_none_or(|defining| is_among(defining, path))
                 })
                 .zip(located.level.backend.reader())
-                .and_then(|(path, reader)| self.ctx.sources.data(path, reader));
-            let member = data
-                .as_ref()
-                .and_then(|data| self.member(data, layer, &located.level, &root).ok().flatten());
+                .and_then(|(path, reader)| Some((path, self.ctx.sources.data(path, reader)?)));
+            let member = data.as_ref().and_then(|(path, data)| {
+                self.member((path, data), layer, &located.level, &root).ok().flatten()
+            });
             let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
             let outcome = Outcome::NotReached { path, shadowed };
             Step {

@@ -139,7 +139,31 @@ impl Writer<'_> {
                 self.locations_in(config, &levels, template, &scope, &mut out);
             }
         }
+        let functions = levels.iter().filter(|level| level.backend.reader().is_none());
+        for level in functions {
+            let is_it = |path: &&FilePath| {
+                let found = environment.probable_function(path);
+                found.is_some_and(|reach| reach.template == *template)
+            };
+            let probable: Vec<&FilePath> =
+                self.snapshot.files().map(|file| &file.path).filter(is_it).collect();
+            self.probable_files(&level.backend.name, &probable, &mut out);
+        }
         out
+    }
+
+    /// The files that a function probably reads.
+    fn probable_files(&self, function: &str, files: &[&FilePath], out: &mut String) {
+        let function = self.markup.code(function);
+        let end = if files.is_empty() { "" } else { ", probably these files:\n" };
+        writeln!(out, "\nread by {function}{end}").expect("writing to a string");
+        let max = self.markup.config.max_locations;
+        for path in files.iter().take(max) {
+            writeln!(out, "- {}", self.markup.place_of(path, 1)).expect("writing to a string");
+        }
+        if files.len() > max {
+            writeln!(out, "- … and {} more", files.len() - max).expect("writing to a string");
+        }
     }
 
     /// The places that a location names in the scope of a node.

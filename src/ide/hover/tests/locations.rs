@@ -110,3 +110,34 @@ a: 1
         "#]],
     );
 }
+
+#[test]
+fn a_location_of_a_function() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Roles, lookup_key: "t::expand", paths: ["ro$0les/%{role}", common]}
+#- /data/roles/web/apache.yaml
+a: 1
+#- /data/roles/db.yaml
+a: 1
+#- /data/common.yaml
+a: 1
+"#,
+        expect![[r#"
+            <"roles/%{role}">
+            roles/%{role} of level Roles
+
+            1 existing file fits
+
+            - data/roles/db.yaml:1
+
+            read by t::expand, probably these files:
+
+            - data/roles/db.yaml:1
+            - data/roles/web/apache.yaml:1
+        "#]],
+    );
+}

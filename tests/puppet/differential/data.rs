@@ -29,6 +29,12 @@ const LINES: &[&str] = &[
     "f: &z [1, 2]\nL: *z",
     "f: {a: &w {p: 1}, b: *w, c: {<<: *w, q: 2}}",
     "e: !!omap [a: 1, b: 2]",
+    "e: [.nan, 1, .nan, [.nan]]",
+    "d: :default",
+    "b: {a: .nan}",
+    "e:\n- :undef\n- .nan\n- :default",
+    "e: [123456789012345678901234, -9223372036854775809, 1_000, 1:30, 0o17, 0777]",
+    "a: {.inf: 1, 123456789012345678901234: 2}",
     "e: !!seq [a]",
     "# a comment\nb: c # d",
     "e: !foo {a: 1}",
@@ -37,6 +43,8 @@ const LINES: &[&str] = &[
 ];
 const ODD_LINES: &[&str] = &[
     "e: 2020-01-01",
+    "e: {.nan: 1}",
+    "e:\n  :default: 1",
     "d: : x",
     "c: :symbol",
     "b: {true: 1}",
@@ -89,7 +97,18 @@ pub fn file(making: &mut Making, is_json: bool, module: Option<&str>) -> String 
         if making.odd(15) {
             return making
                 .random
-                .pick(&["", "[]", "null", "{\"a\": }", "5", "{\"a\": 1,}", "{\"a\": 01}"])
+                .pick(&[
+                    "",
+                    "[]",
+                    "null",
+                    "{\"a\": }",
+                    "5",
+                    "{\"a\": 1,}",
+                    "{\"a\": 01}",
+                    "\u{feff}{\"a\": 1}",
+                    "{\"a\": 123456789012345678901, \"b\": 1e400, \"c\": \"\\u00e9\\ud83d\\ude00\"}",
+                    "{\"a\": NaN}",
+                ])
                 .to_owned();
         }
         let mut members: Vec<String> = entries

@@ -23,12 +23,19 @@ pub fn scenario(seed: u64) -> Scenario {
     let mut random = Random::new(seed);
     let odd = random.one_in(5);
     let eyaml = random.one_in(2);
-    let mut making = Making { random, odd, eyaml, files: Vec::new(), defined: Vec::new() };
+    let (files, defined) = (Vec::new(), Vec::new());
+    let mut making = Making { random, odd, eyaml, modules: "modules", files, defined };
     making.layer(&LayerKind::Environment);
+    making.environment_conf();
     for module in ["m", "n"] {
         if !making.random.one_in(4) {
             making.layer(&LayerKind::Module(module));
+            making.metadata(module);
         }
+    }
+    if making.odd(3) {
+        let module = making.random.pick(&["A", "1m", "a-m"]);
+        making.layer(&LayerKind::Module(module));
     }
     if making.random.one_in(2) {
         making.layer(&LayerKind::Global);
@@ -38,6 +45,37 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario { name: format!("seed {seed}"), files: making.files, scope, questions }
 }
 
+/// The texts of `environment.conf`, and where modules lie for Puppet; without a text, there is no
+/// such file.
+const MODULE_PATHS: &[(&str, &str)] = &[
+    ("", "modules"),
+    ("", "modules"),
+    ("environment_timeout = 0\n", "modules"),
+    ("modulepath = \"local:modules\"\n", "local"),
+    ("modulepath = 'local\n", "local"),
+    ("modulepath = l*:modules\n", "local"),
+    ("modulepath = modules:<env>/local\n", "local"),
+    ("[main]\n# modulepath = x\nmodulepath=x/../local\nmodulepath = x\n", "local"),
+    ("modulepath = local : modules\n", "local "),
+    ("modulepath = $confdir/x:local\n[agent]\nmodulepath = x\n", "local"),
+    ("modulepath = {mode = 640}local\nenvironment_data_provider = 'hiera'\n", "local"),
+];
+/// Those where no module is found.
+const ODD_MODULE_PATHS: &[(&str, &str)] = &[
+    ("modulepath =\n", "modules"),
+    ("modulepath = local : modules\n", "local"),
+    ("modulepath = x*\n", "modules"),
+    ("environment_timeout = 0\n", "site"),
+];
+/// The texts of `metadata.json`; Puppet passes over modules with one of the later ones.
+const METADATA: &[&str] = &[
+    r#"{"name": "me-x", "version": "1", "author": "me", "license": "l", "source": "s", "dependencies": []}"#,
+    "{}",
+    "no JSON",
+    r#"{"name": "me-x", "version": "1"}"#,
+    r#"{"version": "1", "author": "me", "license": "l", "source": "s", "dependencies": {}}"#,
+];
+
 /// One of the three layers.
 pub enum LayerKind {
     Global,
@@ -46,11 +84,11 @@ pub enum LayerKind {
 }
 
 impl LayerKind {
-    fn root(&self) -> String {
+    fn root(&self, modules: &str) -> String {
         match self {
             LayerKind::Global => "<global>/".into(),
             LayerKind::Environment => String::new(),
-            LayerKind::Module(name) => format!("modules/{name}/"),
+            LayerKind::Module(name) => format!("{modules}/{name}/"),
         }
     }
 
@@ -70,6 +108,8 @@ pub struct Making {
     /// Whether levels may be read by `eyaml_lookup_key`. If so nothing is knocked out: see the
     /// documented difference on lists of eyaml that a knockout changes in place.
     pub eyaml: bool,
+    /// The folder of the modules.
+    modules: &'static str,
     files: Vec<(String, String)>,
     /// Root keys with the values that some file gives them.
     pub defined: Vec<(String, Node)>,
@@ -82,8 +122,25 @@ impl Making {
         self.odd && self.random.one_in(limit)
     }
 
+    fn environment_conf(&mut self) {
+        let known = if self.odd(4) { ODD_MODULE_PATHS } else { MODULE_PATHS };
+        let (text, folder) = self.random.pick(known);
+        self.modules = folder;
+        if !text.is_empty() {
+            self.files.push(("environment.conf".into(), text.into()));
+        }
+    }
+
+    fn metadata(&mut self, module: &str) {
+        if self.random.one_in(3) {
+            let known = if self.odd(2) { METADATA } else { &METADATA[..3] };
+            let path = format!("{}/{module}/metadata.json", self.modules);
+            self.files.push((path, self.random.pick(known).into()));
+        }
+    }
+
     fn layer(&mut self, layer: &LayerKind) {
-        let root = layer.root();
+        let root = layer.root(self.modules);
         let (text, datadir) = config::hiera_yaml(self, layer);
         self.files.push((format!("{root}hiera.yaml"), text));
         for n in 0..3 + self.random.below(4) {
@@ -105,7 +162,7 @@ impl Making {
         let mut facts = json!({
             "hn": "host", "os": {"family": self.random.pick(&["Debian", "RedHat"])}, "list": ["a", "b"], "h": {"a": "b", "x": "a"},
             "glob": "{a,b}", "tok": "%{facts.wrapped}", "wrapped": "%{letter}", "lk": "%{lookup('e')}", "al": "%{alias('f')}",
-            "loop1": "%{facts.loop2}", "loop2": "%{facts.loop1}", "num": 5, "float": 1.5, "flag": true, "null": null, "empty": "",
+            "big": 9_223_372_036_854_775_808_u64, "loop1": "%{facts.loop2}", "loop2": "%{facts.loop1}", "num": 5, "float": 1.5, "flag": true, "null": null, "empty": "",
             "abs": "<env>/data", "dir": "hd", "bad": "%{foo('x')}", "m": self.random.pick(&["deep", "unique", "hash"]),
         });
         for name in ["list", "h", "letter"] {
@@ -208,6 +265,9 @@ impl Making {
             "anchor.a",
             "m",
             "A",
+            "A::a",
+            "1m::a",
+            "a-m::b",
         ];
         for _ in 0..3 {
             questions.push(Question::new(self.random.pick(&nowhere), None));

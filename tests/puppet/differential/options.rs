@@ -19,8 +19,24 @@ const PATTERNS: &[&str] = &[
     "^(?i)l",
     "^[[:lower:]]$",
 ];
-const TYPES: &[&str] =
-    &["String", "Sensitive", "Array", "Integer", "Boolean", "Hash", "Float", "Numeric", "Any"];
+const TYPES: &[&str] = &[
+    "String",
+    "Sensitive",
+    "Array",
+    "Integer",
+    "Boolean",
+    "Hash",
+    "Float",
+    "Numeric",
+    "Any",
+    "Init[Integer]",
+    "Init[Boolean]",
+    "Init[Sensitive]",
+    "Init[String]",
+    "Init[String, '%p']",
+    "File",
+    "Optional[Package]",
+];
 
 /// The value of `lookup_options` in a file of `module`, or of none.
 pub fn lookup_options(making: &mut Making, module: Option<&str>) -> Value {
@@ -30,9 +46,10 @@ pub fn lookup_options(making: &mut Making, module: Option<&str>) -> Value {
     let mut options = Map::new();
     for _ in 0..1 + making.random.below(4) {
         let key = match module {
-            _ if making.odd(40) => {
-                making.random.pick(&["^(", "^[", "%{letter}", "%{lookup('a')}"]).to_owned()
-            }
+            _ if making.odd(40) => making
+                .random
+                .pick(&["^(", "^[", "^a{2,1}", "%{letter}", "%{lookup('a')}"])
+                .to_owned(),
             Some(module) if !making.odd(20) => {
                 let (start, end) = (
                     making.random.pick(&["", "", "^"]),
@@ -53,6 +70,8 @@ fn entry(making: &mut Making, module: Option<&str>) -> Value {
     if making.odd(20) {
         return making.random.pick(&[
             json!("x"),
+            json!("merge"),
+            json!("no convert_to"),
             json!(["merge"]),
             Value::Null,
             json!(5),

@@ -143,6 +143,8 @@ const STRANGE_TOKENS: &[&str] = &[
     "%{\nhn\n}",
     "%{foo\nlookup('f')}",
     "%{SERVER_NAME}",
+    "%{settings::environment}",
+    "%{::name}-%{title}",
 ];
 const BROKEN_TOKENS: &[&str] = &[
     "%{foo('x')}",

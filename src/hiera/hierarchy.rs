@@ -25,13 +25,17 @@ impl Undetermined {
     pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());
-        files.iter().filter_map(|path| candidate(pattern, path)).collect()
+        files.iter().filter_map(|path| candidate(pattern, path, sources)).collect()
     }
 
     /// Those among them that define a root key.
     pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
-        sources.files_defining(root).iter().filter_map(|path| candidate(pattern, path)).collect()
+        sources
+            .files_defining(root)
+            .iter()
+            .filter_map(|path| candidate(pattern, path, sources))
+            .collect()
     }
 }
 
@@ -468,10 +472,14 @@ fn without_detours(folder: &str, glob: &str) -> (String, String) {
     (format!("{folder}/"), names.join("/"))
 }
 
-fn candidate(pattern: &Pattern, path: &FilePath) -> Option<CandidateFile> {
+/// The file, if an unknown variable can make it of a pattern. A value with slashes is thought of
+/// only where no location names the file without.
+fn candidate(pattern: &Pattern, path: &FilePath, sources: &dyn Sources) -> Option<CandidateFile> {
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),
-        None if pattern.can_name(path.as_str()) => Bindings::new(),
+        None if pattern.can_name(path.as_str()) && !sources.is_named_plainly(path) => {
+            Bindings::new()
+        }
         None => return None,
     };
     Some(CandidateFile { path: path.clone(), when })

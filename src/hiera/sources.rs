@@ -33,6 +33,10 @@ pub trait Sources {
     /// The known files that define a root key, in the order of their paths; perhaps some more.
     fn files_defining(&self, root: &str) -> &[FilePath];
 
+    /// Whether some location names the file with variables that are each one part of its path, or of
+    /// a part. Then no variable of another location holds slashes that make it this file.
+    fn is_named_plainly(&self, path: &FilePath) -> bool;
+
     /// Whether the file is among the [`files_defining`](Sources::files_defining) each key that it
     /// has, whatever level asks: some level's pattern names it, and all levels read it in the same
     /// way.

@@ -45,12 +45,17 @@ impl Audience {
                 reads: is_config || snapshot.reads(environment, scope, path),
             };
         }
-        Audience::AnyWith(told(scope))
+        Audience::AnyWith(told(scope, environment, path))
     }
 
-    /// So many `readers` among the `of` known nodes, where `scope` is that of a file's path.
-    pub fn known(scope: &Scope, readers: usize, of: usize) -> Audience {
-        Audience::Known { readers, of, variables: told(scope) }
+    /// So many `readers` among the `of` known nodes, where `scope` is that of the file's path.
+    pub fn known(
+        environment: &Environment,
+        scope: &Scope,
+        path: &FilePath,
+        (readers, of): (usize, usize),
+    ) -> Audience {
+        Audience::Known { readers, of, variables: told(scope, environment, path) }
     }
 
     /// As words; `code` sets names apart.
@@ -85,9 +90,10 @@ impl Audience {
     }
 }
 
-/// What a scope tells beyond the environment, as `name = value`.
-fn told(scope: &Scope) -> Vec<String> {
-    let known = scope.variables().filter(|(name, _)| *name != "environment");
+/// What a scope tells, as `name = value`; of the environment only what the file's own path tells.
+fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
+    let is_told = environment.tells_environment(path);
+    let known = scope.variables().filter(|(name, _)| *name != "environment" || is_told);
     let leaves = known.flat_map(|(name, value)| flattened(name, value));
     leaves.map(|(name, value)| format!("{name} = {value}")).collect()
 }

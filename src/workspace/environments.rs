@@ -283,7 +283,7 @@ impl Environment {
     }
 
     /// Whether the path of a file tells the environment of the nodes that read it.
-    pub(super) fn tells_environment(&self, path: &FilePath) -> bool {
+    pub fn tells_environment(&self, path: &FilePath) -> bool {
         let has_it =
             |reach: &&Reach| reach.pattern.variables().iter().any(|it| it == "environment");
         self.reach.iter().any(|reach| has_it(&reach))

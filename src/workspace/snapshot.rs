@@ -484,6 +484,10 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.keys().definitions(root)
     }
 
+    fn is_named_plainly(&self, path: &FilePath) -> bool {
+        self.environment.is_some_and(|environment| environment.matches(path).next().is_some())
+    }
+
     fn is_indexed(&self, path: &FilePath) -> bool {
         self.environment
             .is_some_and(|environment| environment.are_formats_one && environment.reaches(path))

@@ -29,7 +29,8 @@ impl Writer<'_> {
     pub(super) fn answers_in_nodes(&self, asked: &Asked<'_>, readers: &[usize]) -> String {
         let environment = &self.subject.environment;
         let of = self.snapshot.nodes_of(environment).len();
-        let audience = Audience::known(self.scope, readers.len(), of);
+        let audience =
+            Audience::known(environment, self.scope, &self.subject.path, (readers.len(), of));
         let found = group_by_answer(
             &Question {
                 snapshot: self.snapshot,

@@ -41,6 +41,10 @@ impl Sources for Unindexed<'_> {
         self.0.files_defining(root)
     }
 
+    fn is_named_plainly(&self, path: &FilePath) -> bool {
+        self.0.is_named_plainly(path)
+    }
+
     fn is_indexed(&self, _: &FilePath) -> bool {
         false
     }

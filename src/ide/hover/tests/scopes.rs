@@ -208,3 +208,64 @@ fn a_variable_that_differs_between_nodes() {
     "#]],
     );
 }
+
+#[test]
+fn a_variable_takes_no_slashes_where_another_location_names_the_file_without() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Role, path: 'site/%{site}/role/%{role}.yaml'}
+- {name: Site, path: 'site/%{site}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/site/x.yaml
+a: 1
+#- /data/site/x/role/y.yaml
+a: 2
+#- /data/common.yaml
+$0a: 3
+"#,
+        expect![[r#"
+            <a>
+            a
+            for any node
+
+              3
+
+            from Common data/common.yaml:1
+
+            could be overridden by data/site/x/role/y.yaml:1 where role = y and site = x
+
+            could be overridden by data/site/x.yaml:1 where site = x
+        "#]],
+    );
+}
+
+#[test]
+fn an_environment_that_the_path_tells_is_named() {
+    check(
+        r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Environment, path: '%{environment}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/staging.yaml
+$0a: 1
+#- /data/common.yaml
+a: 2
+"#,
+        expect![[r#"
+            <a>
+            a
+            for nodes with environment = staging
+
+              1
+
+            from Environment data/staging.yaml:1
+
+            - overrides Common data/common.yaml:1: 2
+        "#]],
+    );
+}

@@ -1,6 +1,7 @@
 //! The rows of the table: what is measured. Each gives one or more figures.
 
 mod edits;
+mod groups;
 mod lookups;
 mod requests;
 mod starts;
@@ -23,7 +24,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 16] = [
+pub const ROWS: [Row; 17] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -31,6 +32,7 @@ pub const ROWS: [Row; 16] = [
     ("open-file", edits::open_file),
     ("open-all", starts::open_all),
     ("requests", requests::requests),
+    ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),
     ("start", starts::start),

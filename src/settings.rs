@@ -23,7 +23,7 @@ use crate::workspace::nodes::{Step, Steps};
 
 pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
-pub use gather::{Opened, gather, open};
+pub use gather::{Opened, gather, of_environments, open};
 
 pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
 

@@ -15,15 +15,20 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
             return Err(Failure(format!("there is no rule '{code}'; `hiera-ls rules` lists them")));
         }
     }
-    let (Opened { snapshot, root, .. }, mut findings) = match &arguments.stdin_filename {
-        Some(path) => of_standard_input(arguments, absolute(path)?)?,
-        None => of_folders(arguments)?,
-    };
+    let (Opened { snapshot, root, lacks_folders, .. }, mut findings) =
+        match &arguments.stdin_filename {
+            Some(path) => of_standard_input(arguments, absolute(path)?)?,
+            None => of_folders(arguments)?,
+        };
     findings.retain(|finding| is_wanted(finding, arguments));
     let least = Severity::from_name(&arguments.fail_on).unwrap_or(Severity::Error);
     let counts = findings.iter().any(|finding| finding.severity >= least);
     report::write(arguments.format, &findings, least, &snapshot, &root, out)?;
-    Ok(if counts { Status::Bad } else { Status::Good })
+    Ok(match lacks_folders {
+        true => Status::CouldNotRun,
+        false if counts => Status::Bad,
+        false => Status::Good,
+    })
 }
 
 /// The findings of the folders and files that are named, or of the current folder.
@@ -73,7 +78,13 @@ fn of_standard_input(
         let folder = path.parent().unwrap_or_else(|| path.clone());
         let snapshot = Workspace::new(WorkspaceConfig::default(), Vec::new()).snapshot();
         return Ok((
-            Opened { snapshot, settings: Settings::default(), root: folder, problems: Vec::new() },
+            Opened {
+                snapshot,
+                settings: Settings::default(),
+                root: folder,
+                problems: Vec::new(),
+                lacks_folders: false,
+            },
             Vec::new(),
         ));
     }

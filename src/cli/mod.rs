@@ -22,7 +22,7 @@ use crate::hiera::resolution::Unapplied;
 use crate::settings::{self, Origin, SettingProblem, Settings};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
-use crate::workspace::fs::{FileSystem, OsFs};
+use crate::workspace::fs::{FileSystem, OsFs, Unlisted, UnlistedReason};
 use crate::workspace::{Change, Snapshot, scan};
 
 /// How a command ended.
@@ -338,6 +338,8 @@ struct Opened {
     root: FilePath,
     /// What is wrong with the settings.
     problems: Vec<SettingProblem>,
+    /// Whether the disk refused to list a folder of some environment.
+    lacks_folders: bool,
 }
 
 impl Opened {
@@ -422,10 +424,17 @@ fn open(
     if opened.cut_short {
         note("there are too many files in this folder; some were not read");
     }
+    let shown = |one: &Unlisted| {
+        let path = FilePath::new(one.path.relative_to(&root).unwrap_or(one.path.as_str()));
+        Unlisted { path, ..one.clone() }.to_string()
+    };
+    opened.unlisted.iter().for_each(|one| note(&shown(one)));
+    let lacks_folders =
+        opened.unlisted.iter().any(|one| matches!(one.reason, UnlistedReason::Io(_)));
     let snapshot = opened.workspace.snapshot();
     for (path, error) in snapshot.source_errors() {
         note(&format!("{path}: no nodes read from it: {error}"));
     }
     let (settings, problems) = (opened.settings, opened.problems);
-    Ok(Opened { snapshot, settings, root, problems })
+    Ok(Opened { snapshot, settings, root, problems, lacks_folders })
 }

@@ -12,7 +12,7 @@ use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
 use super::state::Shared;
 use super::transport::answered;
-use crate::settings::{Origin, READINGS, gather};
+use crate::settings::{Origin, READINGS, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{notification, terminal};
 use crate::workspace::Change;
@@ -84,11 +84,15 @@ async fn read(
     };
     let error_of = |source: &NodeSource| Some((source.path.clone(), source.error()?.to_owned()));
     let errors: Vec<(FilePath, String)> = scan.sources.iter().filter_map(error_of).collect();
-    let cut_short = scan.cut_short;
-    shared.with(|state| {
+    let (cut_short, unlisted) = (scan.cut_short, scan.unlisted.clone());
+    let unlisted = shared.with(|state| {
         state.workspace.apply(Change::Scanned(Box::new(scan)));
         state.scanned();
+        of_environments(&state.workspace.snapshot(), unlisted)
     });
+    for one in unlisted.iter().filter(|_| first) {
+        client.log_message(lsp::MessageType::WARNING, terminal(&one.to_string())).await;
+    }
     if first && cut_short {
         client
             .log_message(

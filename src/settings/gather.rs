@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{FILE_NAME, Origin, SettingProblem, Settings, SettingsFile, without_effect};
 use crate::hiera::sources::Sources;
 use crate::text::{FilePath, TextRange};
-use crate::workspace::fs::{FileSystem, ReadError};
+use crate::workspace::environments::Environment;
+use crate::workspace::fs::{FileSystem, ReadError, Unlisted, UnlistedReason};
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
@@ -130,6 +131,8 @@ pub struct Opened {
     pub problems: Vec<SettingProblem>,
     /// Whether there was more in the folders than was read.
     pub cut_short: bool,
+    /// What was passed over in folders that environments read.
+    pub unlisted: Vec<Unlisted>,
 }
 
 /// Reads folders with their settings; `before` is what happens first, such as a file that an editor
@@ -143,12 +146,15 @@ pub fn open(
     let unread = Workspace::new(Settings::default().workspace, folders.clone());
     let (settings, problems) = gather(&unread.snapshot(), given, fs);
     let workspace = Workspace::new(settings.workspace.clone(), folders);
-    let mut opened = Opened { workspace, settings, problems, cut_short: false };
+    let mut opened =
+        Opened { workspace, settings, problems, cut_short: false, unlisted: Vec::new() };
     before.into_iter().for_each(|change| opened.workspace.apply(change));
     for reading in 1..=READINGS {
         let scanned = scan::scan(&opened.workspace.scan_request(), fs, &|_| {});
         opened.cut_short = scanned.cut_short;
+        let unlisted = scanned.unlisted.clone();
         opened.workspace.apply(Change::Scanned(Box::new(scanned)));
+        opened.unlisted = of_environments(&opened.workspace.snapshot(), unlisted);
         // Which environments there are is known by now, and so what their files say.
         let (settings, problems) = gather(&opened.workspace.snapshot(), given, fs);
         let is_new = settings.workspace != opened.settings.workspace;
@@ -160,6 +166,20 @@ pub fn open(
         opened.workspace.apply(Change::Configure(opened.settings.workspace.clone().into()));
     }
     opened
+}
+
+/// What of these concerns some environment: folders of it that the disk refused to list, and
+/// anything in its data directories.
+pub fn of_environments(snapshot: &Snapshot, unlisted: Vec<Unlisted>) -> Vec<Unlisted> {
+    let concerns = |one: &Unlisted, environment: &Environment| match one.reason {
+        UnlistedReason::Io(_) => one.path.is_within(&environment.root),
+        _ => environment.is_below_datadir(&one.path),
+    };
+    let environments = &snapshot.environments().all;
+    let mut unlisted = unlisted;
+    unlisted.retain(|one| environments.iter().any(|environment| concerns(one, environment)));
+    unlisted.dedup();
+    unlisted
 }
 
 #[cfg(test)]

@@ -214,6 +214,11 @@ impl Environment {
         Some(&self.reach[self.role(path).reach?].layer)
     }
 
+    /// Whether a path lies in a folder that some level reads data from, or is one.
+    pub fn is_below_datadir(&self, path: &FilePath) -> bool {
+        self.datadirs.iter().any(|datadir| path.is_within(datadir))
+    }
+
     /// Whether a file lies in a folder that some level reads data from: below the literal start of
     /// its locations, deeper than the environment itself.
     pub fn lies_in_datadir(&self, path: &FilePath) -> bool {

@@ -44,6 +44,47 @@ pub struct Walk {
     pub entries: BTreeMap<FilePath, Entry>,
     /// Whether there was more than the limits allow.
     pub cut_short: bool,
+    /// What is there and was passed over, in the order of the walk.
+    pub unlisted: Vec<Unlisted>,
+}
+
+/// A file or folder that a walk passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Its path; bytes that are no UTF-8 are replaced.
+    pub path: FilePath,
+    /// The reason.
+    pub reason: UnlistedReason,
+}
+
+/// Why a walk passed over a file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnlistedReason {
+    /// The operating system refused, in its words.
+    Io(String),
+    /// It is a folder at the greatest depth that is walked.
+    TooDeep,
+    /// Its name is not UTF-8.
+    NotUtf8,
+    /// It is a link out of the folders that links may lead into.
+    LeadsOut,
+}
+
+impl std::fmt::Display for Unlisted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.reason {
+            UnlistedReason::Io(error) => write!(f, "{}: cannot be listed: {error}", self.path),
+            UnlistedReason::TooDeep => {
+                write!(f, "{}: nested too deeply, its files are not read", self.path)
+            }
+            UnlistedReason::NotUtf8 => {
+                write!(f, "{}: not read, as its name is not UTF-8", self.path)
+            }
+            UnlistedReason::LeadsOut => {
+                write!(f, "{}: not read, as this link leads out of the repository", self.path)
+            }
+        }
+    }
 }
 
 /// A file or a folder.
@@ -177,10 +218,16 @@ impl Walking<'_> {
             self.out.cut_short = true;
             return;
         }
-        let Ok(metadata) = std::fs::metadata(os_path) else { return };
+        let metadata = match std::fs::metadata(os_path) {
+            Ok(metadata) => metadata,
+            Err(error) => return self.refused(path, &error),
+        };
         self.out.entries.insert(path.clone(), entry_of(&metadata, linked));
-        if !metadata.is_dir() || depth >= self.limits.max_depth {
+        if !metadata.is_dir() {
             return;
+        }
+        if depth >= self.limits.max_depth {
+            return self.pass_over(path.clone(), UnlistedReason::TooDeep);
         }
         if linked || depth == 0 {
             let Ok(real) = std::fs::canonicalize(os_path) else { return };
@@ -188,31 +235,71 @@ impl Walking<'_> {
                 return;
             }
         }
-        let Ok(listing) = std::fs::read_dir(os_path) else { return };
-        let mut children: Vec<std::fs::DirEntry> = listing.flatten().collect();
-        children.sort_by_key(std::fs::DirEntry::file_name);
-        for child in children {
+        for child in self.children(path, os_path) {
             let name = child.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let Ok(kind) = child.file_type() else { continue };
+            let Some(name) = name.to_str() else {
+                self.pass_over(path.join(&name.to_string_lossy()), UnlistedReason::NotUtf8);
+                continue;
+            };
+            let kind = match child.file_type() {
+                Ok(kind) => kind,
+                Err(error) => {
+                    self.refused(&path.join(name), &error);
+                    continue;
+                }
+            };
             if kind.is_dir() && self.limits.skipped_folders.iter().any(|skipped| skipped == name) {
                 continue;
             }
             let child_path = path.join(name);
             let link = kind.is_symlink();
-            if link && !self.leads_into_trusted(&child.path(), os_path) {
+            if link && !self.may_follow(&child_path, &child.path(), os_path) {
                 continue;
             }
             self.add(&child_path, &child.path(), depth + 1, linked || link);
         }
     }
 
+    /// What a folder holds, by name, as far as the disk tells.
+    fn children(&mut self, path: &FilePath, os_path: &Path) -> Vec<std::fs::DirEntry> {
+        let listing = match std::fs::read_dir(os_path) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.refused(path, &error);
+                return Vec::new();
+            }
+        };
+        let mut children = Vec::new();
+        for child in listing {
+            match child {
+                Ok(child) => children.push(child),
+                Err(error) => self.refused(path, &error),
+            }
+        }
+        children.sort_by_key(std::fs::DirEntry::file_name);
+        children
+    }
+
+    /// Notes that the disk refused. What is not there any more is no news.
+    fn refused(&mut self, path: &FilePath, error: &std::io::Error) {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            self.pass_over(path.clone(), UnlistedReason::Io(error.to_string()));
+        }
+    }
+
+    fn pass_over(&mut self, path: FilePath, reason: UnlistedReason) {
+        self.out.unlisted.push(Unlisted { path, reason });
+    }
+
     /// Whether a link may be followed: to a file or folder within the trusted ones, and not to a
     /// folder that holds the link.
-    fn leads_into_trusted(&self, link: &Path, folder: &Path) -> bool {
+    fn may_follow(&mut self, path: &FilePath, link: &Path, folder: &Path) -> bool {
         let Ok(real) = std::fs::canonicalize(link) else { return false };
-        let loops = std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(&real));
-        !loops && self.trusted.iter().any(|trusted| real.starts_with(trusted))
+        if !self.trusted.iter().any(|trusted| real.starts_with(trusted)) {
+            self.pass_over(path.clone(), UnlistedReason::LeadsOut);
+            return false;
+        }
+        !std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(&real))
     }
 }
 

@@ -10,7 +10,7 @@ use tracing::{debug, info, trace, warn};
 use super::discover::{Configs, discover, shapes_environments};
 use super::environments::Environments;
 use super::file::{Content, File};
-use super::fs::{Entry, FileSystem, ReadError, Stamp, WalkLimits};
+use super::fs::{Entry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use super::kinds::{
     ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE,
     may_be_config,
@@ -53,6 +53,8 @@ pub struct Scan {
     pub sources: Vec<NodeSource>,
     /// Whether there was more in the folders than is listed.
     pub cut_short: bool,
+    /// What was passed over in folders that environments read, and why.
+    pub unlisted: Vec<Unlisted>,
 }
 
 /// A file that nodes come from.
@@ -202,6 +204,7 @@ impl Reading<'_> {
         let found = self.fs.walk(folder, &self.limits);
         self.scan.entries.extend(found.entries);
         self.scan.cut_short |= found.cut_short;
+        self.scan.unlisted.extend(found.unlisted);
     }
 
     /// Reads the files that shape the environments.

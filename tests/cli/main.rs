@@ -9,6 +9,8 @@ mod hostile;
 mod nodes;
 mod secrets;
 mod settled;
+#[cfg(unix)]
+mod unlisted;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -299,9 +299,26 @@ function tests.a_node_is_chosen()
   contains(messages(function() vim.cmd('HieraNode nobody') end), 'nobody')
 end
 
+function tests.nodes_are_listed()
+  local function listed(command)
+    edit(role)
+    vim.cmd(command)
+    local list = vim.fn.getloclist(0, { items = 0, title = 0 })
+    vim.cmd('lclose')
+    return vim.tbl_map(function(item) return item.text end, list.items), list
+  end
+  local web, list = listed('HieraNodes')
+  table.sort(web)
+  assert(vim.deep_equal(web, { 'web-01.kyoto.example.net', 'web-01.oslo.example.net' }), vim.inspect(web))
+  contains(list.title, '2 of 3 known nodes')
+  contains(vim.fn.bufname(list.items[1].bufnr), 'spec/facts/web-01.')
+  local all = listed('HieraNodes!')
+  assert(#all == 3, vim.inspect(all))
+end
+
 function tests.commands_say_where_there_is_no_server()
   vim.cmd('new')
-  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNode', 'HieraNode x' }) do
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x' }) do
     contains(messages(function() vim.cmd(command) end), 'no server for this file')
   end
   vim.cmd('bwipeout')
@@ -424,6 +441,7 @@ local order = {
   'all_data_is_shown_without_secrets',
   'the_hierarchy_is_listed_in_its_order',
   'a_node_is_chosen',
+  'nodes_are_listed',
   'commands_say_where_there_is_no_server',
   'checkhealth_is_clean',
   'the_help_has_tags',

@@ -14,6 +14,7 @@ end
 command('HieraExplain', { nargs = '?', desc = 'How the lookup of a key goes: of KEY, or of the one at the cursor' }, 'explain')
 command('HieraData', { nargs = 0, desc = 'All keys with their effective values' }, 'data')
 command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
+command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')
 command('HieraNode', {
   nargs = '?',
   bang = true,

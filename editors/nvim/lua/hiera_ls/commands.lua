@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraData, :HieraHierarchy, :HieraNode. What they ask the server is in editors/PROTOCOL.md.
+-- :HieraExplain, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode. What they ask the server is in editors/PROTOCOL.md.
 
 local M = {}
 
@@ -125,6 +125,23 @@ function M.hierarchy()
   end
   local key = hierarchy.key ~= vim.NIL and hierarchy.key .. ' ' or ''
   vim.fn.setloclist(0, {}, ' ', { title = ('Hiera: %sfor %s'):format(key, hierarchy.scope), items = items })
+  vim.cmd('lopen')
+end
+
+--- Lists the known nodes that read this file, with `!` all of them, in the window's location list: each leads to the file that tells of it.
+function M.nodes(call)
+  local answer = ask('hiera/nodes', call.bang and vim.empty_dict() or document())
+  if not answer then
+    return
+  end
+  local items = vim.tbl_map(function(node)
+    return { filename = node.source, lnum = 1, col = 1, text = node.name }
+  end, answer.nodes)
+  local title = ('Hiera: %d of %d known nodes'):format(#items, answer.known)
+  vim.fn.setloclist(0, {}, ' ', { title = title, items = items })
+  if #items == 0 then
+    return say(title .. (call.bang and '' or ' read this file'))
+  end
   vim.cmd('lopen')
 end
 

@@ -208,7 +208,7 @@ const scenarios = {
       const window = await host.open(folder);
       await window.go("data/common.yaml", 2, 1);
       const status = await until("the nodes in the status bar", async () => (await window.status(EXTENSION)).find((text) => text.includes("3 nodes")));
-      const sources = ["hiera.yaml governs 6 data files", "names of files in data/nodes"];
+      const sources = ["hiera.yaml governs 6 data files", "3 nodes, from data/nodes"];
       check(sources.every((text) => status.includes(text)), "the status bar tells which hiera.yaml governs, and the source of the nodes", status);
       const groups = await window.hover();
       const values = ["in all 3 known nodes", "80 in 2 nodes: db-01, web-01", "8080 in web-02 ← nodes data/nodes/web-02.yaml:2"];

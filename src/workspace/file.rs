@@ -185,7 +185,14 @@ impl File {
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
-        let id = match data.parts().at(offset) {
+        let parts = data.parts();
+        // A value may end where the closing brace of JSON, or the marker of a second document, begins.
+        let is_end = |id| data.is_behind_document(id) && parts.start(id) == Some(offset);
+        let at = parts.at(offset).map(|part| match offset.checked_sub(1) {
+            Some(before) if is_end(part.id) => parts.at(before).unwrap_or(part),
+            _ => part,
+        });
+        let id = match at {
             Some(part) => part.id,
             None if data.parts().is_empty() => PartId::WHOLE,
             // Before the first entry there is no data.

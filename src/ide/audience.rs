@@ -1,11 +1,15 @@
 //! Whose values are shown in a file: those of a node, of the known nodes that read the file, or of
 //! every node with certain variables.
 
+use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::Scope;
 use crate::puppet::value::Value;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
+
+/// The most readings of a file's path to name.
+const MAX_READINGS: usize = 3;
 
 /// Whose values are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,11 @@ pub enum Audience {
     },
     /// Those of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
+    /// Those of all nodes with the variables of one of these readings of the file's path, each as
+    /// `name = value`, that of the most literal location first.
+    AnyReading(Vec<Vec<String>>),
+    /// Those of the nodes that read the file, whichever these are.
+    Readers,
 }
 
 impl Audience {
@@ -45,7 +54,12 @@ impl Audience {
                 reads: is_config || snapshot.reads(environment, scope, path),
             };
         }
-        Audience::AnyWith(told(scope, environment, path))
+        let told = told(scope, environment, path);
+        match scope.pinned.is_some().then(|| readings(environment, path)) {
+            Some(Some(readings)) => Audience::AnyReading(readings),
+            Some(None) if told.is_empty() => Audience::Readers,
+            _ => Audience::AnyWith(told),
+        }
     }
 
     /// So many `readers` among the `of` known nodes, where `scope` is that of the file's path.
@@ -86,8 +100,30 @@ impl Audience {
             }
             Audience::AnyWith(known) if known.is_empty() => "for any node".to_owned(),
             Audience::AnyWith(known) => format!("for nodes with {}", list(known)),
+            Audience::AnyReading(readings) => {
+                let readings: Vec<String> =
+                    readings.iter().map(|reading| format!("with {}", list(reading))).collect();
+                format!("for nodes {}", readings.join(", or "))
+            }
+            Audience::Readers => "for the nodes that read this file".to_owned(),
         }
     }
+}
+
+/// The variables that each location of a file gives to its path; `None` where one gives several
+/// ways to tell them apart, or there are more than a line holds.
+fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
+    let mut matches: Vec<_> = environment.matches(path).collect();
+    matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
+    let mut readings: Vec<Vec<String>> = Vec::new();
+    for (_, found) in &matches {
+        let PatternMatch::Bound(bindings) = found else { return None };
+        let reading = bindings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        if !readings.contains(&reading) {
+            readings.push(reading);
+        }
+    }
+    (readings.len() <= MAX_READINGS).then_some(readings)
 }
 
 /// What a scope tells, as `name = value`; of the environment only what the file's own path tells.

@@ -93,13 +93,27 @@ impl Writer<'_> {
         if &*path.root == LOOKUP_OPTIONS {
             return self.options_entry(path);
         }
-        self.answers(&Asked {
+        let answers = self.answers(&Asked {
             root: LookupKey::of_root(&path.root),
             title: &|value| {
                 value.map_or_else(|| path.dotted(), |value| path.renumbered(value).dotted())
             },
             narrow: &|value, key| path.within(value, key),
-        })
+        });
+        answers + &self.passed_over(&path.root)
+    }
+
+    /// That the value in this file has no effect, where the file is a module's and the key is not.
+    fn passed_over(&self, root: &str) -> String {
+        let Subject { environment, path, .. } = self.subject;
+        let Some(module) = environment.module_passing_over(path, root) else {
+            return String::new();
+        };
+        let prefix = self.markup.code(&format!("{module}::"));
+        let module = self.markup.code(module);
+        format!(
+            "\nthe value here has no effect: in data of the module {module}, Puppet passes over keys that do not start with {prefix}\n"
+        )
     }
 
     fn reference(&self, key: &LookupKey) -> String {

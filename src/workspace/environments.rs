@@ -13,6 +13,7 @@ use super::overview::Overview;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
 use crate::hiera::data::Format;
 use crate::hiera::hierarchy::{datadir_start, pattern_of};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::scope::{PinnedFile, Scope};
 use crate::puppet::Value;
@@ -217,6 +218,26 @@ impl Environment {
     /// Whether a path lies in a folder that some level reads data from, or is one.
     pub fn is_below_datadir(&self, path: &FilePath) -> bool {
         self.datadirs.iter().any(|datadir| path.is_within(datadir))
+    }
+
+    /// The module in whose data Puppet passes over a root key of the file at `path`: a module's
+    /// data are asked for keys of its own namespace, and for `lookup_options`. `None` where some
+    /// level asks the file for the key.
+    ///
+    /// Source: `Puppet::Pops::Lookup::ModuleDataProvider`.
+    pub fn module_passing_over<'a>(&'a self, path: &'a FilePath, root: &str) -> Option<&'a str> {
+        let passing_over = |layer: &'a Layer| match layer {
+            Layer::Module(module) => {
+                let name = root.strip_prefix(&**module);
+                let is_asked =
+                    root == LOOKUP_OPTIONS || name.is_some_and(|it| it.starts_with("::"));
+                (!is_asked).then_some(&**module)
+            }
+            Layer::Global | Layer::Environment => None,
+        };
+        let mut modules = self.matches(path).map(|(reach, _)| passing_over(&reach.layer));
+        let first = modules.next()??;
+        modules.all(|module| module.is_some()).then_some(first)
     }
 
     /// Whether a file lies in a folder that some level reads data from: below the literal start of

@@ -82,7 +82,8 @@ impl Writer<'_> {
             .filter(|file| !file.when.values().any(|value| is_of_known(value)));
         let unless = match others.count() {
             0 => String::new(),
-            count => format!(", unless one of {} changes it", counted(count, "file")),
+            1 => ", unless another file changes it".to_owned(),
+            count => format!(", unless one of {count} files changes it"),
         };
         Some((self.shown(&resolution, asked.narrow), unless))
     }

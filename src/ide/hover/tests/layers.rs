@@ -89,3 +89,73 @@ a$0: 1
         "#]],
     );
 }
+
+#[test]
+fn a_module_s_key_outside_its_namespace_has_no_value() {
+    check(
+        "
+#- /modules/ntp/hiera.yaml
+version: 5
+hierarchy: [{name: Defaults, path: defaults.yaml}]
+#- /modules/ntp/data/defaults.yaml
+chrony::ser$0vers: [pool.example.net]
+",
+        expect![[r#"
+            <chrony::servers>
+            chrony::servers
+            for any node
+
+            No value is found.
+
+            the value here has no effect: in data of the module ntp, Puppet passes over keys that do not start with ntp::
+        "#]],
+    );
+}
+
+#[test]
+fn a_module_s_value_of_an_environment_s_key_has_no_effect() {
+    check(
+        "
+#- /modules/ntp/hiera.yaml
+version: 5
+hierarchy: [{name: Defaults, path: defaults.yaml}]
+#- /modules/ntp/data/defaults.yaml
+mo$0td: of the module
+#- /data/common.yaml
+motd: welcome
+",
+        expect![[r#"
+            <motd>
+            motd
+            for any node
+
+              welcome
+
+            from Common data/common.yaml:1
+
+            the value here has no effect: in data of the module ntp, Puppet passes over keys that do not start with ntp::
+        "#]],
+    );
+}
+
+#[test]
+fn a_module_s_secrets_have_no_value_of_a_key_that_only_starts_like_its_name() {
+    check(
+        "
+#- /modules/ntp/hiera.yaml
+version: 5
+hierarchy: [{name: Secrets, lookup_key: eyaml_lookup_key, path: secrets.eyaml}]
+#- /modules/ntp/data/secrets.eyaml
+ntp$0d::servers: [pool.example.net]
+",
+        expect![[r#"
+            <ntpd::servers>
+            ntpd::servers
+            for any node
+
+            No value is found.
+
+            the value here has no effect: in data of the module ntp, Puppet passes over keys that do not start with ntp::
+        "#]],
+    );
+}

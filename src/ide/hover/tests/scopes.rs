@@ -269,3 +269,32 @@ a: 2
         "#]],
     );
 }
+
+#[test]
+fn a_file_that_two_locations_name_is_shown_for_each_reading_of_its_path() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Role and system, path: '%{role}-%{facts.os.name}.yaml'}
+- {name: Role, path: '%{role}.yaml'}
+- {name: Common, path: common/all.yaml}
+#- /data/web-Debian.yaml
+$0a: 1
+#- /data/common/all.yaml
+a: 2
+",
+        expect![[r#"
+            <a>
+            a
+            for nodes with facts.os.name = Debian, role = web, or with role = web-Debian
+
+              1
+
+            from Role and system data/web-Debian.yaml:1
+
+            - overrides Common data/common/all.yaml:1: 2
+        "#]],
+    );
+}

@@ -1,7 +1,9 @@
 //! Small repositories, one for each shape that control repositories have in the wild, opened as
-//! they are: which config governs which data, and what is found.
+//! they are: which config governs which data, what is found, which nodes are known, and what a
+//! hover says.
 //!
-//! `table.yaml` holds each repository with a column for each of [`COLUMNS`]. A cell is a list of
+//! `table.yaml` (configs), `nodes.yaml` (nodes that data show) and `sources.yaml` (nodes that other
+//! files tell of) hold each repository with a column for each of [`COLUMNS`]. A cell is a list of
 //! lines; a test that fails prints the cells that hiera-ls gives.
 
 use std::collections::BTreeMap;
@@ -9,20 +11,22 @@ use std::collections::BTreeMap;
 use hiera_ls::diagnostics::check_all;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::Resolver;
-use hiera_ls::hiera::scope::Scope;
+use hiera_ls::hiera::scope::{Scope, Variable};
+use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::phrases::level_names;
 use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::settings::{Opened, open};
-use hiera_ls::text::FilePath;
+use hiera_ls::text::{FilePath, FilePosition};
 use hiera_ls::workspace::Snapshot;
 use hiera_ls::workspace::fs::MemoryFs;
+use hiera_ls::workspace::nodes::Node;
 use serde::Deserialize;
 
 /// The folder that a repository is opened in.
 const ROOT: &str = "/repo";
 
 /// A repository of the table.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Repository {
     name: String,
@@ -31,6 +35,11 @@ struct Repository {
     /// The keys to look up for no particular node, in the first environment.
     #[serde(default)]
     ask: Vec<String>,
+    /// The node whose variables are shown.
+    node: Option<String>,
+    /// What to hover over: a file, and a key at the start of a line of it.
+    #[serde(default)]
+    hover: Vec<(String, String)>,
     /// What is expected, by column; nothing in a column that is not there.
     expect: BTreeMap<String, Vec<String>>,
 }
@@ -40,14 +49,27 @@ struct Case {
     opened: Opened,
     snapshot: Snapshot,
     ask: Vec<String>,
+    node: Option<String>,
+    hover: Vec<(String, String)>,
 }
 
 /// What a column is called, and how its cell comes about.
 type Column = (&'static str, fn(&Case) -> Vec<String>);
 
 /// The columns of the table.
-const COLUMNS: &[Column] =
-    &[("governs", governing), ("data", data_files), ("findings", findings), ("answers", answers)];
+const COLUMNS: &[Column] = &[
+    ("governs", governing),
+    ("data", data_files),
+    ("findings", findings),
+    ("answers", answers),
+    ("nodes", nodes),
+    ("variables", variables),
+    ("hover", hovers),
+];
+
+/// The tables.
+const TABLES: &[&str] =
+    &[include_str!("table.yaml"), include_str!("nodes.yaml"), include_str!("sources.yaml")];
 
 impl Case {
     fn of(repository: &Repository) -> Case {
@@ -57,7 +79,8 @@ impl Case {
         }
         let opened = open(vec![FilePath::new(ROOT)], &[], Vec::new(), &fs);
         let snapshot = opened.workspace.snapshot();
-        Case { opened, snapshot, ask: repository.ask.clone() }
+        let Repository { ask, node, hover, .. } = repository.clone();
+        Case { opened, snapshot, ask, node, hover }
     }
 }
 
@@ -136,6 +159,65 @@ fn answers(case: &Case) -> Vec<String> {
     case.ask.iter().map(line).collect()
 }
 
+/// The nodes of each environment, each with the file that says most of it.
+fn nodes(case: &Case) -> Vec<String> {
+    let environments = &case.snapshot.environments().all;
+    let of = |environment: &std::sync::Arc<hiera_ls::workspace::environments::Environment>| {
+        let place = match environments.len() {
+            1 => String::new(),
+            _ => format!(" in {}", relative(&environment.root)),
+        };
+        let line = |node: &Node| format!("{}{place}, from {}", node.name, relative(&node.source));
+        case.snapshot.nodes_of(environment).iter().map(|node| line(node)).collect::<Vec<_>>()
+    };
+    environments.iter().flat_map(of).collect()
+}
+
+/// The variables of the row's node in each environment that has it, each with its source.
+fn variables(case: &Case) -> Vec<String> {
+    let Some(name) = &case.node else { return Vec::new() };
+    let root = FilePath::new(ROOT);
+    let of = |node: &Node| {
+        let line = |variable: &str| {
+            let source = node.source_of(variable)?.phrase(&root);
+            let Variable::Known(value) = node.scope.get_path(variable) else { return None };
+            let value = print::inline(&value, &PrintOptions::default());
+            Some(format!("{variable} = {value}, {source}"))
+        };
+        // Of one whose facts are all known, the variables are those of its scope.
+        let mut names: Vec<&str> = node.told.iter().map(|(name, _)| &**name).collect();
+        if !node.scope.open {
+            names = node.scope.variables().map(|(name, _)| name).collect();
+        }
+        names.into_iter().filter_map(line).collect::<Vec<_>>()
+    };
+    let all = &case.snapshot.environments().all;
+    let nodes = all.iter().flat_map(|environment| case.snapshot.nodes_of(environment));
+    let lines: Vec<String> =
+        nodes.filter(|node| *node.name == **name).flat_map(|node| of(node)).collect();
+    assert!(!lines.is_empty(), "nothing is known of the node {name}");
+    lines
+}
+
+/// What a hover over each of the row's keys says, in plain text without empty lines.
+fn hovers(case: &Case) -> Vec<String> {
+    let config = HoverConfig { markdown: false, link: None, max_value_lines: 10, max_locations: 5 };
+    let of = |(path, key): &(String, String)| {
+        let file = case.snapshot.file(&FilePath::new(&format!("{ROOT}/{path}")));
+        let file = file.unwrap_or_else(|| panic!("no file {path}"));
+        let text = file.text().expect("a text").to_str();
+        let start = format!("\n{text}").find(&format!("\n{key}:"));
+        let offset = start.unwrap_or_else(|| panic!("no {key} in {path}")) as u32;
+        let found = hover(&case.snapshot, FilePosition { file: file.id, offset }, &config);
+        let text = found.map_or_else(|| "nothing".to_owned(), |hover| hover.text);
+        let lines = text.lines().filter(|line| !line.is_empty() && *line != key.as_str());
+        let mut cell = vec![format!("{key} in {path}")];
+        cell.extend(lines.map(|line| format!("  {line}")));
+        cell
+    };
+    case.hover.iter().flat_map(of).collect()
+}
+
 /// Cells as the table has them.
 fn shown(cells: &BTreeMap<String, Vec<String>>) -> String {
     let mut out = String::new();
@@ -154,8 +236,10 @@ fn shown(cells: &BTreeMap<String, Vec<String>>) -> String {
 
 #[test]
 fn each_shape_of_repository_is_served_as_it_is() {
-    let table: Vec<Repository> =
-        serde_yaml::from_str(include_str!("table.yaml")).expect("the table is YAML");
+    let tables = TABLES
+        .iter()
+        .flat_map(|text| serde_yaml::from_str::<Vec<Repository>>(text).expect("the table is YAML"));
+    let table: Vec<Repository> = tables.collect();
     let mut wrong = Vec::new();
     for repository in &table {
         let case = Case::of(repository);

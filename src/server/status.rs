@@ -2,10 +2,13 @@
 //! `experimental.hiera.status`.
 
 use serde::{Deserialize, Serialize};
-use tower_lsp::lsp_types::notification::Notification;
+use tower_lsp::lsp_types::{self as lsp, notification::Notification};
 
+use super::to_lsp::uri;
 use crate::workspace::Snapshot;
+use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
+use crate::workspace::ungoverned::{PossibleConfig, WithoutConfig};
 
 /// The notification.
 pub(super) enum StatusNotification {}
@@ -17,6 +20,7 @@ impl Notification for StatusNotification {
 
 /// What is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Status {
     state: State,
     environments: usize,
@@ -30,6 +34,51 @@ pub(super) struct Status {
     selected: Option<String>,
     /// A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes.
     governing: Vec<String>,
+    /// The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a
+    /// config that could.
+    without_config: Vec<FileWithoutConfig>,
+}
+
+/// An open file that no `hiera.yaml` governs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileWithoutConfig {
+    uri: lsp::Url,
+    /// The settings file that may name the config.
+    settings: lsp::Url,
+    /// Those that read the file first, then in the order of their rank.
+    candidates: Vec<ConfigCandidate>,
+}
+
+/// A config that may be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigCandidate {
+    uri: lsp::Url,
+    /// What the setting `hieraConfig` has to be: the path below the folder of the settings file.
+    hiera_config: String,
+    /// How many existing files it reads.
+    data_files: usize,
+    /// Whether the open file is one of them.
+    reads_file: bool,
+}
+
+impl FileWithoutConfig {
+    /// `None` where a path has no address.
+    fn of(found: &WithoutConfig) -> Option<FileWithoutConfig> {
+        let candidate = |config: &PossibleConfig| {
+            Some(ConfigCandidate {
+                uri: uri(&config.path)?,
+                hiera_config: config.path.relative_to(&found.folder)?.to_owned(),
+                data_files: config.data_files,
+                reads_file: config.reads_file,
+            })
+        };
+        Some(FileWithoutConfig {
+            uri: uri(&found.path)?,
+            settings: uri(&found.folder.join(SETTINGS_FILE))?,
+            candidates: found.candidates.iter().filter_map(candidate).collect(),
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +110,11 @@ impl Status {
             nodes: snapshot.distinct_nodes().len(),
             selected: snapshot.selected().map(|node| node.name.to_string()),
             governing: snapshot.overviews().iter().map(|one| one.line(&folder_of(one))).collect(),
+            without_config: snapshot
+                .files_without_config()
+                .iter()
+                .filter_map(FileWithoutConfig::of)
+                .collect(),
         }
     }
 }

@@ -31,6 +31,15 @@ pub struct OtherConfig {
     pub own: BTreeSet<FilePath>,
 }
 
+/// A config that governs nothing.
+#[derive(Debug)]
+pub(super) struct UnusedConfig {
+    /// The config.
+    pub(super) path: FilePath,
+    /// The existing files that it reads.
+    pub(super) files: BTreeSet<FilePath>,
+}
+
 /// A config that may govern data.
 pub(super) struct Candidate {
     /// The config, with its datadirs placed.
@@ -68,6 +77,11 @@ pub(super) fn settle(
             others.push(candidate);
         }
     }
+    let unused = |candidate: &Candidate| UnusedConfig {
+        path: candidate.config.path.clone(),
+        files: candidate.files.clone(),
+    };
+    let unused = others.iter().map(unused).collect();
     let others: Vec<(usize, OtherConfig)> = among_environments(discovery.names, &all)
         .into_iter()
         .chain(others.into_iter().flat_map(|candidate| candidate.told(&all)))
@@ -75,7 +89,8 @@ pub(super) fn settle(
     for (number, other) in others {
         all[number].others.push(other);
     }
-    Environments { all: all.into_iter().map(Arc::new).collect(), ..Environments::default() }
+    let all = all.into_iter().map(Arc::new).collect();
+    Environments { all, candidates: unused, ..Environments::default() }
 }
 
 /// Whether the setting `hieraConfig` names the config of an environment.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use super::cache::{EnvironmentCache, Role};
-use super::candidates::OtherConfig;
+use super::candidates::{OtherConfig, UnusedConfig};
 use super::datadirs::SoughtDatadir;
 use super::kinds::has_data_name;
 use super::nodes::Node;
@@ -25,6 +25,8 @@ pub struct Environments {
     /// Those with a config at its usual place first, and of these those with the longest path, so
     /// that the nearest is found first. Others follow in the order of their rank.
     pub all: Vec<Arc<Environment>>,
+    /// The configs that govern nothing, in the order of their rank.
+    pub(super) candidates: Vec<UnusedConfig>,
     /// The nodes of all of them, each once, once they were asked for.
     pub(super) distinct_nodes: OnceLock<Vec<Arc<Node>>>,
     /// Each of them in few words, once they were asked for.

@@ -23,6 +23,7 @@ pub mod parallel;
 pub mod readers;
 pub mod scan;
 pub mod snapshot;
+pub mod ungoverned;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -3,6 +3,7 @@
  */
 import { commands, window, workspace } from "vscode";
 import type { ExtensionContext } from "vscode";
+import { chooseConfig } from "./configs";
 import { Documents } from "./documents";
 import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
@@ -35,6 +36,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
       showVersion(context, own);
     }),
     commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
+    commands.registerCommand("hiera.chooseConfig", () => chooseConfig(own)),
     commands.registerCommand("hiera.explainLookup", () => documents.explain()),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     // Not one of the palette: what a row of the view does.

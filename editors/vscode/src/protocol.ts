@@ -15,6 +15,24 @@ export interface Status {
   readonly selected: string | null;
   /** A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes. */
   readonly governing: readonly string[];
+  /** The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a config that could. Older servers do not tell. */
+  readonly withoutConfig?: readonly FileWithoutConfig[];
+}
+
+export interface FileWithoutConfig {
+  readonly uri: string;
+  /** The settings file that may name the config. */
+  readonly settings: string;
+  readonly candidates: readonly ConfigCandidate[];
+}
+
+export interface ConfigCandidate {
+  readonly uri: string;
+  /** What the setting `hieraConfig` has to be. */
+  readonly hieraConfig: string;
+  readonly dataFiles: number;
+  /** Whether it reads the open file. */
+  readonly readsFile: boolean;
 }
 
 /** Sent when what it tells has changed, to clients that announce `experimental.hiera.status`. */

@@ -1,8 +1,9 @@
 /**
  * Two entries of the status bar: how the server is, and whose values are shown.
  */
-import { commands, StatusBarAlignment, ThemeColor, window } from "vscode";
+import { commands, StatusBarAlignment, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Disposable } from "vscode";
+import type { FileWithoutConfig } from "./protocol";
 import type { Health, Server } from "./server";
 
 export class StatusBar implements Disposable {
@@ -31,6 +32,7 @@ export class StatusBar implements Disposable {
       this.node.hide();
       return;
     }
+    this.server.command = "hiera.showOutput";
     this.server.backgroundColor = health.state === "stopped" ? new ThemeColor("statusBarItem.errorBackground") : undefined;
     switch (health.state) {
       case "starting":
@@ -51,7 +53,13 @@ export class StatusBar implements Disposable {
         }
         this.server.text = `$(list-tree) Hiera: ${counted(status.keys, "key")}`;
         const parts = [counted(status.environments, "environment"), counted(status.files, "file"), counted(status.keys, "key"), counted(status.nodes, "node")];
-        this.server.tooltip = [`${title}: ${parts.join(", ")}`, ...status.governing].join("\n");
+        const without = status.withoutConfig ?? [];
+        if (without.length > 0) {
+          this.server.text = "$(warning) Hiera: no governing hiera.yaml";
+          this.server.backgroundColor = new ThemeColor("statusBarItem.warningBackground");
+          this.server.command = "hiera.chooseConfig";
+        }
+        this.server.tooltip = [`${title}: ${parts.join(", ")}`, ...without.map(ungoverned), ...status.governing].join("\n");
         this.node.text = `$(server) ${status.selected ?? "any node"}`;
         this.node.tooltip =
           status.selected === null ? "Values are shown for all nodes that read the file. Select a node." : `Values are shown for ${status.selected}.`;
@@ -60,6 +68,12 @@ export class StatusBar implements Disposable {
     }
     this.server.show();
   }
+}
+
+/** `No hiera.yaml governs hieradata/web.yaml; candidates: docker/live.yaml, spec/fixtures/hiera.yaml`. */
+function ungoverned(file: FileWithoutConfig): string {
+  const candidates = file.candidates.map((candidate) => candidate.hieraConfig).join(", ");
+  return `No hiera.yaml governs ${workspace.asRelativePath(Uri.parse(file.uri))}; candidates: ${candidates}`;
 }
 
 /** `1 key`, `2 keys`. */

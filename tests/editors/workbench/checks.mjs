@@ -448,6 +448,42 @@ const scenarios = {
     });
   },
 
+  /** Data that no hiera.yaml governs, although a test's reads it. */
+  async "data without a governing hiera.yaml"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = path.join(OUT, "folders", "ungoverned");
+      fs.rmSync(folder, { recursive: true, force: true });
+      const write = (file, text) => {
+        fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+        fs.writeFileSync(path.join(folder, file), text);
+      };
+      write("hiera.yaml", HIERA);
+      write("data/common.yaml", "---\na: 1\nb: 2\n");
+      write("hieradata/web.yaml", "---\nweb: 1\n");
+      write("spec/fixtures/hiera.yaml", "version: 5\nhierarchy: [{name: Web, datadir: ../../hieradata, path: web.yaml}]\n");
+      write(".hiera-ls.yaml", "# kept\npuppet: {version: 7}\n");
+      const window = await host.open(folder);
+      await window.go("data/common.yaml", 1, 1);
+      await served(window);
+      await window.go("hieradata/web.yaml", 1, 1);
+      const warns = async () => (await window.status(EXTENSION)).some((text) => text.includes("no governing hiera.yaml"));
+      await until("the warning", warns);
+      check(true, "the status bar warns of data that no hiera.yaml governs");
+      await window.command("Hiera: Choose the Governing hiera.yaml");
+      await until("the candidates", async () => (await window.picks()).length > 0);
+      const picks = await window.picks();
+      check(picks.length === 1 && picks[0].includes("spec/fixtures/hiera.yaml"), "the config of the tests is the candidate", picks);
+      await window.pick("spec/fixtures/hiera.yaml");
+      await window.page.locator(".monaco-dialog-box .monaco-button").filter({ hasText: "Write" }).click();
+      const settings = () => fs.readFileSync(path.join(folder, ".hiera-ls.yaml"), "utf8");
+      await until("the setting", () => settings().includes("hieraConfig"));
+      check(settings() === '# kept\npuppet: {version: 7}\nhieraConfig: "spec/fixtures/hiera.yaml"\n', "the setting is written below the others", settings());
+      await until("the end of the warning", async () => (await window.status(EXTENSION)).length > 0 && !(await warns()));
+      check(true, "then the warning ends");
+    });
+  },
+
   /** Nothing is started for a folder that has nothing to do with Hiera. */
   async "a folder without hiera.yaml"() {
     const host = await Host.start({ extensions: [BUNDLED] });

@@ -127,6 +127,32 @@ async def test_the_status_is_told_to_whom_announces_it(start: Any, repo: Any) ->
     assert all(one != other for one, other in zip(told(), told()[1:]))
 
 
+async def test_the_status_names_the_configs_for_open_data_without_one(start: Any, repo: Any) -> None:
+    (repo / "hieradata").mkdir()
+    (repo / "hieradata/web.yaml").write_text("web::port: 80\n")
+    (repo / "spec/fixtures").mkdir(parents=True, exist_ok=True)
+    config = "version: 5\nhierarchy: [{name: Web, datadir: ../../hieradata, path: web.yaml}]\n"
+    (repo / "spec/fixtures/hiera.yaml").write_text(config)
+    session = await start(repo, VSCODE, capabilities=is_announced)
+
+    def told() -> list[Any]:
+        return [message["params"] for message in session.client.received if message.get("method") == "hiera/status"]
+
+    await session.until("a status", lambda: [status for status in told() if status.state == "ready"])
+    session.open(COMMON)
+    assert told()[-1].withoutConfig == []
+    session.open("hieradata/web.yaml")
+    await session.until("the file", lambda: told()[-1].withoutConfig)
+    [file] = told()[-1].withoutConfig
+    assert (file.uri, file.settings) == (session.uri("hieradata/web.yaml"), session.uri(".hiera-ls.yaml"))
+    [candidate] = [one for one in file.candidates if one.readsFile]
+    wanted = (session.uri("spec/fixtures/hiera.yaml"), "spec/fixtures/hiera.yaml", 1)
+    assert (candidate.uri, candidate.hieraConfig, candidate.dataFiles) == wanted
+    assert file.candidates[0] == candidate
+    session.close("hieradata/web.yaml")
+    await session.until("no file", lambda: told()[-1].withoutConfig == [])
+
+
 @pytest.mark.parametrize("announced", [None, {}, {"hiera": {}}, {"hiera": {"status": False}}, {"hiera": 5}, [], "status"])
 async def test_the_status_is_told_to_nobody_else(start: Any, repo: Any, announced: Any) -> None:
     session = await start(repo, VSCODE, capabilities=lambda client: setattr(client, "experimental", announced))

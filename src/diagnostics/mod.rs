@@ -240,7 +240,9 @@ impl FileCheck<'_> {
     fn file(&self) -> Vec<Finding> {
         let complete = self.context.snapshot.complete;
         self.each_rule(|check, findings| match check {
-            Check::Problem(check) => self.problems(check, self.data.repeated(), findings),
+            Check::Problem(check) => {
+                self.problems(check, &self.data.repeated().collect::<Vec<_>>(), findings)
+            }
             // What is missing from a config that cannot be read may be what could not be read.
             Check::Config(check) if self.data.refused().is_none() => {
                 self.own_config

@@ -290,13 +290,18 @@ impl DataFile {
     }
 
     /// What is wrong with it: part by part, then what is wrong between them.
-    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.parts.iter().flat_map(|part| &part.data.problems).chain(self.repeated())
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+        self.problems_of_parts().cloned().chain(self.repeated())
+    }
+
+    /// What is wrong with its parts, part by part.
+    pub fn problems_of_parts(&self) -> impl Iterator<Item = &Problem> {
+        self.parts.iter().flat_map(|part| &part.data.problems)
     }
 
     /// The root keys that stand twice.
-    pub fn repeated(&self) -> &[Problem] {
-        &self.roots.repeated
+    pub fn repeated(&self) -> impl Iterator<Item = Problem> {
+        self.roots.problems(&self.parts)
     }
 
     /// Why Puppet refuses the whole file, if it does.
@@ -324,7 +329,7 @@ impl DataFile {
     /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone
     /// scalar is kept for editors.
     pub fn is_no_hash(&self) -> bool {
-        self.problems().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
+        self.problems_of_parts().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
     }
 
     /// Where the root key `key` is written.

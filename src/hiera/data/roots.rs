@@ -15,9 +15,16 @@ pub(super) struct Roots {
     /// the first.
     pub(super) members: IndexMap<Key, (PartId, u32), foldhash::fast::RandomState>,
     /// Keys that stand twice.
-    pub(super) repeated: Vec<Problem>,
+    repeated: Vec<Repeated>,
     /// Whether some do, in a format that knows their places or not.
     pub(super) has_repeated: bool,
+}
+
+/// A member whose key an earlier one has, too. Their values may change while they stay.
+#[derive(Clone, Debug)]
+struct Repeated {
+    first: (PartId, u32),
+    member: (PartId, u32),
 }
 
 impl Roots {
@@ -32,25 +39,26 @@ impl Roots {
                     continue;
                 };
                 roots.has_repeated = true;
-                let Some(span) = member.key_origin else { continue };
-                let first = parts.get(earlier).map(|part| &part.data.members[at as usize].1);
-                let kind = ProblemKind::DuplicateKey {
-                    key: key.to_text().into_owned(),
-                    is_equal: first.is_some_and(|first| first.value == member.value),
-                };
-                let related = first.and_then(|first| first.key_origin);
-                roots.repeated.push(Problem { kind, span, related });
+                if member.key_origin.is_some() {
+                    let (first, member) = ((earlier, at), (part.id, index as u32));
+                    roots.repeated.push(Repeated { first, member });
+                }
             }
         }
         roots
     }
 
-    fn is_repeated(&self, name: &Key) -> bool {
-        let is_of = |problem: &Problem| match &problem.kind {
-            ProblemKind::DuplicateKey { key, .. } => *key == name.to_text(),
-            _ => false,
+    /// The problems of keys that stand twice in these parts, in the order of the second ones.
+    pub(super) fn problems<'a>(&'a self, parts: &'a Parts) -> impl Iterator<Item = Problem> + 'a {
+        let at = |(part, index): (PartId, u32)| {
+            parts.get(part).and_then(|part| part.data.members.get(index as usize))
         };
-        self.repeated.iter().any(is_of)
+        self.repeated.iter().filter_map(move |repeated| {
+            let ((_, first), (key, member)) = (at(repeated.first)?, at(repeated.member)?);
+            let key = key.to_text().into_owned();
+            let kind = ProblemKind::DuplicateKey { key, is_equal: first.value == member.value };
+            Some(Problem { kind, span: member.key_origin?, related: first.key_origin })
+        })
     }
 
     /// The root keys after some parts were read again; `None` when all must be gathered anew.
@@ -69,10 +77,7 @@ impl Roots {
         for ((old_key, old), (new_key, new)) in old.zip(new) {
             if old_key != new_key {
                 renamed.push((old_key, new_key));
-            } else if self.has_repeated
-                && (old.key_origin != new.key_origin
-                    || old.value != new.value && self.is_repeated(new_key))
-            {
+            } else if old.key_origin != new.key_origin && self.has_repeated {
                 return None;
             }
         }

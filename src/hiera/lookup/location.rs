@@ -227,7 +227,7 @@ impl Resolver<'_> {
                 _ => error(format!("Unable to parse {refusal}")),
             };
         }
-        for problem in data.problems() {
+        for problem in data.problems_of_parts() {
             let ProblemKind::NotAHash { found, empty, .. } = &problem.kind else { continue };
             if reader == Reader::Json {
                 return error(format!(

@@ -183,7 +183,7 @@ fn told(data: &DataFile) -> String {
             let _ = writeln!(out, "{root} asks for {asks:?} by an alias");
         }
     }
-    let mut problems: Vec<&Problem> = data.problems().collect();
+    let mut problems: Vec<Problem> = data.problems().collect();
     problems.sort_by_key(|problem| (place(Some(problem.span)), format!("{:?}", problem.kind)));
     for problem in problems {
         let _ = writeln!(

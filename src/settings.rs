@@ -75,7 +75,7 @@ pub struct SettingProblem {
     pub part: Option<String>,
     /// Its place in the settings file.
     pub range: TextRange,
-    /// What is wrong.
+    /// The problem, in words.
     pub message: String,
 }
 

@@ -336,7 +336,7 @@ struct Opened {
     snapshot: Snapshot,
     settings: Settings,
     root: FilePath,
-    /// What is wrong with the settings.
+    /// The problems of the settings.
     problems: Vec<SettingProblem>,
     /// Whether the disk refused to list a folder of some environment.
     lacks_folders: bool,

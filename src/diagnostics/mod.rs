@@ -53,7 +53,7 @@ pub struct WrongSetting {
     pub file: FilePath,
     /// The place in it.
     pub range: TextRange,
-    /// What is wrong.
+    /// The problem, in words.
     pub message: String,
 }
 
@@ -84,7 +84,7 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     }
 }
 
-/// What is found in a settings file; none for any other file. No environment need govern it.
+/// The findings in a settings file; none for any other file. No environment need govern it.
 fn of_settings(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let wrong: Vec<&WrongSetting> =
         config.settings.iter().filter(|wrong| wrong.file == *path).collect();

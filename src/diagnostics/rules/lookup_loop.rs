@@ -48,7 +48,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     };
     let parts: Vec<&TokenUse> = context.data.tokens().filter(is_part).collect();
     let mut tokens = TokensOf { context, by_root: HashMap::new() };
-    // What is known of the nodes that read this file, first.
+    // The circles of nodes that read this file come first.
     let file = &context.file;
     let own = file.snapshot.scope_reading(file.environment, &[&file.file.path]);
     let (others, was_cut_short) = match own {

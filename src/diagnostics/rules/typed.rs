@@ -84,7 +84,7 @@ fn wanted<'a>(index: &'a ManifestIndex, key: &str) -> Option<Wanted<'a>> {
     Some(Wanted { parameter, data_type })
 }
 
-/// What is wrong in this file, by place.
+/// The mismatches in this file, by place.
 fn wrong_parts(
     context: &EntryContext<'_>,
     key: &str,

@@ -29,7 +29,7 @@ pub(super) struct Hop {
     to: usize,
 }
 
-/// What is known of the circles of one scope.
+/// The circles of one scope that were found.
 pub(super) struct Circles<'a> {
     context: &'a DataContext<'a>,
     resolver: &'a Resolver<'a>,

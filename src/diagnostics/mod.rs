@@ -297,6 +297,15 @@ impl FileCheck<'_> {
         reached.into_iter().filter_map(finding).collect()
     }
 
+    /// Whether what is found in an entry depends on any key, and on any code.
+    fn depends_on_all(&self, entry: &EntryData) -> bool {
+        let code = rules::missing_parameter::RULE.code;
+        self.rules.iter().any(|(rule, _)| rule.code == code) && {
+            let FileContext { snapshot, environment, .. } = self.context;
+            rules::missing_parameter::names_classes(snapshot.manifests(environment), entry)
+        }
+    }
+
     /// Circles that its tokens close.
     fn cycles(&self) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);

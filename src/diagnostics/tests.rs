@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod config;
+mod declarations;
 mod loops;
 mod manifests;
 mod options;

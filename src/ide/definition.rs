@@ -65,7 +65,8 @@ fn key_targets(
     let environment = &subject.environment;
     let view = snapshot.view(environment);
     let scope = snapshot.scope_for(environment, &subject.path);
-    let resolution = Resolver::new(snapshot.context(environment, &view, &scope)).lookup(root, None);
+    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolution = snapshot.lookup_as_called(environment, &resolver, root);
     let mut spans: Vec<Span> = Vec::new();
     // The merged value's part says where it comes from, if it is written as such and not an
     // alias's.

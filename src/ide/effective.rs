@@ -38,7 +38,8 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
         if snapshot.cancel_token().is_cancelled() {
             return None;
         }
-        let resolution = resolver.lookup(&LookupKey::of_root(key), None);
+        let key_asked = LookupKey::of_root(key);
+        let resolution = snapshot.lookup_as_called(environment, &resolver, &key_asked);
         write_key(&mut text, key, &resolution, &names);
     }
     // Of the last key not all may be written.

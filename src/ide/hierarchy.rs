@@ -101,8 +101,8 @@ pub fn hierarchy(
     let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
-    let resolution = key
-        .map(|key| Resolver::new(snapshot.context(environment, &view, &scope)).lookup(key, None));
+    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let resolution = key.map(|key| snapshot.lookup_as_called(environment, &resolver, key));
     let viewer =
         Viewer { view, names: Names { snapshot, root: &environment.root }, key, resolution };
     let mut levels = Vec::new();

@@ -145,7 +145,8 @@ impl Writer<'_> {
         let keys = self.snapshot.decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
         let context = self.snapshot.context(environment, &view, scope);
-        Resolver::new(Context { decryptor, ..context }).lookup(root, None)
+        let resolver = Resolver::new(Context { decryptor, ..context });
+        self.snapshot.lookup_as_called(environment, &resolver, root)
     }
 
     /// The numbers of the known nodes that certainly read the file.

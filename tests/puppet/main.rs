@@ -21,6 +21,7 @@ mod globs;
 mod lookup_function;
 mod manifests;
 mod merges;
+mod parameters;
 mod psych;
 mod regexes;
 mod types;

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
-use crate::hiera::merge::MergeError;
+use crate::hiera::merge::{MergeError, Strategy};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution};
 use crate::text::FilePath;
+use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -30,9 +32,12 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let keys =
         context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
     // What one file alone defines is merged with nothing.
-    for key in
-        keys.filter(|key| index.definitions(key).len() > 1 && index.may_be_merged_strictly(key))
-    {
+    let code = file.snapshot.manifests(file.environment);
+    let may_be_merged = |key: &&str| {
+        index.definitions(key).len() > 1
+            && (index.may_be_merged_strictly(key) || called_strictly(code, key))
+    };
+    for key in keys.filter(may_be_merged) {
         let is_another =
             |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
         let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
@@ -45,12 +50,23 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether lookup_options ask for a merge that can fail.
+/// Whether calls, or else lookup_options, ask for a merge that can fail.
 fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
-    matches!(
-        (context.strategy)(key).as_ref().map(|strategy| strategy.name()),
-        Some("hash" | "unique")
-    )
+    let code = context.file.snapshot.manifests(context.file.environment);
+    match code.called_merge(key) {
+        CalledMerge::One(_) => called_strictly(code, key),
+        _ => (context.strategy)(key).as_ref().is_some_and(is_strict),
+    }
+}
+
+/// Whether all calls that read a key ask literally for a merge that can fail.
+fn called_strictly(code: &ManifestIndex, key: &str) -> bool {
+    let CalledMerge::One(call) = code.called_merge(key) else { return false };
+    call.literal().is_some_and(is_strict)
+}
+
+fn is_strict(strategy: &Strategy) -> bool {
+    matches!(strategy, Strategy::Hash | Strategy::Unique)
 }
 
 /// The resolver's own word: the first node that sees this file and another, whose lookup fails for
@@ -66,7 +82,8 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
         }
         let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
-        let resolution = resolver.lookup(&LookupKey::of_root(key), None);
+        let root = LookupKey::of_root(key);
+        let resolution = file.snapshot.lookup_as_called(file.environment, &resolver, &root);
         tried += 1;
         merged.extend(resolution.steps.iter().filter_map(|step| match &step.outcome {
             Outcome::Found { path, .. } => Some(path.clone()),
@@ -80,7 +97,10 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
             resolution.merge
         );
         let mut finding = Finding::new(&RULE, span, message);
-        finding.related.extend(options_place(&resolution));
+        if matches!(resolution.merge_source, MergeSource::Argument) {
+            finding.severity = Severity::Warning; // A node need not come to the call.
+        }
+        finding.related.extend(place_of_strategy(context, &resolution));
         Some(finding.with_related(
             file.view.data_of(other).and_then(|data| data.definition(key)),
             "to be merged with this",
@@ -88,7 +108,19 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
     })
 }
 
-fn options_place(resolution: &Resolution) -> Option<Related> {
-    let MergeSource::Options(entry) = &resolution.merge_source else { return None };
-    Some(Related::new(entry.span?, "the strategy is set here"))
+fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Option<Related> {
+    match &resolution.merge_source {
+        MergeSource::Options(entry) => Some(Related::new(entry.span?, "the strategy is set here")),
+        MergeSource::Argument => {
+            let code = context.file.snapshot.manifests(context.file.environment);
+            let CalledMerge::One(MergingCall { call, .. }) =
+                code.called_merge(&resolution.key.root_text())
+            else {
+                return None;
+            };
+            let place = in_code(call.file.id, call.reader.range);
+            Some(Related::new(place, "this call asks for the strategy"))
+        }
+        MergeSource::Default => None,
+    }
 }

@@ -42,7 +42,7 @@ pub(super) struct WrongValue<'a> {
 }
 
 /// How many known nodes are asked for the value that they get.
-const MAX_NODES: usize = 32;
+pub(super) const MAX_NODES: usize = 32;
 /// How many parts of one value are told.
 const MAX_PARTS: usize = 20;
 /// How long a message of Puppet may be before the end of it is left out.
@@ -144,6 +144,11 @@ fn treatment(context: &EntryContext<'_>, key: &LookupKey) -> Treatment {
     }
 }
 
+/// Whether no node has the value of a key merged or converted before a parameter gets it.
+pub(super) fn is_taken_as_written(context: &EntryContext<'_>, key: &LookupKey) -> bool {
+    matches!(treatment(context, key), Treatment::AsWritten) && !may_be_treated(context, key)
+}
+
 /// Whether `lookup_options` of any file may ask for a merge or a conversion of the key: some nodes
 /// may see them.
 fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
@@ -196,7 +201,7 @@ fn final_parts(context: &EntryContext<'_>, key: &LookupKey, wanted: &Wanted<'_>)
     all
 }
 
-fn looked_up<T>(
+pub(super) fn looked_up<T>(
     context: &EntryContext<'_>,
     node: &Node,
     key: &LookupKey,
@@ -209,7 +214,7 @@ fn looked_up<T>(
 }
 
 /// Whether the value is the final one, whatever is not known.
-fn is_settled(resolution: &Resolution) -> bool {
+pub(super) fn is_settled(resolution: &Resolution) -> bool {
     let is_known = |outcome: &Outcome| {
         !matches!(
             outcome,
@@ -261,6 +266,14 @@ fn takers(
     Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())
 }
 
+/// Nodes in words: `web01, web02 and 5 more nodes`.
+pub(super) fn named_nodes(names: &[String]) -> String {
+    if names.len() <= 3 {
+        return names.join(", ");
+    }
+    format!("{} and {} more nodes", names[..2].join(", "), names.len() - 2)
+}
+
 fn shortened(message: String) -> String {
     match message.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &message[..end]),
@@ -275,15 +288,7 @@ impl WrongValue<'_> {
         match self.nodes.as_deref() {
             None => format!("Puppet refuses the class '{class}' for nodes that take it from here"),
             Some([]) => "no known node takes it from here".to_owned(),
-            Some([one]) => format!("Puppet refuses the class '{class}' for {one}"),
-            Some(all) if all.len() <= 3 => {
-                format!("Puppet refuses the class '{class}' for {}", all.join(", "))
-            }
-            Some(all) => format!(
-                "Puppet refuses the class '{class}' for {} and {} more nodes",
-                all[..2].join(", "),
-                all.len() - 2
-            ),
+            Some(all) => format!("Puppet refuses the class '{class}' for {}", named_nodes(all)),
         }
     }
 

@@ -1,10 +1,13 @@
 //! `unknown-key`
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::puppet::value::{Data, Member, Value};
-use crate::workspace::index::Siblings;
+use crate::workspace::index::{Siblings, key_prefix};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -20,11 +23,14 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     if environment.has_opaque_level() {
         return; // A backend that cannot be read may have any key.
     }
+    let private = LazyCell::new(|| private_prefixes(context));
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
         if !context.file.view.is_defined(&root) {
-            findings.push(undefined(context, token, key));
+            if !is_private(context, &root, &private) {
+                findings.push(undefined(context, token, key));
+            }
         } else if !key.subkeys.is_empty() {
             let defined: Vec<Member> = context.file.view.definitions(&root).collect();
             let values = defined.iter().map(|member| member.value.clone()).collect();
@@ -66,6 +72,33 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
         finding.severity = Severity::Hint; // What is not here may well define it.
     }
     finding
+}
+
+/// Whether a key that no file here defines is in data which is kept elsewhere, as far as names tell:
+/// a location names no file here, and the key is a secret, or is asked for beside a secret with the
+/// same prefix while no key with this prefix is here.
+fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>) -> bool {
+    let environment = context.file.environment;
+    let is_of_absent_module =
+        root.split_once("::").is_some_and(|(module, _)| !environment.modules.contains_key(module));
+    if is_of_absent_module || context.file.snapshot.levels_without_files(environment).is_empty() {
+        return false;
+    }
+    let is_beside_secret = || {
+        key_prefix(root).is_some_and(|prefix| prefixes.contains(prefix))
+            && context.file.snapshot.keys().siblings(root).count == 0
+    };
+    is_secret(root) || is_beside_secret()
+}
+
+/// The prefixes of the secrets that an entry asks for and no file here defines.
+fn private_prefixes(context: &EntryContext<'_>) -> HashSet<String> {
+    let prefix = |token: &TokenUse| {
+        let root = token.reference.key()?.root_text();
+        let is_private = is_secret(&root) && !context.file.view.is_defined(&root);
+        key_prefix(&root).filter(|_| is_private).map(str::to_owned)
+    };
+    context.entry.tokens.iter().filter_map(prefix).collect()
 }
 
 /// So many keys with the same prefix in the files here make it unlikely that one more is elsewhere.

@@ -172,6 +172,9 @@ impl FileFindings {
         if !found.is_empty() {
             self.of_entries.insert(part.id, shared(found));
         }
+        if check.depends_on_all(&part.data) {
+            self.readers_of_all.insert(part.id);
+        }
         self.untracked.push(part.id);
     }
 

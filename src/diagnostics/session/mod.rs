@@ -269,6 +269,9 @@ impl Findings {
     }
 }
 
+/// A name that stands for all code where changes are recorded. No key is called like it.
+const CODE: &str = "\u{1}code";
+
 /// What changed from a snapshot to a later one, in data and in the code that reads it.
 fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     let mut changes = before.keys().changes_to(now.keys());
@@ -278,6 +281,7 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
         if code.is_any() {
             let keys = now.keys().keys().filter(|key| code.concern(key));
             changes.keys.extend(keys.cloned());
+            changes.keys.insert(CODE.into()); // Some findings depend on any code.
         }
     }
     changes

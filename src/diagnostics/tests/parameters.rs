@@ -59,6 +59,10 @@ type Web::Port = Integer[1, 65535]
               10 |   extra: 1
                  |   ^^^^^
                 modules/web/manifests/init.pp:7:91: the parameter is declared here
+            data/common.yaml:12:1: hint: a null is no value for a parameter: 'opt' of the class 'web' keeps its default, and no lower level is searched [null-keeps-default]
+              12 | web::opt: ~
+                 | ^^^^^^^^
+                modules/web/manifests/init.pp:9:10: the parameter is declared here
         "#]],
     );
 }

@@ -393,17 +393,24 @@ net_c: 3
 a: "%{lookup('net_d')}"
 b: "%{lookup('net_password')}"
 c: "%{lookup('host_a')}"
+d: ["%{lookup('peer_asn')}", "%{lookup('peer_md5')}"]
+e: ["%{lookup('other_asn')}", "%{lookup('other_md5')}"]
+f: "%{lookup('ntp::password')}"
+other_a: 1
 "#,
         expect![[r#"
             data/common.yaml:4:15: warning: no file here defines 'net_d', though 'net_a', 'net_b' and 1 more with the same prefix are: the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
               4 | a: "%{lookup('net_d')}"
                 |               ^^^^^
-            data/common.yaml:5:15: hint: no file here defines 'net_password': the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
-              5 | b: "%{lookup('net_password')}"
-                |               ^^^^^^^^^^^^
             data/common.yaml:6:15: hint: no file here defines 'host_a': the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
               6 | c: "%{lookup('host_a')}"
                 |               ^^^^^^
+            data/common.yaml:8:16: hint: no file here defines 'other_asn': the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
+              8 | e: ["%{lookup('other_asn')}", "%{lookup('other_md5')}"]
+                |                ^^^^^^^^^
+            data/common.yaml:9:15: hint: no file here defines 'ntp::password' (the module ntp is not on the module path here, so its own data was not seen): the token becomes an empty text, unless it is in the data of level 'Secrets', of which files are missing here [unknown-key]
+              9 | f: "%{lookup('ntp::password')}"
+                |               ^^^^^^^^^^^^^
         "#]],
     );
 }

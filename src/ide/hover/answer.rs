@@ -12,6 +12,7 @@ use crate::ide::phrases::{level_title, open_levels, options};
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
+use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
 
 /// The widest value on one line, in characters.
 const MAX_INLINE: usize = 60;
@@ -163,7 +164,12 @@ impl Writer<'_> {
                 format!("merged {}{options} from {count}: {}", merge.name(), names.join(", "))
             }
         };
-        if sources.len() == 1 && matches!(resolution.merge_source, MergeSource::Options(_)) {
+        let is_chosen = match &resolution.merge_source {
+            MergeSource::Options(_) => true,
+            MergeSource::Argument => !merge.stops_at_first(),
+            MergeSource::Default => false,
+        };
+        if sources.len() == 1 && is_chosen {
             let options = self.markup.text(&options(merge));
             write!(line, " · merge {}{options}", merge.name()).expect("writing to a string");
         }
@@ -178,22 +184,27 @@ impl Writer<'_> {
             let to = self.markup.code(conversion.shown());
             write!(line, "{separator}converted to {to}{applied}").expect("writing to a string");
         }
-        format!("\n{line}\n{}", self.unconverted(resolution))
+        format!("\n{line}\n{}{}", self.calls(resolution), self.unconverted(resolution))
     }
 
     /// One line for several answers: how values are merged, and what chose that.
     pub(super) fn strategy(&self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
         if merge.stops_at_first() {
-            return "\nfirst value found\n".into();
+            return format!("\nfirst value found\n{}", self.calls(resolution));
         }
         let options = self.markup.text(&options(merge));
-        format!("\nmerge {}{options}{}\n", merge.name(), self.chosen_by(resolution))
+        let chosen_by = self.chosen_by(resolution);
+        format!("\nmerge {}{options}{chosen_by}\n{}", merge.name(), self.calls(resolution))
     }
 
-    /// The entry of `lookup_options` that chose the strategy.
+    /// The entry of `lookup_options`, or the call in code, that chose the strategy.
     fn chosen_by(&self, resolution: &Resolution) -> String {
-        let MergeSource::Options(entry) = &resolution.merge_source else { return String::new() };
+        let entry = match &resolution.merge_source {
+            MergeSource::Options(entry) => entry,
+            MergeSource::Argument => return self.merging_call(resolution),
+            MergeSource::Default => return String::new(),
+        };
         let place =
             entry.span.map_or_else(|| entry.shown_key().to_owned(), |span| self.markup.place(span));
         let pattern = if entry.pattern {
@@ -202,6 +213,41 @@ impl Writer<'_> {
             String::new()
         };
         format!(" · set in {place}{pattern}")
+    }
+
+    fn merging_call(&self, resolution: &Resolution) -> String {
+        let index = self.snapshot.manifests(&self.subject.environment);
+        match index.called_merge(&resolution.key.root_text()) {
+            CalledMerge::One(merging) => format!(" · asked for by {}", self.call(&merging.call)),
+            CalledMerge::None | CalledMerge::Several(_) => String::new(),
+        }
+    }
+
+    /// That calls in code ask for several strategies, if they do.
+    fn calls(&self, resolution: &Resolution) -> String {
+        let index = self.snapshot.manifests(&self.subject.environment);
+        let root = resolution.key.root_text();
+        let CalledMerge::Several(calls) = index.called_merge(&root) else { return String::new() };
+        let call = |one: &ReaderAt<'_>| {
+            let strategy = asked_strategy(one.reader);
+            let merge = match (&one.reader.merge, &strategy) {
+                (None, _) => "no merge".to_owned(),
+                (Some(_), Some(strategy)) => format!("merge {strategy}"),
+                (Some(_), None) => "a computed merge".to_owned(),
+            };
+            format!("{merge} by {}", self.call(one))
+        };
+        let mut all: Vec<String> = calls.iter().take(MAX_SOURCES).map(call).collect();
+        if calls.len() > MAX_SOURCES {
+            all.push(format!("… and {} more", calls.len() - MAX_SOURCES));
+        }
+        format!("\nasked for with {}\n", all.join(", "))
+    }
+
+    /// A call in code with its place.
+    fn call(&self, one: &ReaderAt<'_>) -> String {
+        let place = self.markup.place(Span::in_file(one.file.id, one.reader.range));
+        format!("{} in {place}", self.markup.code(one.reader.function.name()))
     }
 
     fn source(&self, source: &Source) -> String {

@@ -1,6 +1,7 @@
 //! Hovers over small workspaces, by what is hovered over; as plain text and, where it matters, as
 //! Markdown.
 
+mod calls;
 mod layers;
 mod locations;
 mod markdown;

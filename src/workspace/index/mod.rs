@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use indexmap::IndexSet;
 
-pub use siblings::Siblings;
 use siblings::{Names, group};
+pub use siblings::{Siblings, key_prefix};
 
 use super::parallel::on_all_cores;
 use super::snapshot::Snapshot;

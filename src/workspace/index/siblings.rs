@@ -23,7 +23,7 @@ impl Siblings {
 
     /// The siblings of a key among these names.
     pub(super) fn among(names: &Names, key: &str) -> Siblings {
-        let Some(prefix) = prefix(key) else { return Siblings::default() };
+        let Some(prefix) = key_prefix(key) else { return Siblings::default() };
         let all = names
             .range::<(Bound<&str>, Bound<&str>), str>((Bound::Included(prefix), Bound::Unbounded));
         let of_prefix =
@@ -42,7 +42,7 @@ impl Siblings {
 /// The part of a key that its siblings have, too: its class or module with the separator, or, in a
 /// name without `::`, what stands before the first underscores, and these. `None` for a single
 /// word.
-fn prefix(key: &str) -> Option<&str> {
+pub fn key_prefix(key: &str) -> Option<&str> {
     if let Some(end) = key.rfind("::") {
         return Some(&key[..end + 2]);
     }
@@ -54,7 +54,7 @@ fn prefix(key: &str) -> Option<&str> {
 /// A name that stands for all keys with the prefix of a key where dependencies are recorded. No
 /// key is called like it.
 pub(super) fn group(key: &str) -> Option<Arc<str>> {
-    prefix(key).map(|prefix| format!("{prefix}\u{1}").into())
+    key_prefix(key).map(|prefix| format!("{prefix}\u{1}").into())
 }
 
 #[cfg(test)]
@@ -63,12 +63,12 @@ mod tests {
 
     #[test]
     fn prefixes() {
-        assert_eq!(prefix("netcfg_dns_server1"), Some("netcfg_"));
-        assert_eq!(prefix("service__address__db"), Some("service__"));
-        assert_eq!(prefix("profile::web::port_a"), Some("profile::web::"));
-        assert_eq!(prefix("motd"), None);
-        assert_eq!(prefix("_x"), None);
-        assert_eq!(prefix("x_"), None);
+        assert_eq!(key_prefix("netcfg_dns_server1"), Some("netcfg_"));
+        assert_eq!(key_prefix("service__address__db"), Some("service__"));
+        assert_eq!(key_prefix("profile::web::port_a"), Some("profile::web::"));
+        assert_eq!(key_prefix("motd"), None);
+        assert_eq!(key_prefix("_x"), None);
+        assert_eq!(key_prefix("x_"), None);
     }
 
     #[test]

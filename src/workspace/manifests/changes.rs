@@ -41,6 +41,7 @@ impl CodeChanges {
         let [old_said, new_said] =
             [old, new].map(|file| file.map_or(&nothing, |file| &file.manifest));
         self.is_all |= inexact_keys(old_said) != inexact_keys(new_said);
+        self.is_all |= !computed_uses(old_said).eq(computed_uses(new_said));
         let is_installed = |file: Option<&CodeFile>| file.map(|file| file.installs.clone());
         self.is_all |=
             is_installed(old).unwrap_or_default() != is_installed(new).unwrap_or_default();
@@ -86,6 +87,12 @@ fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
         }
     });
     keys.collect()
+}
+
+/// The names of classes that are computed, as far as they are known.
+fn computed_uses(manifest: &Manifest) -> impl Iterator<Item = Option<String>> {
+    let uses = manifest.uses.iter().filter(|one| literal_class(one).is_none());
+    uses.map(|one| one.class.as_ref().map(Pattern::wildcard))
 }
 
 fn has_same_header(one: &Definition, other: &Definition) -> bool {

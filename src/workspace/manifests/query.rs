@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::files::{CodeModule, CodeModules};
-use super::index::{CodeFile, ManifestIndex, Place, ReadKey, read_key};
+use super::index::{CodeFile, ManifestIndex, Place, ReadKey, literal_class, read_key};
 use crate::manifest::model::{
-    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, TypeAlias,
+    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, TypeAlias, UseKind,
 };
 use crate::puppet::types::{DataType, NamedType, TypeNames};
 
@@ -208,6 +208,24 @@ impl ManifestIndex {
         self.at(self.uses.get(class)).filter_map(|(file, number)| {
             Some(UseAt { file, class_use: file.manifest.uses.get(number)? })
         })
+    }
+
+    /// Whether a place whose class is computed may name this one: of its name some pieces are known,
+    /// and they fit.
+    pub fn may_be_used(&self, class: &str) -> bool {
+        let fits =
+            |name: &Pattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
+        self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
+    }
+
+    /// Whether some place declares a class whose name is computed.
+    pub fn has_computed_uses(&self) -> bool {
+        self.computed_uses().next().is_some()
+    }
+
+    fn computed_uses(&self) -> impl Iterator<Item = &ClassUse> {
+        let uses = self.files.values().flat_map(|file| &file.manifest.uses);
+        uses.filter(|one| literal_class(one).is_none() && one.kind != UseKind::Reference)
     }
 
     /// The type that a text in code stands for, if values can be held against it here.

@@ -1,0 +1,121 @@
+//! `missing-parameter`
+
+use super::typed::{MAX_NODES, is_settled, looked_up, named_nodes};
+use super::unread::in_code;
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::hiera::data::EntryData;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::resolution::Resolution;
+use crate::manifest::model::{ReaderFunction, UseKind};
+use crate::puppet::value::{Data, Value};
+use crate::text::Span;
+use crate::workspace::manifests::{DefinitionAt, ManifestIndex};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "missing-parameter",
+    severity: Severity::Off,
+    summary: "a class in data with a required parameter that no level has",
+    docs: include_str!("missing_parameter.md"),
+    check: Check::Entry(check),
+};
+
+/// Whether code includes the classes that a value of an entry names. The findings of such an entry
+/// depend on any key.
+pub(in crate::diagnostics) fn names_classes(index: &ManifestIndex, entry: &EntryData) -> bool {
+    let keys = entry.members.iter().filter_map(|(key, _)| key.as_str());
+    keys.into_iter().any(|key| is_included(index, key))
+}
+
+fn is_included(index: &ManifestIndex, key: &str) -> bool {
+    let includes = |function: ReaderFunction| function == ReaderFunction::HieraInclude;
+    index.readers(key).any(|one| one.reader.includes || includes(one.reader.function))
+}
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let index = context.file.snapshot.manifests(context.file.environment);
+    for (key, member) in context.members() {
+        let Some(key) = key.as_str().filter(|key| is_included(index, key)) else { continue };
+        let own = std::slice::from_ref(&member.value);
+        let names =
+            if let Data::Array(items) = member.value.data() { items.as_slice() } else { own };
+        for name in names {
+            let class = name.as_str().filter(|_| !name.is_live());
+            let class = class.map(|class| class.trim_start_matches("::").to_ascii_lowercase());
+            let Some((class, span)) = class.zip(name.origin) else { continue };
+            let Some(class) = index.class(&class).filter(|found| is_looked_up(index, found)) else {
+                continue;
+            };
+            required(context, key, span, class, findings);
+        }
+    }
+}
+
+/// Whether all of a class's parameters are known, and no declaration gives some of them.
+fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
+    let gives = |kind: UseKind| matches!(kind, UseKind::Resource | UseKind::Function);
+    !class.definition.recovered
+        && !index.uses(&class.definition.name).any(|one| gives(one.class_use.kind))
+}
+
+/// Tells the required parameters of a class that no level has, for the nodes that include it.
+fn required(
+    context: &EntryContext<'_>,
+    key: &str,
+    span: Span,
+    class: DefinitionAt<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let parameters = class.definition.parameters.iter();
+    let name = &class.definition.name;
+    for parameter in parameters.filter(|one| one.default.is_none() && !one.captures_rest) {
+        let wanted = LookupKey::of_root(&format!("{name}::{}", parameter.name));
+        let Some(whom) = concerned(context, &LookupKey::of_root(key), span, &wanted) else {
+            continue;
+        };
+        let message = format!(
+            "no level has '{wanted}', and the parameter '{}' has no default: Puppet refuses the class '{name}' for {whom}",
+            parameter.name
+        );
+        let place = in_code(class.file.id, parameter.range);
+        findings.push(
+            Finding::new(&RULE, span, message)
+                .with_related(Some(place), "the parameter is declared here"),
+        );
+    }
+}
+
+/// The nodes, in words, that include the class from this place and get nothing for a key; `None` if
+/// there are none for certain.
+fn concerned(
+    context: &EntryContext<'_>,
+    including: &LookupKey,
+    span: Span,
+    wanted: &LookupKey,
+) -> Option<String> {
+    let lacks =
+        |resolution: &Resolution| is_settled(resolution) && matches!(resolution.value, Ok(None));
+    if lacks(&(context.lookup)(wanted, None)) {
+        return Some("nodes that include it from here".to_owned());
+    }
+    let file = &context.file;
+    let nodes = file.snapshot.nodes_reading(file.environment, &file.file.path);
+    let mut names = Vec::new();
+    for node in nodes.into_iter().take(MAX_NODES) {
+        let scope = node.scope_in(&file.environment.name);
+        let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
+        let included = file.snapshot.lookup_as_called(file.environment, &resolver, including);
+        let is_included = included.value.ok().flatten().is_some_and(|value| holds(&value, span));
+        if is_included && looked_up(context, node, wanted, lacks) {
+            names.push(node.name.to_string());
+        }
+    }
+    (!names.is_empty()).then(|| named_nodes(&names))
+}
+
+/// Whether a part of a value comes from a place.
+fn holds(value: &Value, span: Span) -> bool {
+    let items = if let Data::Array(items) = value.data() { items.as_slice() } else { &[] };
+    value.origin == Some(span) || items.iter().any(|item| item.origin == Some(span))
+}

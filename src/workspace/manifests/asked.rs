@@ -1,0 +1,164 @@
+//! The merge strategies that calls in code ask for: `lookup('k', Hash, 'deep')` merges the values of
+//! `k` whatever `lookup_options` say.
+//!
+//! Automatic parameter lookup asks for none, so a key that a class parameter takes has none of these.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::index::ManifestIndex;
+use super::query::ReaderAt;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::merge::{Strategy, parse_strategy};
+use crate::hiera::resolution::Resolution;
+use crate::manifest::model::{AskedStrategy, DefinitionKind, Literal, Reader};
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::from_json;
+use crate::workspace::snapshot::Snapshot;
+
+/// What the calls that read a root key ask for.
+#[derive(Clone, Debug)]
+pub enum CalledMerge<'a> {
+    /// No strategy: `lookup_options` decide.
+    None,
+    /// All of them ask for the same strategy.
+    One(MergingCall<'a>),
+    /// They ask for different ones, or for one that the code here does not tell. In the order of
+    /// their files, those that ask for no strategy among them.
+    Several(Vec<ReaderAt<'a>>),
+}
+
+/// A call that decides how the values of a key are merged.
+#[derive(Clone, Debug)]
+pub struct MergingCall<'a> {
+    /// The first one, where several ask for the same.
+    pub call: ReaderAt<'a>,
+    asked: Asked,
+}
+
+/// The strategy that a call asks for.
+#[derive(Clone, Debug, PartialEq)]
+enum Asked {
+    /// A literal one.
+    Literal(Strategy),
+    /// The value of a class parameter, which data may set under this key; else its default.
+    Parameter { key: String, default: Strategy },
+}
+
+impl MergingCall<'_> {
+    /// The strategy, where no data decides it.
+    pub fn literal(&self) -> Option<&Strategy> {
+        if let Asked::Literal(strategy) = &self.asked { Some(strategy) } else { None }
+    }
+
+    /// Looks a key up as the call does.
+    pub fn lookup(&self, resolver: &Resolver<'_>, key: &LookupKey) -> Resolution {
+        let (parameter, default) = match &self.asked {
+            Asked::Literal(strategy) => return resolver.lookup(key, Some(strategy)),
+            Asked::Parameter { key, default } => (key, default),
+        };
+        let settled = resolver.lookup(&LookupKey::of_root(parameter), None);
+        let set =
+            settled.value.as_ref().ok().and_then(Option::as_ref).filter(|set| !set.is_secret());
+        let set = set.and_then(|set| parse_strategy(set).ok().flatten());
+        let strategy = set.as_ref().unwrap_or(default);
+        let mut resolution = resolver.lookup(key, Some(strategy));
+        // What decides the strategy decides the value.
+        resolution.reads.keys.insert(parameter.clone());
+        resolution.reads.keys.extend(settled.reads.keys);
+        resolution.reads.variables.extend(settled.reads.variables);
+        resolution.reads.unknown.extend(settled.reads.unknown);
+        resolution.unsettled.extend(settled.unsettled);
+        resolution
+    }
+}
+
+/// The strategy that a call itself names, by literal text; `None` for none, and for one that the
+/// text does not tell.
+pub fn asked_strategy(reader: &Reader) -> Option<Strategy> {
+    let asked = &reader.merge.as_ref()?.strategy;
+    if let AskedStrategy::Variable { parameter: true, .. } = asked {
+        return None;
+    }
+    parsed(asked.value()?)
+}
+
+fn parsed(literal: &Literal) -> Option<Strategy> {
+    parse_strategy(&from_json(&as_json(literal)?)).ok().flatten()
+}
+
+/// A literal as far as strategies and their options need it.
+fn as_json(literal: &Literal) -> Option<Json> {
+    Some(match literal {
+        Literal::Undef => Json::Null,
+        Literal::Boolean(value) => (*value).into(),
+        Literal::String(text) => text.as_str().into(),
+        Literal::Hash(members) => {
+            let member = |(key, value): &(Literal, Literal)| {
+                Some((key.as_str()?.to_owned(), as_json(value)?))
+            };
+            members.iter().map(member).collect::<Option<Map<String, Json>>>()?.into()
+        }
+        Literal::Default | Literal::Integer(_) | Literal::Float(_) | Literal::List(_) => {
+            return None;
+        }
+    })
+}
+
+impl ManifestIndex {
+    /// What the calls that read a root key ask for.
+    pub fn called_merge(&self, root: &str) -> CalledMerge<'_> {
+        let asks = |one: &ReaderAt<'_>| !one.reader.has_override;
+        let calls: Vec<ReaderAt<'_>> = self.readers(root).filter(asks).collect();
+        if calls.iter().all(|one| one.reader.merge.is_none()) || self.parameter(root).is_some() {
+            return CalledMerge::None;
+        }
+        let mut asked = calls.iter().map(|one| self.asked(one));
+        match asked.next().flatten() {
+            Some(first) if asked.all(|other| other.as_ref() == Some(&first)) => {
+                CalledMerge::One(MergingCall { call: calls[0], asked: first })
+            }
+            _ => CalledMerge::Several(calls),
+        }
+    }
+
+    fn asked(&self, one: &ReaderAt<'_>) -> Option<Asked> {
+        let literal = || asked_strategy(one.reader).map(Asked::Literal);
+        let AskedStrategy::Variable { name, value, parameter: true } =
+            &one.reader.merge.as_ref()?.strategy
+        else {
+            return literal();
+        };
+        let class = one.file.manifest.definitions.get(one.reader.definition?)?;
+        let is_given = |class: &str| {
+            self.uses(class).any(|one| {
+                let use_ = one.class_use;
+                use_.gives_more || use_.gives.iter().any(|given| given.name == *name)
+            })
+        };
+        if class.kind != DefinitionKind::Class || is_given(&class.name) {
+            return None;
+        }
+        let default = parsed(value.as_ref()?)?;
+        Some(Asked::Parameter { key: format!("{}::{name}", class.name), default })
+    }
+}
+
+impl Snapshot {
+    /// Looks a key up as the code of an environment does: with the merge strategy that all calls
+    /// that read it ask for, if they do. The resolver is of that environment.
+    pub fn lookup_as_called(
+        &self,
+        environment: &Environment,
+        resolver: &Resolver<'_>,
+        key: &LookupKey,
+    ) -> Resolution {
+        let root: Arc<str> = key.root_text();
+        match self.manifests(environment).called_merge(&root) {
+            CalledMerge::One(call) => call.lookup(resolver, key),
+            CalledMerge::None | CalledMerge::Several(_) => resolver.lookup(key, None),
+        }
+    }
+}

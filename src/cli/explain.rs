@@ -3,13 +3,13 @@
 
 use std::io::Write;
 
-use super::lookup::print_options;
 use super::settled::note_unsettled;
 use super::{Failure, LookupArguments, Opened, Render, Status, note, note_unapplied};
 use crate::hiera::explain::{self, Shown, Subject};
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
 use crate::ide::phrases::Names;
+use crate::puppet::print::PrintOptions;
 use crate::text::Span;
 use crate::text::escape::terminal_lines;
 
@@ -23,6 +23,7 @@ pub(super) fn run(
     opened: &Opened,
     resolver: &Resolver<'_>,
     request: &LookupRequest,
+    print: &PrintOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let render = arguments.render_as.unwrap_or(Render::S);
@@ -36,7 +37,7 @@ pub(super) fn run(
     note_unsettled(subject, &explanation.unsettled_levels, &names);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => {
-            note(&error.printed(&print_options(arguments)));
+            note(&error.printed(print));
             return Ok(Status::Bad);
         }
         Ok(Some(answer)) => {

@@ -56,7 +56,14 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let keys = opened.snapshot.decryptor(&environment);
     let resolver = Resolver::new(context(&opened, &environment, &view, keys.as_ref(), scope));
     if arguments.explain || arguments.explain_options {
-        return explain::run(arguments, &opened, &resolver, &request, out);
+        return explain::run(
+            arguments,
+            &opened,
+            &resolver,
+            &request,
+            &print_options(arguments),
+            out,
+        );
     }
     single(arguments, &opened, &resolver, &request, out)
 }
@@ -75,7 +82,7 @@ fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-pub(super) fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {
+fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {
     let reveal = arguments.reveal_sensitive;
     PrintOptions { reveal_sensitive: reveal, reveal_decrypted: reveal, ..PrintOptions::default() }
 }

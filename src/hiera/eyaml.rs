@@ -58,6 +58,17 @@ pub fn is_attempted(text: &str) -> bool {
     text.split('\n').any(|line| line.find("ENC[").is_some_and(|at| line[at..].contains(']')))
 }
 
+/// Whether a string in the value is one that hiera-eyaml would decrypt. Keys of hashes are not.
+pub(super) fn has_encrypted_text(value: &Value) -> bool {
+    match value.data() {
+        Data::String(text) => is_attempted(text),
+        Data::Array(items) => items.iter().any(has_encrypted_text),
+        Data::Hash(hash) => hash.iter().any(|(_, member)| has_encrypted_text(&member.value)),
+        Data::Sensitive(inner) => has_encrypted_text(inner),
+        _ => false,
+    }
+}
+
 /// The parts of a string that hiera-eyaml decrypts if it decrypts any, in order.
 pub fn parts(text: &str) -> Vec<EncryptedPart<'_>> {
     let mut found = Vec::new();

@@ -4,13 +4,14 @@
 use std::fmt;
 
 use super::ruby::base64;
-use super::ruby::regex::{RegexError, RubyRegex};
 use super::types::DataType;
 use std::sync::Arc;
 
-mod semver;
+pub(super) mod pattern;
+pub(super) mod semver;
 mod time;
 
+pub use pattern::Pattern;
 pub use semver::{Version, VersionRange};
 pub use time::{NANOS_PER_SECOND, civil_from_days, days_from_civil, timespan_text, timestamp_text};
 
@@ -91,64 +92,5 @@ impl fmt::Display for Rich {
             Rich::Binary(bytes) => f.write_str(&base64::encode(bytes)),
             Rich::Type(data_type) => data_type.fmt(f),
         }
-    }
-}
-
-/// A regular expression with the text that it was made of.
-#[derive(Debug)]
-pub struct Pattern {
-    source: String,
-    regex: RubyRegex,
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
-        self.source == other.source
-    }
-}
-
-impl Pattern {
-    /// Compiles a pattern.
-    pub fn new(source: &str) -> Result<Pattern, RegexError> {
-        Ok(Pattern { source: source.to_owned(), regex: RubyRegex::new(source)? })
-    }
-
-    /// Whether it matches anywhere in `text`. One that explodes does not match.
-    pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text) == Some(true)
-    }
-
-    /// Its text.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Its text as Ruby writes it between slashes.
-    pub fn escaped(&self) -> String {
-        let mut out = String::new();
-        let mut chars = self.source.chars();
-        while let Some(c) = chars.next() {
-            match c {
-                '\\' => out.extend([Some('\\'), chars.next()].into_iter().flatten()),
-                '/' => out.push_str("\\/"),
-                c if c.is_ascii_control() && !c.is_ascii_whitespace() => {
-                    out.push_str(&format!("\\x{:02X}", u32::from(c)))
-                }
-                c => out.push(c),
-            }
-        }
-        out
-    }
-
-    fn has_encoding(&self) -> bool {
-        !self.source.is_ascii() || self.source.contains("\\u")
-    }
-
-    /// Its text between slashes.
-    pub fn with_delimiters(&self) -> String {
-        if self.has_encoding() {
-            return format!("/(?-mix:{})/", self.escaped());
-        }
-        format!("/{}/", self.escaped())
     }
 }

@@ -9,7 +9,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::rich::{Pattern, VersionRange};
+use super::rich::pattern::Pattern;
+use super::rich::semver::VersionRange;
 
 mod assign;
 mod check;
@@ -24,10 +25,12 @@ mod parse;
 mod sensitive;
 mod show;
 mod signatures;
+mod size;
 
 pub(crate) use check::report;
-pub use check::{Known, WrongPart, WrongType, assert_type, check_parameter, check_partial};
+pub use check::{WrongPart, WrongType, assert_type, check_parameter, check_partial};
 pub use expression::TypeSyntaxError;
+pub use guard::Known;
 pub use infer::{infer, infer_set};
 pub use init::{InitType, init_of, resource_type};
 pub use names::{NamedAlias, NamedType, TypeNames, TypeTable};

@@ -9,6 +9,7 @@
 mod parse;
 mod path;
 mod resolve;
+mod token;
 mod tokens;
 
 use super::psych::{self, Resolved};
@@ -38,7 +39,7 @@ pub fn parse_hocon(text: &str) -> Tree {
     tree.scattered = true;
     tree.comments = tokens
         .iter()
-        .filter(|token| token.kind == tokens::Kind::Comment)
+        .filter(|token| token.kind == token::Kind::Comment)
         .map(|token| token.range)
         .collect();
     tree

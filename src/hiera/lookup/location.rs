@@ -2,13 +2,13 @@
 //! them.
 
 use super::decryption::Found;
-use super::story::has_encrypted_text;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver};
 use crate::hiera::config::{
     Backend, BackendKind, Layer, Level, Locations, Reader, is_of_namespace,
 };
 use crate::hiera::data::{DataFile, ProblemKind, Refusal};
 use crate::hiera::error::{LookupError, LookupErrorKind};
+use crate::hiera::eyaml::has_encrypted_text;
 use crate::hiera::hierarchy::CandidateFile;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place, Undetermined};
 use crate::hiera::resolution::{Outcome, Unevaluated, Unsettled};

@@ -4,11 +4,11 @@
 use super::location::is_among;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver, layers_of};
 use crate::hiera::config::Layer;
-use crate::hiera::eyaml::is_attempted;
+use crate::hiera::eyaml::has_encrypted_text;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::key::LookupKey;
 use crate::hiera::resolution::{Outcome, Step, Unevaluated, Unsettled, UnsettledLevel};
-use crate::puppet::value::{Data, Value};
+use crate::puppet::value::Value;
 use crate::text::FilePath;
 
 impl Invocation {
@@ -130,17 +130,6 @@ pub(super) fn that_matter(
         }
     }
     kept
-}
-
-/// Whether a string in the value is one that hiera-eyaml would decrypt. Keys of hashes are not.
-pub(super) fn has_encrypted_text(value: &Value) -> bool {
-    match value.data() {
-        Data::String(text) => is_attempted(text),
-        Data::Array(items) => items.iter().any(has_encrypted_text),
-        Data::Hash(hash) => hash.iter().any(|(_, member)| has_encrypted_text(&member.value)),
-        Data::Sensitive(inner) => has_encrypted_text(inner),
-        _ => false,
-    }
 }
 
 /// Each file once, with the least that must be so for it to be seen; files that are seen anyway say

@@ -1,9 +1,9 @@
 //! Which types, and which values, belong to a type. Source: `assignable?` and `instance?` of
 //! Puppet's types.
 
-use super::check::Known;
-use super::guard::RecursionGuard;
-use super::{ANY_NUMBER, Alias, DataType, Range, Size, StructMember, Text};
+use super::guard::{Known, RecursionGuard};
+use super::size::{count, covers, exactly, tuple_size};
+use super::{ANY_NUMBER, Alias, DataType, Range, StructMember, Text};
 use crate::puppet::rich::Rich;
 use crate::puppet::value::{Data, Hash, Value};
 
@@ -473,24 +473,6 @@ fn is_plain_scalar(data: &Data) -> bool {
         data,
         Data::String(_) | Data::Integer(_) | Data::BigInteger(_) | Data::Float(_) | Data::Bool(_)
     )
-}
-
-/// A number of elements as bounds count.
-pub(super) fn count(len: usize) -> i128 {
-    i128::try_from(len).unwrap_or(i128::MAX)
-}
-
-pub(super) fn exactly(len: usize) -> Range<i128> {
-    Range::exactly(count(len))
-}
-
-fn covers(ours: Size, theirs: Size) -> bool {
-    ours.unwrap_or(ANY_NUMBER).covers(&theirs.unwrap_or(ANY_NUMBER))
-}
-
-/// How many elements a tuple has.
-pub(super) fn tuple_size(types: &[DataType], size: Size) -> Range<i128> {
-    size.unwrap_or(if types.is_empty() { ANY_NUMBER } else { exactly(types.len()) })
 }
 
 fn place(types: &[DataType], n: usize) -> &DataType {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::describe::{Mismatch, Step, describe};
-use super::guard::RecursionGuard;
+use super::guard::{Known, RecursionGuard};
 use super::normalize::Crash;
 use super::{DataType, infer_set};
 use crate::puppet::value::Value;
@@ -52,17 +52,6 @@ pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result
         }
         Err(Crash(message)) => error(message.to_owned(), None),
     }
-}
-
-/// What is known of a value, or of a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// All of it.
-    Whole,
-    /// That it is a string.
-    Kind,
-    /// Nothing.
-    Nothing,
 }
 
 /// A part of a parameter's value that is not of its type.

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::assign::{count, exactly, tuple_size};
 use super::normalize::Crash;
+use super::size::{count, exactly, tuple_size};
 use super::{ANY_NUMBER, DataType, Range, StructMember, Text};
 use crate::puppet::value::{Hash, Key, Value};
 use crate::text::Span;

@@ -2,8 +2,18 @@
 //! themselves were met. Source of the latter: `RecursionGuard`, whose state stays set from the first
 //! repetition on, until what was met first is left.
 
-use super::check::Known;
 use crate::puppet::value::Value;
+
+/// What is known of a value, or of a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// All of it.
+    Whole,
+    /// That it is a string.
+    Kind,
+    /// Nothing.
+    Nothing,
+}
 
 /// What is being judged, from the outside in.
 pub(super) struct RecursionGuard<'a> {

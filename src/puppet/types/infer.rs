@@ -1,7 +1,7 @@
 //! Types of values: as exact as can be (`infer_set`), or one type for all elements (`infer`).
 //! Source: `TypeCalculator`.
 
-use super::assign::exactly;
+use super::size::exactly;
 use super::{Alias, DataType, Range, StructMember, Text};
 use crate::puppet::rich::{Rich, VersionRange};
 use crate::puppet::value::{Data, Hash, Value};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::assign::exactly;
 use super::guard::RecursionGuard;
+use super::size::exactly;
 use super::{DataType, NamedAlias, Range, Size, StructMember, Text};
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::rich::{timespan_text, timestamp_text};

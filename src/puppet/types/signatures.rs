@@ -1,9 +1,9 @@
 //! Arguments that no signature of a function takes, in Puppet's words. Source:
 //! `TypeMismatchDescriber#describe_signatures`.
 
-use super::assign::{count, exactly};
 use super::describe::{Described, Mismatch, Step, What, below, describe, merge};
 use super::normalize::Crash;
+use super::size::{count, exactly};
 use super::{DataType, Range, infer_set};
 use crate::puppet::value::Value;
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::path::{PathError, Segment, segments};
-use super::tokens::{Kind, Token};
+use super::path::{PathError, segments};
+use super::token::{Kind, Segment, Token};
 use super::{MAX_DEPTH, Problem, problem, resolve_hocon};
 use crate::text::TextRange;
 use crate::yaml::psych::Resolved;

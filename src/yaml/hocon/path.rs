@@ -3,15 +3,8 @@
 use std::fmt;
 
 use super::MAX_DEPTH;
-use super::tokens::{Kind, Token};
+use super::token::{Kind, Segment, Token};
 use crate::text::TextRange;
-
-/// A part of a path, and where it is written.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Segment {
-    pub text: String,
-    pub range: TextRange,
-}
 
 /// Why tokens are no path. `Display` gives the library's message.
 #[derive(Clone, Debug, PartialEq, Eq)]

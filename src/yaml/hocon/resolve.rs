@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::parse::{Members, Node, NodeKind, ScalarKind, join, merged};
-use super::path::Segment;
+use super::token::Segment;
 use super::{MAX_DEPTH, Problem, problem};
 use crate::text::TextRange;
 use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};

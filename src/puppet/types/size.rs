@@ -1,0 +1,23 @@
+//! Sizes of strings and collections, as bounds of types.
+
+use super::{ANY_NUMBER, DataType, Range, Size};
+
+/// A number of elements as bounds count.
+pub(super) fn count(len: usize) -> i128 {
+    i128::try_from(len).unwrap_or(i128::MAX)
+}
+
+/// The size of so many elements, no fewer and no more.
+pub(super) fn exactly(len: usize) -> Range<i128> {
+    Range::exactly(count(len))
+}
+
+/// Whether every size within `theirs` is one within `ours`.
+pub(super) fn covers(ours: Size, theirs: Size) -> bool {
+    ours.unwrap_or(ANY_NUMBER).covers(&theirs.unwrap_or(ANY_NUMBER))
+}
+
+/// How many elements a tuple has.
+pub(super) fn tuple_size(types: &[DataType], size: Size) -> Range<i128> {
+    size.unwrap_or(if types.is_empty() { ANY_NUMBER } else { exactly(types.len()) })
+}

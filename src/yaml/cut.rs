@@ -14,48 +14,15 @@
 
 use std::borrow::Cow;
 
-use super::parse::{Builder, Run, accepted, bad_char};
-use super::tree::{NodeId, NodeKind, SyntaxError, Tree};
-use super::{json, recover};
+use super::accept::accepted;
+use super::builder::Builder;
+use super::control::bad_char;
+use super::entry::{Entry, MARKER, Refused, Stop, Syntax, begins_entry, is_marker};
+use super::json::cut as json_cut;
+use super::recover;
+use super::run::Run;
+use super::tree::{NodeId, NodeKind, Tree};
 use crate::text::{Text, TextRange};
-
-/// A top-level entry of a text.
-#[derive(Debug)]
-pub struct Entry {
-    /// Its bytes: from the start of its key's line to that of the next entry's.
-    pub range: TextRange,
-    /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
-    /// the start of `range`.
-    pub tree: Tree,
-    /// Why it is refused, if it is; then `tree` is what stands of it.
-    pub refused: Option<Refused>,
-    /// Whether it is no entry, but all that stands behind the first document; then `tree` is empty.
-    pub is_behind_document: bool,
-}
-
-/// What a text is written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Syntax {
-    /// YAML, as libyaml reads it.
-    #[default]
-    Yaml,
-    /// JSON, as Ruby's library does.
-    Json,
-}
-
-/// Why libyaml, or Ruby's JSON, refuses an entry where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted
-    /// from the entry's start.
-    pub verdict: SyntaxError,
-    /// Whether what it was reading is the mapping that the entries are members of: that began with
-    /// the first one.
-    pub is_of_root: bool,
-    /// How many bytes from the entry's start on were looked at to see that it is refused, and where
-    /// it ends.
-    pub reach: u32,
-}
 
 /// How many times as much as the text is read of entries that are refused before cutting is given
 /// up.
@@ -66,7 +33,7 @@ const PATIENCE: u64 = 6;
 pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     let mut at = match syntax {
         Syntax::Yaml => head(text)?,
-        Syntax::Json => json::cut::head(text, true).ok()?,
+        Syntax::Json => json_cut::head(text, true).ok()?,
     };
     if syntax == Syntax::Yaml && bad_char(text, at).is_some() {
         return None;
@@ -76,7 +43,7 @@ pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     while at < text.len() {
         let mut entry = match syntax {
             Syntax::Yaml => entry(&text[at..], entries.is_empty(), true).ok()?,
-            Syntax::Json => json::cut::entry(&text[at..], column(text, at), true).ok()?,
+            Syntax::Json => json_cut::entry(&text[at..], column(text, at), true).ok()?,
         };
         read += entry.refused.as_ref().map_or(0, |refused| u64::from(refused.reach));
         if !is_worth_it(read, text.len()) {
@@ -124,7 +91,7 @@ impl<'t> Cutter<'t> {
     /// Where the first entry begins; `None` for a text without that form.
     pub fn head(&mut self) -> Option<u32> {
         if self.syntax == Syntax::Json {
-            return self.look_at(0, json::cut::head).map(|at| at as u32);
+            return self.look_at(0, json_cut::head).map(|at| at as u32);
         }
         self.look_at(0, |text, is_all| {
             let whole_lines = if is_all { text } else { &text[..line_start(text, text.len())] };
@@ -139,7 +106,7 @@ impl<'t> Cutter<'t> {
             Syntax::Yaml => self.look_at(at, |text, is_all| entry(text, is_first, is_all))?,
             Syntax::Json => {
                 let column = self.column(at);
-                self.look_at(at, |text, is_all| json::cut::entry(text, column, is_all))?
+                self.look_at(at, |text, is_all| json_cut::entry(text, column, is_all))?
             }
         };
         Some(Entry { range: entry.range.shifted(at), ..entry })
@@ -204,28 +171,6 @@ impl<'t> Cutter<'t> {
 
 /// How many bytes are taken out of a text at least.
 const LITTLE: u32 = 1 << 10;
-
-/// Why there is no entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// It cannot be told from so little text.
-    Short,
-    /// The text is to be read as a whole.
-    Other,
-}
-
-impl Entry {
-    /// An entry that is all of a text.
-    pub(super) fn new(text: &str, tree: Tree) -> Entry {
-        let range = TextRange::from_usize(0..text.len());
-        Entry { range, tree, refused: None, is_behind_document: false }
-    }
-
-    /// Whether a key can be read in it.
-    pub fn has_keys(&self) -> bool {
-        self.tree.root.is_some()
-    }
-}
 
 /// The entry that a text begins with, which goes on behind what is given unless that `is_all`.
 fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
@@ -372,31 +317,6 @@ fn next_start(text: &str, at: usize) -> usize {
         }
     }
     text.len()
-}
-
-/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is
-/// above it is refused by itself.
-pub(super) fn begins_entry(line: &str) -> bool {
-    let mut chars = line.chars();
-    let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
-    match chars.next() {
-        // A block scalar is no key: at column 0, too, it is the value of the key above it.
-        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => {
-            false
-        }
-        Some('-' | ':') => !is_blank(chars.next()),
-        Some(_) => true,
-    }
-}
-
-/// How long a mark of a document's start or end is.
-const MARKER: usize = 3;
-
-/// Whether a document ends with this line, and another may begin. libyaml looks for such lines
-/// before anything else, so none is part of an entry.
-pub(super) fn is_marker(line: &str) -> bool {
-    (line.starts_with("---") || line.starts_with("..."))
-        && line[MARKER..].chars().next().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }
 
 /// Whether a line of an entry could be a directive, or is written so that lines are not what they

@@ -4,9 +4,10 @@
 
 pub(super) mod cut;
 
+use super::entry::{Syntax, joined};
 use super::psych::{self, Resolved};
+use super::scan;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
-use super::{Syntax, recover, scan};
 use crate::text::TextRange;
 
 /// How deep Ruby's JSON lets collections be nested.
@@ -27,7 +28,7 @@ pub fn parse_json(text: &str) -> Tree {
     }
     match super::cut(text, Syntax::Json) {
         Some(entries) => {
-            Tree { verdict: tree.problems.into_iter().next(), ..recover::joined(entries, true) }
+            Tree { verdict: tree.problems.into_iter().next(), ..joined(entries, true) }
         }
         None => tree,
     }

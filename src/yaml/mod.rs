@@ -4,23 +4,30 @@
 //! its scalars and tags mean, [`scalar`] where a part of a scalar's text is written, and
 //! [`Tree::node_at`] what is under a cursor.
 
+mod accept;
+mod builder;
+mod control;
 mod cut;
+mod entry;
 mod hocon;
 mod json;
 mod navigate;
 mod parse;
 pub mod psych;
 mod recover;
+mod run;
 pub mod scalar;
 mod scan;
 mod serde;
 pub mod tree;
 
-pub use cut::{Cutter, Entry, Refused, Syntax, cut, is_worth_it};
+pub use accept::verdict;
+pub use cut::{Cutter, cut, is_worth_it};
+pub use entry::{Entry, Refused, Syntax};
 pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;
-pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while, verdict};
+pub use parse::{parse, parse_for_editing, parse_for_editing_while, parse_while};
 pub use psych::{Resolved, TagMeaning, resolve_plain, tag_meaning};
 pub use scan::char_floor;
 pub use serde::deserialize;

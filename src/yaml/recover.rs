@@ -4,12 +4,12 @@
 //! next line that looks like `key:` at the column of the first one. The broken entry keeps its key,
 //! and of its value what was read before the error. The first problem is libyaml's own where it
 //! blames the same entry, else what the entry is refused for when it is read alone, with a place
-//! where the mistake can be seen. Decides nothing about what is accepted: that is [`super::parse`].
+//! where the mistake can be seen. Decides nothing about what is accepted: that is [`super::accept`].
 
-use std::collections::HashMap;
-
-use super::cut::{Entry, Syntax, begins_entry, cut, is_marker};
-use super::parse::{self, Builder, Run};
+use super::builder::Builder;
+use super::control;
+use super::entry::{begins_entry, is_marker};
+use super::run::Run;
 use super::scan::TagDirective;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::text::TextRange;
@@ -18,12 +18,9 @@ use crate::text::TextRange;
 /// their cut.
 const EFFORT: usize = 8;
 
-/// The tree of a text whose first attempt `run` ended with `error`.
-pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
-    let verdict = Some(error.clone());
-    if let Some(entries) = cut(text, Syntax::Yaml) {
-        return Tree { verdict, ..joined(entries, false) };
-    }
+/// What stands of a text that is not cut into entries, whose first attempt `run` ended with
+/// `error`.
+pub(super) fn document(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
     let control = error.kind == SyntaxErrorKind::ControlCharacter;
@@ -37,49 +34,7 @@ pub(super) fn recover(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
         let next = recovery.take(run, error);
         recovery.read_from(next);
     }
-    Tree { verdict, ..recovery.finish() }
-}
-
-/// The tree of a text that was cut into these entries.
-pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
-    let mut all = Tree::default();
-    let mut entries = Vec::new();
-    let mut anchors: HashMap<String, NodeId> = HashMap::new();
-    for Entry { range, mut tree, .. } in cut {
-        let (by, first) = (range.start, all.nodes.len() as u32);
-        let moved = |id: NodeId| NodeId(id.0 + first);
-        // Those of the entry itself have their targets.
-        let mut above = Vec::new();
-        for (node, id) in tree.nodes.iter().zip(0..) {
-            if let NodeKind::Alias { name, target: None } = &node.kind {
-                above.extend(anchors.get(&**name).map(|target| (id, *target)));
-            }
-        }
-        for (node, id) in tree.nodes.iter().zip(0..) {
-            if let Some(anchor) = &node.anchor {
-                anchors.insert(anchor.name.clone(), moved(NodeId(id)));
-            }
-        }
-        entries.extend(
-            tree.root
-                .into_iter()
-                .flat_map(|root| tree.entries(root))
-                .map(|(key, value)| (moved(*key), moved(*value))),
-        );
-        all.nodes.extend(tree.nodes.drain(..).map(|node| node.moved(first, by)));
-        for (alias, found) in above {
-            if let NodeKind::Alias { target, .. } =
-                &mut all.nodes[moved(NodeId(alias)).0 as usize].kind
-            {
-                *target = Some(found);
-            }
-        }
-        all.second_document = tree.second_document.map(|marker| marker.shifted(by));
-        all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
-        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shifted(by)));
-    }
-    all.root = Some(all.add_root(entries, flow));
-    all
+    recovery.finish()
 }
 
 /// An entry that libyaml refuses where it stands.
@@ -163,8 +118,8 @@ impl<'t> Recovery<'t> {
     /// Every control character is a problem; the tree is read as if they were letters.
     fn control_characters(&mut self) {
         let mut at = 0;
-        while let Some(bad) = parse::bad_char(&self.text[..self.end], at) {
-            let error = parse::bad_char_error(self.text, bad);
+        while let Some(bad) = control::bad_char(&self.text[..self.end], at) {
+            let error = control::bad_char_error(self.text, bad);
             at = error.span.end as usize;
             match self.problems.last_mut().filter(|last| last.span.end == error.span.start) {
                 Some(last) => last.span.end = error.span.end,

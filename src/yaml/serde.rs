@@ -5,7 +5,7 @@
 
 use serde::de::{DeserializeOwned, Error as _};
 
-use super::parse::TOO_DEEP;
+use super::run::TOO_DEEP;
 use super::{NodeId, NodeKind, Tree, parse};
 
 /// The deepest nesting that serde_yaml reads.

@@ -8,7 +8,7 @@
 
 use super::Reader;
 use crate::text::TextRange;
-use crate::yaml::cut::{Entry, Refused, Stop};
+use crate::yaml::entry::{Entry, Refused, Stop};
 use crate::yaml::tree::{NodeId, SyntaxError, Tree};
 
 /// How many bytes behind a place the reader looks at.

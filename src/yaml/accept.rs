@@ -1,0 +1,64 @@
+//! The first document of a text as libyaml 0.2.5 accepts or refuses it, as a whole.
+
+use super::builder::Builder;
+use super::control::{bad_char, bad_char_error, piece_start};
+use super::run::Run;
+use super::scan::{Result, char_floor};
+use super::tree::{NodeId, SyntaxError, Tree};
+
+/// Reads the first document of a text that libyaml accepts.
+pub(super) fn accepted(text: &str) -> Option<Tree> {
+    attempt(text, &|| true)?.ok()
+}
+
+/// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
+pub(super) fn attempt<'t>(
+    text: &'t str,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
+    let text = &text[..char_floor(text, u32::MAX as usize)];
+    let mut run = Run::new(text, 0, text.len(), Builder::default());
+    // Data files have a node in about twenty bytes.
+    run.builder.nodes.reserve(text.len() / 20);
+    let read = whole(text, &mut run, goes_on)?;
+    Some(match read {
+        Ok(root) => {
+            let comments = std::mem::take(&mut run.scanner.comments);
+            let second_document = run.second_document();
+            Ok(Tree {
+                nodes: run.builder.nodes,
+                root,
+                comments,
+                second_document,
+                ..Tree::default()
+            })
+        }
+        Err(error) => Err(Box::new((run, *error))),
+    })
+}
+
+/// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it
+/// accepts the first document.
+///
+/// [`parse`] reports more errors, and may blame another place for the first one.
+pub fn verdict(text: &str) -> Option<SyntaxError> {
+    let text = &text[..char_floor(text, u32::MAX as usize)];
+    let mut run = Run::new(text, 0, text.len(), Builder::default());
+    whole(text, &mut run, &|| true)?.err().map(|error| *error)
+}
+
+/// Reads the document as libyaml does; control characters are an error as soon as their piece of
+/// the input is read. `None` when it does not go on.
+fn whole(
+    text: &str,
+    run: &mut Run<'_>,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Result<Option<NodeId>>> {
+    let result = run.document_while(goes_on)?;
+    Some(match bad_char(text, 0) {
+        Some(bad) if run.scanner.position() + 4 > piece_start(text, bad) => {
+            Err(Box::new(bad_char_error(text, bad)))
+        }
+        _ => result,
+    })
+}

@@ -1,0 +1,133 @@
+//! A top-level entry of a text: what is read by itself, and how several make one tree.
+
+use std::collections::HashMap;
+
+use super::tree::{NodeId, NodeKind, SyntaxError, Tree};
+use crate::text::TextRange;
+
+/// A top-level entry of a text.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its bytes: from the start of its key's line to that of the next entry's.
+    pub range: TextRange,
+    /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
+    /// the start of `range`.
+    pub tree: Tree,
+    /// Why it is refused, if it is; then `tree` is what stands of it.
+    pub refused: Option<Refused>,
+    /// Whether it is no entry, but all that stands behind the first document; then `tree` is empty.
+    pub is_behind_document: bool,
+}
+
+/// What a text is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Syntax {
+    /// YAML, as libyaml reads it.
+    #[default]
+    Yaml,
+    /// JSON, as Ruby's library does.
+    Json,
+}
+
+/// Why libyaml, or Ruby's JSON, refuses an entry where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted
+    /// from the entry's start.
+    pub verdict: SyntaxError,
+    /// Whether what it was reading is the mapping that the entries are members of: that began with
+    /// the first one.
+    pub is_of_root: bool,
+    /// How many bytes from the entry's start on were looked at to see that it is refused, and where
+    /// it ends.
+    pub reach: u32,
+}
+
+impl Entry {
+    /// An entry that is all of a text.
+    pub(super) fn new(text: &str, tree: Tree) -> Entry {
+        let range = TextRange::from_usize(0..text.len());
+        Entry { range, tree, refused: None, is_behind_document: false }
+    }
+
+    /// Whether a key can be read in it.
+    pub fn has_keys(&self) -> bool {
+        self.tree.root.is_some()
+    }
+}
+
+/// Why there is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It cannot be told from so little text.
+    Short,
+    /// The text is to be read as a whole.
+    Other,
+}
+
+/// The tree of a text that was cut into these entries.
+pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
+    let mut all = Tree::default();
+    let mut entries = Vec::new();
+    let mut anchors: HashMap<String, NodeId> = HashMap::new();
+    for Entry { range, mut tree, .. } in cut {
+        let (by, first) = (range.start, all.nodes.len() as u32);
+        let moved = |id: NodeId| NodeId(id.0 + first);
+        // Those of the entry itself have their targets.
+        let mut above = Vec::new();
+        for (node, id) in tree.nodes.iter().zip(0..) {
+            if let NodeKind::Alias { name, target: None } = &node.kind {
+                above.extend(anchors.get(&**name).map(|target| (id, *target)));
+            }
+        }
+        for (node, id) in tree.nodes.iter().zip(0..) {
+            if let Some(anchor) = &node.anchor {
+                anchors.insert(anchor.name.clone(), moved(NodeId(id)));
+            }
+        }
+        entries.extend(
+            tree.root
+                .into_iter()
+                .flat_map(|root| tree.entries(root))
+                .map(|(key, value)| (moved(*key), moved(*value))),
+        );
+        all.nodes.extend(tree.nodes.drain(..).map(|node| node.moved(first, by)));
+        for (alias, found) in above {
+            if let NodeKind::Alias { target, .. } =
+                &mut all.nodes[moved(NodeId(alias)).0 as usize].kind
+            {
+                *target = Some(found);
+            }
+        }
+        all.second_document = tree.second_document.map(|marker| marker.shifted(by));
+        all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
+        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shifted(by)));
+    }
+    all.root = Some(all.add_root(entries, flow));
+    all
+}
+
+/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is
+/// above it is refused by itself.
+pub(super) fn begins_entry(line: &str) -> bool {
+    let mut chars = line.chars();
+    let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());
+    match chars.next() {
+        // A block scalar is no key: at column 0, too, it is the value of the key above it.
+        None | Some(' ' | '\t' | '\n' | '\r' | '#' | ']' | '}' | ',' | '|' | '>' | '\u{feff}') => {
+            false
+        }
+        Some('-' | ':') => !is_blank(chars.next()),
+        Some(_) => true,
+    }
+}
+
+/// How long a mark of a document's start or end is.
+pub(super) const MARKER: usize = 3;
+
+/// Whether a document ends with this line, and another may begin. libyaml looks for such lines
+/// before anything else, so none is part of an entry.
+pub(super) fn is_marker(line: &str) -> bool {
+    (line.starts_with("---") || line.starts_with("..."))
+        && line[MARKER..].chars().next().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
+}

@@ -9,6 +9,7 @@ mod answer;
 mod decryption;
 mod explained;
 mod location;
+mod open;
 mod options;
 mod ready;
 mod search;
@@ -16,7 +17,7 @@ mod story;
 mod tokens;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -117,6 +118,8 @@ struct Invocation {
     unsettled_levels: Vec<UnsettledLevel>,
     /// Whether the caller wants to know that the answer is not settled, and no more.
     notes_unsettled: bool,
+    /// The root keys that a level which could not be evaluated may have.
+    open_keys: BTreeSet<Arc<str>>,
     /// With `notes_unsettled`: whether some level could not be evaluated.
     is_unsettled: bool,
     reads: Reads,

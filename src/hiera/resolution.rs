@@ -140,6 +140,9 @@ pub enum Outcome {
         path: Option<FilePath>,
         /// The key and the raw value that it holds there, if it does.
         shadowed: Option<(Option<Span>, Value)>,
+        /// Whether it may have the key all the same: unknown variables decide its file, or it
+        /// cannot be read here.
+        is_open: bool,
     },
     /// Unknown variables decide which file it is.
     Undetermined {

@@ -2,8 +2,12 @@
 //! that each part of it comes from.
 
 mod answer;
+mod around;
 mod groups;
+mod head;
 mod markup;
+mod notes;
+mod provenance;
 mod subjects;
 mod value;
 
@@ -83,9 +87,22 @@ type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Valu
 struct Asked<'a> {
     /// The root key.
     root: LookupKey,
+    /// Whether it is about the value as a whole.
+    is_whole: bool,
+    /// Whether it is about the key in the file of the hover, not about one that a token names.
+    is_own: bool,
     /// The key to show; elements of lists have the number that they have in the effective value.
     title: &'a dyn Fn(Option<&Value>) -> String,
     narrow: Narrow<'a>,
+}
+
+/// What a lookup found for the nodes that a hover shows.
+struct Found<'a> {
+    resolution: &'a Resolution,
+    /// The scope that it was made in.
+    scope: &'a Scope,
+    /// Whether all these nodes get the same value without the key in the file of the hover.
+    is_redundant: bool,
 }
 
 impl Writer<'_> {
@@ -95,6 +112,8 @@ impl Writer<'_> {
         }
         let answers = self.answers(&Asked {
             root: LookupKey::of_root(&path.root),
+            is_whole: path.steps.is_empty(),
+            is_own: true,
             title: &|value| {
                 value.map_or_else(|| path.dotted(), |value| path.renumbered(value).dotted())
             },
@@ -119,6 +138,8 @@ impl Writer<'_> {
     fn reference(&self, key: &LookupKey) -> String {
         self.answers(&Asked {
             root: LookupKey::of_root(&key.root_text()),
+            is_whole: key.subkeys.is_empty(),
+            is_own: false,
             title: &|_| key.text.to_string(),
             narrow: &|value, root| {
                 let (place, value) = part_of(key, value)?;
@@ -136,7 +157,10 @@ impl Writer<'_> {
         }
         let resolution = self.resolve(&asked.root, self.scope);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
-        format!("{}{}", self.head(&title, &self.audience()), self.answer(&resolution, asked.narrow))
+        let head = self.head_of_key(asked, &title, &self.audience());
+        let is_redundant = self.is_redundant(&resolution, asked);
+        let found = Found { resolution: &resolution, scope: self.scope, is_redundant };
+        self.answer(head, &found, asked)
     }
 
     fn resolve(&self, root: &LookupKey, scope: &Scope) -> Resolution {
@@ -161,12 +185,6 @@ impl Writer<'_> {
     fn audience(&self) -> Audience {
         let Subject { environment, path, .. } = self.subject;
         Audience::of(self.snapshot, environment, self.scope, path)
-    }
-
-    /// The subject, and whose values are shown.
-    fn head(&self, title: &str, audience: &Audience) -> String {
-        let whose = audience.phrase(|text| self.markup.code(text));
-        format!("{}{}{whose}\n\n", self.markup.bold(title), self.markup.line_end())
     }
 
     fn print_options(&self) -> PrintOptions<'_> {

@@ -193,7 +193,12 @@ impl Resolver<'_> {
         interpolated
     }
 
-    fn defines(&self, candidate: &CandidateFile, root: &str, reader: Reader) -> Option<Unsettled> {
+    pub(super) fn defines(
+        &self,
+        candidate: &CandidateFile,
+        root: &str,
+        reader: Reader,
+    ) -> Option<Unsettled> {
         if !self.ctx.scope.allows(&candidate.when) {
             return None;
         }
@@ -271,7 +276,7 @@ impl Resolver<'_> {
 }
 
 /// Whether a level looks into a file for a root key.
-fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
+pub(super) fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
     !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
 }
 

@@ -50,6 +50,9 @@ impl Invocation {
             return;
         }
         self.is_unsettled = true;
+        if !matches!(reason, Unevaluated::Encrypted(_)) {
+            self.open_keys.insert(root.into());
+        }
         if self.tells_story {
             self.unsettled_levels.push(UnsettledLevel {
                 layer: layer.clone(),
@@ -58,6 +61,14 @@ impl Invocation {
                 reason,
             });
         }
+    }
+}
+
+impl Invocation {
+    /// Whether a level that could not be evaluated may have a key that was not found.
+    pub(super) fn leaves_open(&self, key: &str) -> bool {
+        let Ok(key) = LookupKey::parse(key) else { return false };
+        self.open_keys.contains(&*key.root_text())
     }
 }
 
@@ -92,7 +103,8 @@ impl Resolver<'_> {
                 self.member((path, data), layer, &located.level, &root).ok().flatten()
             });
             let shadowed = member.map(|member| (member.key_origin, member.value.clone()));
-            let outcome = Outcome::NotReached { path, shadowed };
+            let is_open = shadowed.is_none() && self.may_have(located, location, &root);
+            let outcome = Outcome::NotReached { path, shadowed, is_open };
             Step {
                 layer: layer.clone(),
                 level: located.level.clone(),

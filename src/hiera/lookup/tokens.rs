@@ -169,7 +169,11 @@ impl Resolver<'_> {
                         Method::Alias => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            let found = found.unwrap_or_else(|| Value::from(""));
+                            let found = match found {
+                                Some(found) => found,
+                                None if inv.leaves_open(argument) => Value::string(text, written),
+                                None => Value::from(""),
+                            };
                             if found.depth() > MAX_ALIASED_DEPTH {
                                 let limit = Limit::Nesting(MAX_ALIASED_DEPTH);
                                 return Err(LookupError::exhausted(limit, origin));
@@ -179,7 +183,9 @@ impl Resolver<'_> {
                         Method::Lookup => {
                             inv.reads.keys.insert(argument.clone());
                             let found = self.find(inv, &key.map_err(|_| syntax())?, origin)?;
-                            (Some(found.unwrap_or_else(|| Value::from(""))), argument.clone())
+                            let is_open = found.is_none() && inv.leaves_open(argument);
+                            let empty = (!is_open).then(|| Value::from(""));
+                            (found.or(empty), argument.clone())
                         }
                     }
                 }

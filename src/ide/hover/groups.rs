@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::answer::Shown;
 use super::markup::counted;
-use super::{Asked, Writer};
+use super::{Asked, Found, Writer};
 use crate::fleet::groups::{Group, Question, group_by_answer};
 use crate::ide::audience::Audience;
 
@@ -22,6 +22,8 @@ struct Answer {
     nodes: Vec<usize>,
     /// The largest group of them.
     group: Group,
+    /// Whether all of them get the same value without the key in this file.
+    is_redundant: bool,
 }
 
 impl Writer<'_> {
@@ -42,18 +44,19 @@ impl Writer<'_> {
             readers,
         );
         let answers = self.merged(found.groups, asked);
-        let Some(first) = answers.first() else { return self.head("", &audience) };
+        let Some(first) = answers.first() else { return String::new() };
         let value = first.group.resolution.value.as_ref().ok().and_then(Option::as_ref);
         let title = (asked.title)(value);
         let other = self.in_other_nodes(asked);
         let is_same = other.as_ref().is_none_or(|(shown, _)| *shown == first.shown);
+        let head = self.head_of_key(asked, &title, &audience);
         if answers.len() == 1 && found.rest.is_empty() && is_same {
-            let head = self.head(&title, &audience);
-            return head + &self.answer(&first.group.resolution, asked.narrow);
+            let Answer { group, is_redundant, .. } = first;
+            let (resolution, scope) = (&group.resolution, &*group.scope);
+            let found = Found { resolution, scope, is_redundant: *is_redundant };
+            return self.answer(head, &found, asked);
         }
-        let mut out = self.head(&title, &audience);
-        out.truncate(out.trim_end().len());
-        out.push_str(":\n\n");
+        let mut out = head.written_above_list(&self.markup);
         self.list(&answers, found.rest.len(), asked, &mut out);
         if let Some((shown, unless)) =
             other.filter(|(shown, _)| !matches!(shown, Shown::NotSettled(_)))
@@ -97,9 +100,16 @@ impl Writer<'_> {
         let mut answers: Vec<Answer> = Vec::new();
         for group in groups {
             let shown = self.shown(&group.resolution, asked.narrow);
+            let is_redundant = self.is_redundant(&group.resolution, asked);
             match answers.iter_mut().find(|answer| answer.shown == shown) {
-                Some(known) => known.nodes.extend(&group.nodes),
-                None => answers.push(Answer { shown, nodes: group.nodes.clone(), group }),
+                Some(known) => {
+                    known.nodes.extend(&group.nodes);
+                    known.is_redundant &= is_redundant;
+                }
+                None => {
+                    let nodes = group.nodes.clone();
+                    answers.push(Answer { shown, nodes, group, is_redundant });
+                }
             }
         }
         answers.sort_by_key(|answer| std::cmp::Reverse(answer.nodes.len()));
@@ -114,9 +124,10 @@ impl Writer<'_> {
         if let Shown::Value(value) = &first.shown
             && self.is_long(value)
         {
-            writeln!(out, "{}:\n", self.nodes_of(first)).expect("writing to a string");
+            let from = self.provenance(resolution, &sources);
+            let end = if from.is_empty() { "" } else { self.markup.line_end() };
+            writeln!(out, "{}{end}{from}\n", self.nodes_of(first)).expect("writing to a string");
             out.push_str(&self.block(value, &sources));
-            out.push_str(&self.provenance(resolution, &sources));
             out.push('\n');
             listed = &answers[1..];
         }

@@ -54,7 +54,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn variable(&self, key: &LookupKey) -> String {
-        let mut out = self.head(&format!("%{{{key}}}"), &self.audience());
+        let mut out = self.head(&format!("%{{{key}}}"), &self.audience()).written(&self.markup);
         match self.scope.get_path(&key.text) {
             Variable::Known(value) => {
                 let options = self.print_options();

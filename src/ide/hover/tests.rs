@@ -5,6 +5,7 @@ mod calls;
 mod layers;
 mod locations;
 mod markdown;
+mod notes;
 mod options;
 mod scopes;
 mod secrets;

@@ -21,10 +21,9 @@ ntp::servers: [ntp.example.net]
             <ntp::servers>
             ntp::servers
             node web01
+            from Common data/common.yaml:1
 
               - ntp.example.net
-
-            from Common data/common.yaml:1
 
             - overrides the value here: [pool.example.net]
         "#]],
@@ -51,10 +50,9 @@ b: 2
             <a>
             a
             node web01
+            from yaml (global) hieradata/web.yaml:1
 
               '2'
-
-            from yaml (global) hieradata/web.yaml:1
 
             - overrides the value here: 1
         "#]],
@@ -79,10 +77,9 @@ a$0: 1
             <a>
             a
             node web01
+            from Common data/common.yaml:1
 
               1
-
-            from Common data/common.yaml:1
 
             - Vault: the backend vault::lookup cannot be evaluated here
             - Dug: the backend my::dig cannot be evaluated here
@@ -128,10 +125,9 @@ motd: welcome
             <motd>
             motd
             for any node
+            from Common data/common.yaml:1
 
               welcome
-
-            from Common data/common.yaml:1
 
             the value here has no effect: in data of the module ntp, Puppet passes over keys that do not start with ntp::
         "#]],

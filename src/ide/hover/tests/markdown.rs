@@ -21,7 +21,8 @@ us$0ers: {grace: {shell: bash}}
         expect![[r#"
             <users>
             **users**  
-            node `web01`
+            node `web01`  
+            merged deep from 3 files: [Node](file:///data/nodes/web01.yaml#L1), [Role](file:///data/roles/web.yaml#L1), [Common](file:///data/common.yaml#L2) · set in [data/common.yaml:1](file:///data/common.yaml#L1)
 
             ```yaml
             grace:
@@ -30,8 +31,6 @@ us$0ers: {grace: {shell: bash}}
             ada:
               uid: 1      # Node
             ```
-
-            merged deep from 3 files: [Node](file:///data/nodes/web01.yaml#L1), [Role](file:///data/roles/web.yaml#L1), [Common](file:///data/common.yaml#L2) · set in [data/common.yaml:1](file:///data/common.yaml#L1)
         "#]],
     );
 }
@@ -48,13 +47,12 @@ my_us$0ers: {"*ada_l*": 1}
     let expected = expect![[r#"
         <my_users>
         **my_users**  
-        node `web01`
+        node `web01`  
+        from **Common** data/common.yaml:2 · merge deep (knockout_prefix '--') · set in data/common.yaml:1
 
         ```yaml
         '*ada_l*': 1
         ```
-
-        from **Common** data/common.yaml:2 · merge deep (knockout_prefix '--') · set in data/common.yaml:1
     "#]];
     expected.assert_eq(&hovered(text, true, None));
 }
@@ -69,13 +67,12 @@ fn markdown_escapes_hostile_names() {
         expect![[r#"
             <"[x](http://evil) <b>*">
             **\[x\](http\://evil) \<b\>\***  
-            node `web01`
+            node `web01`  
+            from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
 
             ````yaml
             '```'
             ````
-
-            from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
         "#]],
     );
 }

@@ -62,10 +62,9 @@ outer: \"%{alias('inner')}\"
             <inner>
             inner
             node web01
+            from Common data/common.yaml:2 · converted to Object[{}] (not shown here)
 
               1
-
-            from Common data/common.yaml:2 · converted to Object[{}] (not shown here)
         "#]],
     );
     check(
@@ -74,10 +73,9 @@ outer: \"%{alias('inner')}\"
             <outer>
             outer
             node web01
+            from Common data/common.yaml:3
 
               1
-
-            from Common data/common.yaml:3
 
             inner is converted to Object[{}] (not shown here)
         "#]],

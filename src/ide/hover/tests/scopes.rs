@@ -22,10 +22,9 @@ motd: welcome
             <motd>
             motd
             for nodes with role = web
+            from Role data/roles/web.yaml:1
 
               role
-
-            from Role data/roles/web.yaml:1
 
             - overrides Common data/common.yaml:1: welcome
 
@@ -72,10 +71,9 @@ motd: welcome
             <motd>
             motd
             node web01, which does not read this file
+            from Common data/common.yaml:1
 
               welcome
-
-            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -102,14 +100,13 @@ fn one_value_for_all_known_nodes() {
     check(
         &(FLEET.to_owned() + "plai$0n: 1\n"),
         expect![[r#"
-        <plain>
-        plain
-        in all 4 known nodes
+            <plain>
+            plain
+            in all 4 known nodes
+            from Common data/common.yaml:5
 
-          1
-
-        from Common data/common.yaml:5
-    "#]],
+              1
+        "#]],
     );
 }
 
@@ -148,16 +145,15 @@ fn a_file_that_some_nodes_read() {
     check(
         &FLEET.replace("motd: web\n", "mo$0td: web\n"),
         expect![[r#"
-        <motd>
-        motd
-        in the 3 known nodes that read this file (role = web)
+            <motd>
+            motd
+            in the 3 known nodes that read this file (role = web)
+            from Role data/roles/web.yaml:1
 
-          web
+              web
 
-        from Role data/roles/web.yaml:1
-
-        - overrides Common data/common.yaml:3: welcome
-    "#]],
+            - overrides Common data/common.yaml:3: welcome
+        "#]],
     );
 }
 
@@ -174,7 +170,8 @@ fn a_long_value_that_differs() {
             users
             in all 4 known nodes:
 
-            3 nodes: web01, web03, db01:
+            3 nodes: web01, web03, db01
+            from Common data/common.yaml:5 · merge deep · set in data/common.yaml:1
 
               ada:
                 uid: 1
@@ -184,8 +181,6 @@ fn a_long_value_that_differs() {
                 shell: bash
               linus:
                 uid: 3
-
-            from Common data/common.yaml:5 · merge deep · set in data/common.yaml:1
 
             - {ada: {uid: 9, shell: zsh}, grace: {uid: 2, shell: bash}, li… in web02 ← Node data/nodes/web02.yaml:1 and 1 more
         "#]],
@@ -230,10 +225,9 @@ $0a: 3
             <a>
             a
             for any node
+            from Common data/common.yaml:1
 
               3
-
-            from Common data/common.yaml:1
 
             could be overridden by data/site/x/role/y.yaml:1 where role = y and site = x
 
@@ -260,10 +254,9 @@ a: 2
             <a>
             a
             for nodes with environment = staging
+            from Environment data/staging.yaml:1
 
               1
-
-            from Environment data/staging.yaml:1
 
             - overrides Common data/common.yaml:1: 2
         "#]],
@@ -289,10 +282,9 @@ a: 2
             <a>
             a
             for nodes with facts.os.name = Debian, role = web, or with role = web-Debian
+            from Role and system data/web-Debian.yaml:1
 
               1
-
-            from Role and system data/web-Debian.yaml:1
 
             - overrides Common data/common/all.yaml:1: 2
         "#]],

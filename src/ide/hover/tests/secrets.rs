@@ -20,10 +20,9 @@ pass$0word: ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIBajCCAWYCAQAxggEhMIIBHQ==]
             <password>
             password
             node web01
+            from Common data/common.yaml:1
 
               ENC[encrypted]
-
-            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -43,12 +42,11 @@ d$0b: {password: x}
             <db>
             db
             node web01
+            from Node data/nodes/web01.yaml:1
 
               password: ENC[encrypted]
 
-            from Node data/nodes/web01.yaml:1
-
-            - overrides the value here: {password: x}
+            - overrides the value here, with other values of password
         "#]],
     );
 }
@@ -65,10 +63,9 @@ sec$0ret: geheim
             <secret>
             secret
             node web01
+            from Common data/common.yaml:2 · converted to Sensitive
 
               Sensitive [value redacted]
-
-            from Common data/common.yaml:2 · converted to Sensitive
         "#]],
     );
 }
@@ -86,10 +83,9 @@ url: "https://x:%{lookup('sec$0ret')}@y"
             <secret>
             secret
             node web01
+            from Common data/common.yaml:2 · converted to Sensitive
 
               Sensitive [value redacted]
-
-            from Common data/common.yaml:2 · converted to Sensitive
         "#]],
     );
 }

@@ -16,10 +16,9 @@ bb: {c: 1}
             <bb>
             bb
             node web01
+            from Common data/common.yaml:2
 
               c: 1
-
-            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -36,10 +35,9 @@ bb: {c: 1}
             <bb.c>
             bb.c
             node web01
+            from Common data/common.yaml:2
 
               1
-
-            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -56,11 +54,10 @@ bb: [1, two]
             <bb>
             bb
             node web01
+            from Common data/common.yaml:2
 
               - 1
               - two
-
-            from Common data/common.yaml:2
         "#]],
     );
 }

@@ -23,6 +23,7 @@ us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
             <users>
             users
             node web01
+            merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
               grace:
                 shell: zsh  # Role
@@ -31,8 +32,6 @@ us$0ers: {grace: {shell: bash}, linus: {uid: 3}}
                 uid: 3      # Common
               ada:
                 uid: 1      # Node
-
-            merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -55,11 +54,10 @@ users: {gr$0ace: {shell: bash}, linus: {uid: 3}}
             <grace>
             users.grace
             node web01
+            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
               shell: zsh  # Role
               uid: 2      # Role
-
-            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -82,10 +80,9 @@ users: {grace: {she$0ll: bash}, linus: {uid: 3}}
             <shell>
             users.grace.shell
             node web01
+            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
               zsh  # Role
-
-            merged deep from 2 files: Role data/roles/web.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -105,10 +102,9 @@ mo$0td: welcome
             <motd>
             motd
             node web01
+            from Node data/nodes/web01.yaml:1
 
               hello
-
-            from Node data/nodes/web01.yaml:1
 
             - overrides the value here: welcome
         "#]],
@@ -128,10 +124,9 @@ ports: [80, 44$03]
             <443>
             ports.1
             node web01
+            from Common data/common.yaml:1
 
               443
-
-            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -152,10 +147,9 @@ ports: [80, 44$03]
             <443>
             ports.2
             node web01
+            from Common data/common.yaml:2 · merge unique · set in data/common.yaml:1 by the pattern ^por
 
               443
-
-            from Common data/common.yaml:2 · merge unique · set in data/common.yaml:1 by the pattern ^por
         "#]],
     );
 }
@@ -195,10 +189,9 @@ b: there
             <a>
             a
             node web01
+            from Common data/common.yaml:1
 
               web on Debian, there
-
-            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -215,10 +208,9 @@ c$0: *x
             <c>
             c
             node web01
+            from Common data/common.yaml:2
 
               b: 1
-
-            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -235,10 +227,9 @@ hosts:
             <db.example.net>
             hosts.'db.example.net'
             node web01
+            from Common data/common.yaml:2
 
               port: 1
-
-            from Common data/common.yaml:2
         "#]],
     );
 }
@@ -278,10 +269,9 @@ us$0ers: {a: 1}
             <users>
             users
             node web01
+            merged hash from 2 files: Node data/nodes/web01.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
 
             The lookup fails: The first element of the merge has wrong type, expects a Hash value, got String
-
-            merged hash from 2 files: Node data/nodes/web01.yaml:1, Common data/common.yaml:2 · set in data/common.yaml:1
         "#]],
     );
 }
@@ -297,6 +287,7 @@ li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 2
             <list>
             list
             node web01
+            from Common data/common.yaml:1
 
               - 0
               - 1
@@ -309,8 +300,6 @@ li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 2
               - 8
               - 9
               # … 20 more lines
-
-            from Common data/common.yaml:1
         "#]],
     );
 }
@@ -337,10 +326,9 @@ names { main = oslo }
             <host>
             profile::web.host
             node web01
+            from Common data/common.conf:3 · merge deep · set in data/web.conf:2
 
               oslo.example.net
-
-            from Common data/common.conf:3 · merge deep · set in data/web.conf:2
         "#]],
     );
     check(
@@ -363,12 +351,11 @@ names { main = oslo }
             <"profile::web">
             profile::web
             node web01
+            merged deep from 2 files: Role data/web.conf:1, Common data/common.conf:3 · set in data/web.conf:2
 
               note: for web           # Common
               port: 8080              # Role
               host: oslo.example.net  # Common
-
-            merged deep from 2 files: Role data/web.conf:1, Common data/common.conf:3 · set in data/web.conf:2
         "#]],
     );
 }
@@ -385,10 +372,9 @@ mer$0ged: 1}
             <merged>
             x.merged
             for any node
+            from Common data/common.yaml:2
 
               1
-
-            from Common data/common.yaml:2
         "#]],
     );
 }

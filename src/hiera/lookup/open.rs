@@ -1,0 +1,110 @@
+//! What a story leaves open beside the value: locations that were not asked and may have the key,
+//! and `lookup_options` that unknown variables may add.
+
+use super::location::serves;
+use super::{LOOKUP_OPTIONS, Resolver, layers_of};
+use crate::hiera::config::Reader;
+use crate::hiera::hierarchy::CandidateFile;
+use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
+use crate::hiera::lookup_options::{LookupOptions, OptionsEntry};
+use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};
+use crate::text::FilePath;
+
+impl Resolver<'_> {
+    /// Whether a location may have a root key, which only unknown variables, an unknown backend or
+    /// a file that cannot be read would tell.
+    pub(super) fn may_have(&self, located: &LocatedLevel, location: &Location, root: &str) -> bool {
+        let reader = located.level.backend.reader();
+        match &location.place {
+            Place::File { exists: false, .. } | Place::NoMatch { .. } => false,
+            Place::File { path, .. } => {
+                reader.is_none_or(|reader| self.ctx.sources.data(path, reader).is_none())
+            }
+            Place::Uri(_) | Place::Nowhere => true,
+            Place::Undetermined(undetermined) => match reader {
+                None => {
+                    undetermined.pattern.is_none()
+                        || !undetermined.candidates(self.ctx.sources).is_empty()
+                }
+                Some(reader) => {
+                    let mut candidates =
+                        undetermined.candidates_with(root, self.ctx.sources).into_iter();
+                    candidates.any(|candidate| {
+                        serves(&located.level, &candidate.path, root)
+                            && self.defines(&candidate, root, reader).is_some()
+                    })
+                }
+            },
+        }
+    }
+
+    /// The files whose `lookup_options` would choose another merge strategy for the key of a
+    /// lookup, if unknown variables had the values that each of them says. Empty where the caller
+    /// chose the strategy.
+    pub fn options_left_open(&self, resolution: &Resolution) -> Vec<Unsettled> {
+        let chosen = match &resolution.merge_source {
+            MergeSource::Argument => return Vec::new(),
+            MergeSource::Options(entry) => Some(entry),
+            MergeSource::Default => None,
+        };
+        let root = resolution.key.root_text();
+        let mut is_below = false;
+        let mut found = Vec::new();
+        for layer in layers_of(&resolution.key) {
+            let located = self.located(&layer);
+            let Ok(levels) = located.as_ref() else { continue };
+            for level in levels.hierarchy.located.iter() {
+                let Some(reader) = level.level.backend.reader() else { continue };
+                for location in &level.locations {
+                    let undetermined = match &location.place {
+                        Place::Undetermined(undetermined) => undetermined,
+                        Place::File { path, exists: true } => {
+                            is_below |= chosen.is_some_and(|chosen| {
+                                self.entry_in(path, reader, &root)
+                                    .is_some_and(|entry| entry.span == chosen.span)
+                            });
+                            continue;
+                        }
+                        _ => continue,
+                    };
+                    let candidates =
+                        undetermined.candidates_with(LOOKUP_OPTIONS, self.ctx.sources).into_iter();
+                    found.extend(candidates.filter_map(|candidate| {
+                        self.other_strategy((&candidate, reader), (chosen, is_below), resolution)
+                    }));
+                }
+            }
+        }
+        found
+    }
+
+    /// The candidate, if an entry in it would replace the chosen one (and whether it is in a lower
+    /// location than that) with another strategy.
+    fn other_strategy(
+        &self,
+        (candidate, reader): (&CandidateFile, Reader),
+        (chosen, is_below): (Option<&OptionsEntry>, bool),
+        resolution: &Resolution,
+    ) -> Option<Unsettled> {
+        let root = resolution.key.root_text();
+        let options = self.defines(candidate, LOOKUP_OPTIONS, reader)?;
+        let entry = self.entry_in(&candidate.path, reader, &root)?;
+        let replaces = match chosen {
+            None => true,
+            // A literal entry precedes patterns; a lower file's patterns precede those of a higher
+            // one, as its entries come first in the merged hash.
+            Some(chosen) if is_below => chosen.pattern,
+            Some(chosen) => chosen.pattern || !entry.pattern,
+        };
+        let strategy = entry.merge().ok().flatten().unwrap_or_default();
+        (replaces && strategy != resolution.merge)
+            .then(|| Unsettled { span: entry.span.or(options.span), ..options })
+    }
+
+    /// What the `lookup_options` of one file say of a root key.
+    fn entry_in(&self, path: &FilePath, reader: Reader, root: &str) -> Option<OptionsEntry> {
+        let data = self.ctx.sources.data(path, reader)?;
+        let options = data.get(LOOKUP_OPTIONS)?.value.clone();
+        LookupOptions::new(Some(options)).ok()?.entry(root)
+    }
+}

@@ -1,0 +1,255 @@
+//! What lies around an answer: the values that it overrides, the levels that cannot be read, and
+//! the files that could change it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::answer::Shown;
+use super::markup::counted;
+use super::provenance::Source;
+use super::{Asked, Found, Writer};
+use crate::hiera::pattern::conditions;
+use crate::hiera::resolution::{Outcome, Resolution, Step, Unsettled};
+use crate::ide::phrases::level_title;
+use crate::puppet::print;
+use crate::puppet::value::{Data, Value};
+use crate::text::FilePath;
+
+/// The most keys of a hash that a line names.
+const MAX_KEYS: usize = 5;
+
+impl Writer<'_> {
+    /// The files below that are overridden, the levels that cannot be read, notes on the value, and
+    /// the files that may override it.
+    pub(super) fn around(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+        let resolution = found.resolution;
+        let mut out = String::new();
+        let mut lines = self.overridden(found, asked);
+        lines.extend(resolution.steps.iter().filter_map(|step| self.unread(step)));
+        let max = self.markup.config.max_locations;
+        let more = lines.len().saturating_sub(max);
+        lines.truncate(max);
+        if more > 0 {
+            lines.push(format!("… and {more} more"));
+        }
+        lines.extend(self.notes(found, asked));
+        if !lines.is_empty() {
+            out.push('\n');
+        }
+        for line in lines {
+            writeln!(out, "- {line}").expect("writing to a string");
+        }
+        if !resolution.reads.unknown.is_empty() {
+            let names: Vec<String> =
+                resolution.reads.unknown.iter().map(|name| self.markup.code(name)).collect();
+            writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
+        }
+        self.unsettled(resolution, &mut out);
+        out
+    }
+
+    /// Whether the lookup gives the same value without the key in the file of the hover: the next
+    /// lower location that has the key has the same value, and nothing between them is unknown.
+    pub(super) fn is_redundant(&self, resolution: &Resolution, asked: &Asked<'_>) -> bool {
+        let Ok(Some(value)) = &resolution.value else { return false };
+        // A conversion may make the same of different values, and different values of the same.
+        if !asked.is_own || !asked.is_whole || resolution.convert_to.is_some() {
+            return false;
+        }
+        let is_settled = resolution.unsettled.is_empty() && resolution.unsettled_levels.is_empty();
+        let is_secret = resolution.is_secret() || value.holds_secret();
+        if !is_settled || !resolution.merge.stops_at_first() || is_secret {
+            return false;
+        }
+        let mut steps = resolution.steps.iter().map(|step| &step.outcome);
+        let is_winner = steps.by_ref().any(
+            |outcome| matches!(outcome, Outcome::Found { path, .. } if *path == self.subject.path),
+        );
+        let next = steps.find_map(|outcome| match outcome {
+            Outcome::NotReached { is_open: true, .. } => Some(None),
+            Outcome::NotReached { shadowed: Some((_, lower)), .. } => Some(Some(lower)),
+            _ => None,
+        });
+        // What is overridden is as written: with a token in it, its value is another.
+        is_winner && next.flatten().is_some_and(|lower| lower == value && !lower.is_live())
+    }
+
+    /// The values of the part that a higher location hides.
+    fn overridden(&self, found: &Found<'_>, asked: &Asked<'_>) -> Vec<String> {
+        let resolution = found.resolution;
+        let effective = match self.shown(resolution, asked.narrow) {
+            Shown::Value(value) => Some(value),
+            _ => None,
+        };
+        let mut lines = Vec::new();
+        for step in &resolution.steps {
+            let Outcome::NotReached { shadowed: Some((key, value)), .. } = &step.outcome else {
+                continue;
+            };
+            let Some((place, part)) = (asked.narrow)(value, *key) else { continue };
+            let place = place.or(*key);
+            let source = Source {
+                level: level_title(&step.layer, &step.level.name),
+                path: FilePath::new(""),
+                place,
+            };
+            let source = self.source_with_path(&source);
+            let is_here =
+                place.and_then(|place| self.snapshot.path(place.file)) == Some(&self.subject.path);
+            let what = if is_here { "the value here".to_owned() } else { source.clone() };
+            // Whether a secret equals another value tells of it.
+            let is_secret = resolution.is_secret()
+                || part.holds_secret()
+                || effective.as_ref().is_some_and(Value::holds_secret);
+            lines.push(match &effective {
+                _ if found.is_redundant && lines.is_empty() => {
+                    format!("equals {source}: deleting it here changes nothing{}", self.for_whom())
+                }
+                _ if resolution.is_secret() => {
+                    format!("overrides {what}: {}", self.markup.code(print::REDACTED))
+                }
+                _ if is_secret => format!("overrides {what}"),
+                Some(effective) if *effective == part && !part.is_live() => {
+                    format!("overrides {what} with the same value")
+                }
+                Some(effective) => format!("overrides {what}{}", self.hidden(effective, &part)),
+                None => format!("overrides {what}: {}", self.markup.code(&self.inline(&part))),
+            });
+        }
+        lines
+    }
+
+    /// For which nodes a sentence about an answer holds, where that is not everyone.
+    fn for_whom(&self) -> &'static str {
+        match self.scope.is_node {
+            true => " for this node",
+            false if self.readers().is_empty() => "",
+            false => " for these nodes",
+        }
+    }
+
+    /// What another value hides of one: of a hash the keys that are lost, or else those with other
+    /// values; of anything else the value.
+    fn hidden(&self, effective: &Value, hidden: &Value) -> String {
+        let (Some(over), Some(under)) = (effective.as_hash(), hidden.as_hash()) else {
+            return match hidden.data() {
+                Data::Hash(hash) => format!(", a hash of {}", counted(hash.len(), "key")),
+                Data::Array(items) if self.is_long(hidden) => {
+                    format!(", a list of {}", counted(items.len(), "element"))
+                }
+                _ => format!(": {}", self.markup.code(&self.inline(hidden))),
+            };
+        };
+        let lost = under.keys().filter(|key| !over.contains_key(*key));
+        let lost = self.names_of_keys(lost.map(|key| key.to_text().into_owned()));
+        if !lost.is_empty() {
+            return format!(" and hides its keys {lost}");
+        }
+        let other = under
+            .iter()
+            .filter(|(key, member)| over.get(*key).is_some_and(|own| own.value != member.value));
+        let other = self.names_of_keys(other.map(|(key, _)| key.to_text().into_owned()));
+        if other.is_empty() { String::new() } else { format!(", with other values of {other}") }
+    }
+
+    /// `a, b, …`; empty for none.
+    fn names_of_keys(&self, names: impl Iterator<Item = String>) -> String {
+        let names: Vec<String> = names.map(|name| self.markup.code(&name)).collect();
+        let count = names.len();
+        with_more(names.into_iter().take(MAX_KEYS).collect(), count)
+    }
+
+    /// A level that cannot be read.
+    fn unread(&self, step: &Step) -> Option<String> {
+        let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
+        match &step.outcome {
+            Outcome::Opaque(backend) => Some(format!(
+                "{level}: the backend {} cannot be evaluated here",
+                self.markup.code(&backend.name)
+            )),
+            Outcome::Unread { path, message } => Some(format!(
+                "{level} {}: not read: {}",
+                self.markup.text(self.markup.names.path(path)),
+                self.markup.text(message)
+            )),
+            Outcome::Failed(path) => {
+                Some(format!("{level} {}: fails", self.markup.text(self.markup.names.path(path))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The files that could change the value if unknown variables were known, by variable.
+    fn unsettled(&self, resolution: &Resolution, out: &mut String) {
+        let root = resolution.key.root_text();
+        let (own, other): (Vec<_>, Vec<_>) =
+            resolution.unsettled.iter().partition(|file| *file.key == *root);
+        let merges = !resolution.merge.stops_at_first();
+        let own_title = match (&resolution.value, merges) {
+            (Ok(None), _) => "could be set by",
+            (_, true) => "could be merged with",
+            (_, false) => "could be overridden by",
+        };
+        for (files, title) in [(own, own_title), (other, "keys that it asks for could be set by")] {
+            for files in self.by_variable(files) {
+                writeln!(out, "\n{title} {files}").expect("writing to a string");
+            }
+        }
+    }
+
+    /// Files that unknown variables decide on: a text for each set of variables.
+    pub(super) fn by_variable<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f Unsettled>,
+    ) -> Vec<String> {
+        let mut by_variable: BTreeMap<Vec<&str>, Vec<&Unsettled>> = BTreeMap::new();
+        for file in files {
+            let names = file.when.keys().map(String::as_str).collect();
+            by_variable.entry(names).or_default().push(file);
+        }
+        let all = by_variable.iter();
+        all.map(|(names, files)| self.files_by_variable(names, files)).collect()
+    }
+
+    /// `[file:1] where role = web`, or `12 values of role: [api], [db], …`.
+    fn files_by_variable(&self, names: &[&str], files: &[&Unsettled]) -> String {
+        const FEW: usize = 2;
+        const EXAMPLES: usize = 5;
+        let place = |file: &Unsettled| match file.span {
+            Some(span) => self.markup.place(span),
+            None => self.markup.text(self.markup.names.path(&file.path)),
+        };
+        let [name] = names else {
+            let shown = files.iter().take(EXAMPLES).map(|file| {
+                let when = self.markup.text(&conditions(&file.when));
+                let place = place(file);
+                if when.is_empty() { place } else { format!("{place} where {when}") }
+            });
+            return with_more(shown.collect(), files.len());
+        };
+        if files.len() <= FEW {
+            let shown = files.iter().map(|file| {
+                format!("{} where {}", place(file), self.markup.text(&conditions(&file.when)))
+            });
+            return with_more(shown.collect(), files.len());
+        }
+        let value = |file: &Unsettled| file.when.get(*name).cloned().unwrap_or_default();
+        let examples = files.iter().take(EXAMPLES).map(|file| match file.span {
+            Some(span) if self.markup.config.link.is_some() => {
+                self.markup.named_place(&value(file), span)
+            }
+            _ => self.markup.text(&value(file)),
+        });
+        let name = self.markup.code(name);
+        let examples = with_more(examples.collect(), files.len());
+        format!("{} values of {name}: {examples}", files.len())
+    }
+}
+
+/// A list of the first ones of so many.
+fn with_more(mut shown: Vec<String>, all: usize) -> String {
+    if shown.len() < all {
+        shown.push("…".into());
+    }
+    shown.join(", ")
+}

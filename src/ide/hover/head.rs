@@ -1,0 +1,69 @@
+//! The first lines of a hover: the subject with its type, whose values are shown, and where they
+//! come from.
+
+use super::markup::Markup;
+use super::{Asked, Writer};
+use crate::ide::audience::Audience;
+use crate::text::Span;
+
+/// The widest type that is shown, in characters.
+const MAX_TYPE: usize = 60;
+
+/// Lines of one paragraph.
+pub(super) struct Head {
+    lines: Vec<String>,
+}
+
+impl Head {
+    /// Adds a line, unless it is empty.
+    pub(super) fn line(&mut self, line: String) {
+        if !line.is_empty() {
+            self.lines.push(line);
+        }
+    }
+
+    /// The paragraph, with an empty line behind it.
+    pub(super) fn written(&self, markup: &Markup<'_>) -> String {
+        self.lines.join(markup.line_end()) + "\n\n"
+    }
+
+    /// The same, for a list that follows.
+    pub(super) fn written_above_list(&self, markup: &Markup<'_>) -> String {
+        self.lines.join(markup.line_end()) + ":\n\n"
+    }
+}
+
+impl Writer<'_> {
+    /// The subject, and whose values are shown.
+    pub(super) fn head(&self, title: &str, audience: &Audience) -> Head {
+        let whose = audience.phrase(|text| self.markup.code(text));
+        Head { lines: vec![self.markup.bold(title), whose] }
+    }
+
+    /// The same for a key, with the class that takes it as a parameter.
+    pub(super) fn head_of_key(&self, asked: &Asked<'_>, title: &str, audience: &Audience) -> Head {
+        let mut head = self.head(title, audience);
+        head.lines[0].push_str(&self.parameter(asked));
+        head
+    }
+
+    /// ` · Type · class profile::web`, with the place of the parameter; the type only for a whole
+    /// value. Empty for a key that no class takes.
+    fn parameter(&self, asked: &Asked<'_>) -> String {
+        let code = self.snapshot.manifests(&self.subject.environment);
+        let Some(found) = code.parameter(&asked.root.root_text()) else { return String::new() };
+        let written = found.parameter.data_type.as_ref().map(|one| &*one.text);
+        // The header of a class that does not parse is read line by line.
+        let data_type = written.filter(|_| asked.is_whole && !found.class.recovered);
+        let data_type = data_type.map_or_else(String::new, |text| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let line = words.join(" ");
+            let cut: String = line.chars().take(MAX_TYPE).collect();
+            let more = if cut.len() < line.len() { "…" } else { "" };
+            format!(" · {}", self.markup.code(&format!("{cut}{more}")))
+        });
+        let class = format!("class {}", found.class.name);
+        let place = Span::in_file(found.file.id, found.parameter.range);
+        format!("{data_type} · {}", self.markup.named_place(&class, place))
+    }
+}

@@ -1,0 +1,172 @@
+//! Where a value comes from: the files, how they are merged, and what chose that.
+
+use std::fmt::Write as _;
+
+use super::markup::counted;
+use super::{Narrow, Writer};
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step, Unapplied};
+use crate::ide::phrases::{level_title, options};
+use crate::text::{FilePath, Span};
+use crate::workspace::manifests::{CalledMerge, ReaderAt, asked_strategy};
+
+/// The most files that a provenance names.
+const MAX_SOURCES: usize = 6;
+
+/// A file that a value comes from.
+pub(super) struct Source {
+    /// The level, with the layer where it is not the environment's.
+    pub(super) level: String,
+    pub(super) path: FilePath,
+    /// The place of the key, or of the part.
+    pub(super) place: Option<Span>,
+}
+
+impl Writer<'_> {
+    /// The files that have the part, highest priority first.
+    pub(super) fn sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
+        let source = |step: &Step| match &step.outcome {
+            Outcome::Found { path, key, value } => {
+                let place = narrow(value, *key)?.0.or(*key);
+                Some(Source {
+                    level: level_title(&step.layer, &step.level.name),
+                    path: path.clone(),
+                    place,
+                })
+            }
+            _ => None,
+        };
+        resolution.steps.iter().filter_map(source).collect()
+    }
+
+    /// One line: the files that the value comes from, how they are merged, what chose that, and the
+    /// conversion; empty where there is none of them.
+    pub(super) fn provenance(&self, resolution: &Resolution, sources: &[Source]) -> String {
+        let merge = &resolution.merge;
+        let mut line = match sources {
+            [] => String::new(),
+            [only] => format!("from {}", self.source_with_path(only)),
+            several => {
+                let mut names: Vec<String> =
+                    several.iter().take(MAX_SOURCES).map(|source| self.source(source)).collect();
+                if several.len() > MAX_SOURCES {
+                    names.push(format!("… and {} more", several.len() - MAX_SOURCES));
+                }
+                let count = counted(several.len(), "file");
+                let options = self.markup.text(&options(merge));
+                format!("merged {}{options} from {count}: {}", merge.name(), names.join(", "))
+            }
+        };
+        let is_chosen = match &resolution.merge_source {
+            MergeSource::Options(_) => true,
+            MergeSource::Argument => !merge.stops_at_first(),
+            MergeSource::Default => false,
+        };
+        if sources.len() == 1 && is_chosen {
+            let options = self.markup.text(&options(merge));
+            write!(line, " · merge {}{options}", merge.name()).expect("writing to a string");
+        }
+        if !line.is_empty() {
+            line.push_str(&self.chosen_by(resolution));
+        }
+        if let Some(conversion) = &resolution.convert_to {
+            let is_unapplied =
+                resolution.unapplied_conversions.iter().any(|one| *one.key == *resolution.key.text);
+            let applied = if is_unapplied { " (not shown here)" } else { "" };
+            let separator = if line.is_empty() { "" } else { " · " };
+            let to = self.markup.code(conversion.shown());
+            write!(line, "{separator}converted to {to}{applied}").expect("writing to a string");
+        }
+        line
+    }
+
+    /// One line for several answers: how values are merged, and what chose that.
+    pub(super) fn strategy(&self, resolution: &Resolution) -> String {
+        let merge = &resolution.merge;
+        let calls = self.calls(resolution).map_or_else(String::new, |calls| format!("\n{calls}\n"));
+        if merge.stops_at_first() {
+            return format!("\nfirst value found\n{calls}");
+        }
+        let options = self.markup.text(&options(merge));
+        let chosen_by = self.chosen_by(resolution);
+        format!("\nmerge {}{options}{chosen_by}\n{calls}", merge.name())
+    }
+
+    /// The entry of `lookup_options`, or the call in code, that chose the strategy.
+    fn chosen_by(&self, resolution: &Resolution) -> String {
+        let entry = match &resolution.merge_source {
+            MergeSource::Options(entry) => entry,
+            MergeSource::Argument => return self.merging_call(resolution),
+            MergeSource::Default => return String::new(),
+        };
+        let place =
+            entry.span.map_or_else(|| entry.shown_key().to_owned(), |span| self.markup.place(span));
+        let pattern = if entry.pattern {
+            format!(" by the pattern {}", self.markup.code(entry.shown_key()))
+        } else {
+            String::new()
+        };
+        format!(" · set in {place}{pattern}")
+    }
+
+    fn merging_call(&self, resolution: &Resolution) -> String {
+        let index = self.snapshot.manifests(&self.subject.environment);
+        match index.called_merge(&resolution.key.root_text()) {
+            CalledMerge::One(merging) => format!(" · asked for by {}", self.call(&merging.call)),
+            CalledMerge::None | CalledMerge::Several(_) => String::new(),
+        }
+    }
+
+    /// That calls in code ask for several strategies, if they do.
+    pub(super) fn calls(&self, resolution: &Resolution) -> Option<String> {
+        let index = self.snapshot.manifests(&self.subject.environment);
+        let root = resolution.key.root_text();
+        let CalledMerge::Several(calls) = index.called_merge(&root) else { return None };
+        let call = |one: &ReaderAt<'_>| {
+            let strategy = asked_strategy(one.reader);
+            let merge = match (&one.reader.merge, &strategy) {
+                (None, _) => "no merge".to_owned(),
+                (Some(_), Some(strategy)) => format!("merge {strategy}"),
+                (Some(_), None) => "a computed merge".to_owned(),
+            };
+            format!("{merge} by {}", self.call(one))
+        };
+        let mut all: Vec<String> = calls.iter().take(MAX_SOURCES).map(call).collect();
+        if calls.len() > MAX_SOURCES {
+            all.push(format!("… and {} more", calls.len() - MAX_SOURCES));
+        }
+        Some(format!("asked for with {}", all.join(", ")))
+    }
+
+    /// A call in code with its place.
+    fn call(&self, one: &ReaderAt<'_>) -> String {
+        let place = self.markup.place(Span::in_file(one.file.id, one.reader.range));
+        format!("{} in {place}", self.markup.code(one.reader.function.name()))
+    }
+
+    pub(super) fn source(&self, source: &Source) -> String {
+        match source.place {
+            Some(span) => self.markup.named_place(&source.level, span),
+            None => self.markup.text(&source.level),
+        }
+    }
+
+    pub(super) fn source_with_path(&self, source: &Source) -> String {
+        let place = match source.place {
+            Some(span) => self.markup.place(span),
+            None => self.markup.text(self.markup.names.path(&source.path)),
+        };
+        format!("{} {place}", self.markup.bold(&source.level))
+    }
+
+    /// The keys that the value needs whose conversions it is shown without.
+    pub(super) fn unconverted(&self, resolution: &Resolution) -> String {
+        let others =
+            resolution.unapplied_conversions.iter().filter(|one| *one.key != *resolution.key.text);
+        others
+            .map(|Unapplied { key, to }| {
+                let (key, to) = (self.markup.code(key), self.markup.code(to));
+                format!("\n{key} is converted to {to} (not shown here)\n")
+            })
+            .collect()
+    }
+}

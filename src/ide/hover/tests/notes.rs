@@ -1,0 +1,282 @@
+//! What helps to decide: the class that takes a key, what an override hides, what a null means,
+//! strategies that unknown variables choose.
+
+use expect_test::expect;
+
+use super::{check, check_markdown};
+
+const CLASS: &str = "
+#- levels Role Common
+#- /modules/web/manifests/init.pp
+class web(
+  Hash[String,   Integer] $ports,
+  Integer $workers = 4,
+  $note,
+) { }
+#- /data/roles/db.yaml
+web::workers:
+#- /data/common.yaml
+web::ports: {http: 80}
+web::workers: 8
+web::note:
+";
+
+#[test]
+fn the_class_of_a_parameter_and_its_type() {
+    check_markdown(
+        &CLASS.replace("web::ports", "web::po$0rts"),
+        expect![[r#"
+            <web::ports>
+            **web::ports** · `Hash[String, Integer]` · [class web](file:///modules/web/manifests/init.pp#L2)  
+            for any node  
+            from **Common** [data/common.yaml:1](file:///data/common.yaml#L1)
+
+            ```yaml
+            http: 80
+            ```
+        "#]],
+    );
+    check(
+        &CLASS.replace("{http", "{ht$0tp"),
+        expect![[r#"
+        <http>
+        web::ports.http · class web modules/web/manifests/init.pp:2
+        for any node
+        from Common data/common.yaml:1
+
+          80
+    "#]],
+    );
+}
+
+#[test]
+fn a_null_is_the_default_of_the_class() {
+    check(
+        &CLASS.replace("db.yaml\nweb::workers", "db.yaml\nweb::wor$0kers"),
+        expect![[r#"
+        <web::workers>
+        web::workers · Integer · class web modules/web/manifests/init.pp:3
+        for nodes with role = db
+        from Role data/roles/db.yaml:1
+
+          ~
+
+        - overrides Common data/common.yaml:2: 8
+        - null: the parameter takes the class's default, 4
+    "#]],
+    );
+    check(
+        &CLASS.replace("web::note", "web::no$0te"),
+        expect![[r#"
+        <web::note>
+        web::note · class web modules/web/manifests/init.pp:4
+        for any node
+        from Common data/common.yaml:3
+
+          ~
+
+        - null: the parameter is undef, as the class has no default
+    "#]],
+    );
+}
+
+const LEVELS: &str = "
+#- scope web01 role=web
+#- levels Node Role Common
+";
+
+#[test]
+fn a_key_that_equals_the_lower_one_changes_nothing() {
+    let data = "#- /data/roles/web.yaml
+po$0rt: 80
+#- /data/common.yaml
+port: 80
+";
+    check(
+        &format!("{LEVELS}{data}"),
+        expect![[r#"
+        <port>
+        port
+        node web01
+        from Role data/roles/web.yaml:1
+
+          80
+
+        - equals Common data/common.yaml:1: deleting it here changes nothing for this node
+    "#]],
+    );
+    // No level lies between the two.
+    check(
+        &format!("#- levels Role Common\n{data}"),
+        expect![[r#"
+        <port>
+        port
+        for nodes with role = web
+        from Role data/roles/web.yaml:1
+
+          80
+
+        - equals Common data/common.yaml:1: deleting it here changes nothing
+    "#]],
+    );
+}
+
+#[test]
+fn what_lies_between_may_make_it_matter() {
+    check(
+        "
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Role, path: 'roles/%{role}.yaml'}
+- {name: Site, path: 'sites/%{site}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/roles/web.yaml
+po$0rt: 80
+#- /data/sites/oslo.yaml
+port: 8080
+#- /data/common.yaml
+port: 80
+",
+        expect![[r#"
+            <port>
+            port
+            for nodes with role = web
+            from Role data/roles/web.yaml:1
+
+              80
+
+            - overrides Common data/common.yaml:1 with the same value
+        "#]],
+    );
+}
+
+/// A token in the lower value, and a part of a hash, of which the rest would stay.
+#[test]
+fn what_only_looks_equal_is_not_said_to_change_nothing() {
+    check(
+        &format!(
+            "{LEVELS}#- /data/roles/web.yaml
+po$0rt: \"%{{literal('%')}}{{x}}\"
+#- /data/common.yaml
+port: \"%{{x}}\"
+"
+        ),
+        expect![[r#"
+            <port>
+            port
+            node web01
+            from Role data/roles/web.yaml:1
+
+              '%{x}'
+
+            - overrides Common data/common.yaml:1: '%{x}'
+        "#]],
+    );
+    check(
+        &format!(
+            "{LEVELS}#- /data/roles/web.yaml
+listen: {{po$0rt: 80}}
+#- /data/common.yaml
+listen: {{port: 80, host: a}}
+"
+        ),
+        expect![[r#"
+            <port>
+            listen.port
+            node web01
+            from Role data/roles/web.yaml:1
+
+              80
+
+            - overrides Common data/common.yaml:1 with the same value
+        "#]],
+    );
+}
+
+#[test]
+fn the_keys_that_an_override_hides() {
+    check(
+        &format!(
+            "{LEVELS}#- /data/roles/web.yaml
+lis$0ten: {{port: 80}}
+#- /data/common.yaml
+listen: {{port: 8080, host: a, user: b}}
+"
+        ),
+        expect![[r#"
+            <listen>
+            listen
+            node web01
+            from Role data/roles/web.yaml:1
+
+              port: 80
+
+            - overrides Common data/common.yaml:1 and hides its keys host, user
+        "#]],
+    );
+}
+
+#[test]
+fn options_that_unknown_variables_decide_on_leave_the_strategy_open() {
+    let text = |common: &str| {
+        format!(
+            "#- levels Role Common
+#- /data/roles/web.yaml
+lookup_options: {{users: {{merge: deep}}}}
+#- /data/roles/db.yaml
+lookup_options: {{'^us': {{merge: hash}}, other: {{merge: unique}}}}
+#- /data/common.yaml
+{common}us$0ers: {{a: 1}}
+"
+        )
+    };
+    check(
+        &text(""),
+        expect![[r#"
+        <users>
+        users
+        for any node
+        from Common data/common.yaml:1
+
+          a: 1
+
+        - the merge strategy is not settled: lookup_options in data/roles/db.yaml:1 where role = db, data/roles/web.yaml:1 where role = web
+    "#]],
+    );
+    // A literal entry is not replaced by a pattern, nor by one that says the same.
+    check(
+        &text("lookup_options: {users: {merge: deep}}\n"),
+        expect![[r#"
+        <users>
+        users
+        for any node
+        from Common data/common.yaml:2 · merge deep · set in data/common.yaml:1
+
+          a: 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_token_whose_key_is_not_settled_keeps_its_text() {
+    check(
+        "
+#- levels Role Common
+#- /data/roles/web.yaml
+port: 80
+#- /data/common.yaml
+ur$0l: \"http://localhost:%{lookup('port')}/%{lookup('nothing')}\"
+",
+        expect![[r#"
+            <url>
+            url
+            for any node
+            from Common data/common.yaml:1
+
+              http://localhost:%{lookup('port')}/
+
+            keys that it asks for could be set by data/roles/web.yaml:1 where role = web
+        "#]],
+    );
+}

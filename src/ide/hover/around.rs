@@ -249,7 +249,7 @@ impl Writer<'_> {
 /// A list of the first ones of so many.
 fn with_more(mut shown: Vec<String>, all: usize) -> String {
     if shown.len() < all {
-        shown.push("…".into());
+        shown.push(format!("… and {} more", all - shown.len()));
     }
     shown.join(", ")
 }

@@ -140,10 +140,14 @@ impl Writer<'_> {
                 _ => format!(": {}", self.markup.code(&self.inline(hidden))),
             };
         };
-        let lost = under.keys().filter(|key| !over.contains_key(*key));
-        let lost = self.names_of_keys(lost.map(|key| key.to_text().into_owned()));
+        let lost: Vec<String> = under
+            .keys()
+            .filter(|key| !over.contains_key(*key))
+            .map(|key| key.to_text().into_owned())
+            .collect();
         if !lost.is_empty() {
-            return format!(" and hides its keys {lost}");
+            let noun = if lost.len() == 1 { "key" } else { "keys" };
+            return format!(" and hides its {noun} {}", self.names_of_keys(lost.into_iter()));
         }
         let other = under
             .iter()

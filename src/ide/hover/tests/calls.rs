@@ -31,16 +31,15 @@ fn the_call_decides_and_is_named() {
     check(
         &with("'deep'", "us$0ers: {joan: 3}"),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:1 · asked for by lookup in manifests/site.pp:2
 
-          joan: 3   # Common
-          grace: 2  # Role
-          ada: 1    # Node
-
-        merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:1 · asked for by lookup in manifests/site.pp:2
-    "#]],
+              joan: 3   # Common
+              grace: 2  # Role
+              ada: 1    # Node
+        "#]],
     );
 }
 
@@ -50,17 +49,16 @@ fn a_call_beats_lookup_options() {
     check(
         &with("'first'", data),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            from Node data/nodes/web01.yaml:1 · asked for by lookup in manifests/site.pp:2
 
-          ada: 1
+              ada: 1
 
-        from Node data/nodes/web01.yaml:1 · asked for by lookup in manifests/site.pp:2
-
-        - overrides Role data/roles/web.yaml:1: {grace: 2}
-        - overrides the value here: {joan: 3}
-    "#]],
+            - overrides Role data/roles/web.yaml:1 and hides its key grace
+            - overrides the value here and hides its key joan
+        "#]],
     );
 }
 
@@ -69,16 +67,15 @@ fn a_class_parameter_is_looked_up_without() {
     check(
         &with("'deep'", "web::us$0ers: {joan: 3}"),
         expect![[r#"
-        <web::users>
-        web::users
-        node web01
+            <web::users>
+            web::users · class web modules/web/manifests/init.pp:1
+            node web01
+            from Role data/roles/web.yaml:2
 
-          grace: 2
+              grace: 2
 
-        from Role data/roles/web.yaml:2
-
-        - overrides the value here: {joan: 3}
-    "#]],
+            - overrides the value here and hides its key joan
+        "#]],
     );
 }
 
@@ -87,16 +84,15 @@ fn a_strategy_in_a_parameter_is_its_default() {
     check(
         &with("$strategy", "us$0ers: {joan: 3}"),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:1 · asked for by lookup in manifests/site.pp:2
 
-          joan: 3   # Common
-          grace: 2  # Role
-          ada: 1    # Node
-
-        merged deep from 3 files: Node data/nodes/web01.yaml:1, Role data/roles/web.yaml:1, Common data/common.yaml:1 · asked for by lookup in manifests/site.pp:2
-    "#]],
+              joan: 3   # Common
+              grace: 2  # Role
+              ada: 1    # Node
+        "#]],
     );
 }
 
@@ -105,17 +101,16 @@ fn a_strategy_in_a_parameter_is_what_data_says() {
     check(
         &with("$strategy", "us$0ers: {joan: 3}\nsite::strategy: first"),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            from Node data/nodes/web01.yaml:1 · asked for by lookup in manifests/site.pp:2
 
-          ada: 1
+              ada: 1
 
-        from Node data/nodes/web01.yaml:1 · asked for by lookup in manifests/site.pp:2
-
-        - overrides Role data/roles/web.yaml:1: {grace: 2}
-        - overrides the value here: {joan: 3}
-    "#]],
+            - overrides Role data/roles/web.yaml:1 and hides its key grace
+            - overrides the value here and hides its key joan
+        "#]],
     );
 }
 
@@ -125,35 +120,31 @@ fn calls_that_disagree_are_told() {
     check(
         &with("'deep'", more),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            from Node data/nodes/web01.yaml:1
 
-          ada: 1
+              ada: 1
 
-        from Node data/nodes/web01.yaml:1
-
-        asked for with no merge by hiera in manifests/more.pp:1, merge deep by lookup in manifests/site.pp:2
-
-        - overrides Role data/roles/web.yaml:1: {grace: 2}
-        - overrides the value here: {joan: 3}
-    "#]],
+            - overrides Role data/roles/web.yaml:1 and hides its key grace
+            - overrides the value here and hides its key joan
+            - asked for with no merge by hiera in manifests/more.pp:1, merge deep by lookup in manifests/site.pp:2
+        "#]],
     );
     check(
         &with("$facts['merge']", "us$0ers: {joan: 3}"),
         expect![[r#"
-        <users>
-        users
-        node web01
+            <users>
+            users
+            node web01
+            from Node data/nodes/web01.yaml:1
 
-          ada: 1
+              ada: 1
 
-        from Node data/nodes/web01.yaml:1
-
-        asked for with a computed merge by lookup in manifests/site.pp:2
-
-        - overrides Role data/roles/web.yaml:1: {grace: 2}
-        - overrides the value here: {joan: 3}
-    "#]],
+            - overrides Role data/roles/web.yaml:1 and hides its key grace
+            - overrides the value here and hides its key joan
+            - asked for with a computed merge by lookup in manifests/site.pp:2
+        "#]],
     );
 }

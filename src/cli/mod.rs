@@ -5,6 +5,7 @@ mod check;
 mod debug;
 mod explain;
 mod itself;
+mod keys;
 pub mod logging;
 mod lookup;
 mod nodes;
@@ -88,6 +89,8 @@ pub enum Command {
     Check(Box<CheckArguments>),
     /// List the nodes that are known, or the variables of one, with their sources.
     Nodes(Box<NodesArguments>),
+    /// List the keys of the data and what reads them: class parameters, calls in code, tokens.
+    Keys(Box<KeysArguments>),
     /// Print the catalogue of rules, or explain one.
     Rules {
         /// The rule to explain.
@@ -237,6 +240,25 @@ pub struct NodesArguments {
     json: bool,
 }
 
+/// What `keys` takes.
+#[derive(Debug, Args)]
+pub struct KeysArguments {
+    /// Only keys that nothing here reads, with all places that define them.
+    #[arg(long, group = "question")]
+    unread: bool,
+    /// What reads this key; exit 1 if nothing here does.
+    #[arg(long, value_name = "KEY", group = "question")]
+    readers: Option<String>,
+    /// The parameters of this class, and where data sets them; exit 1 if it is not here.
+    #[arg(long, value_name = "CLASS", group = "question")]
+    class: Option<String>,
+    /// For people, or a line of JSON each.
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = ["human", "json"])]
+    format: String,
+    #[command(flatten)]
+    root: RootArguments,
+}
+
 /// How values are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Render {
@@ -299,6 +321,7 @@ pub fn run(command: Command, out: &mut dyn Write) -> Status {
         Command::Check(arguments) => check::run(&arguments, out),
         Command::Debug { aspect, file, root } => debug::run(aspect, &file, &root, out),
         Command::Nodes(arguments) => nodes::run(&arguments, out),
+        Command::Keys(arguments) => keys::run(&arguments, out),
         Command::Rules { code } => rules::run(code.as_deref(), out),
         Command::Completions { shell } => itself::completions(shell, out),
         Command::Man { name } => itself::man(name.as_deref(), out),

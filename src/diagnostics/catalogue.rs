@@ -25,6 +25,7 @@ pub static RULES: &[&Rule] = &[
     &rules::unknown_parameter::RULE,
     &rules::unknown_class::RULE,
     &rules::define_parameter::RULE,
+    &rules::single_colon_key::RULE,
     &rules::unread_key::RULE,
     &rules::never_consulted::RULE,
     &rules::null_keeps_default::RULE,

@@ -1,6 +1,7 @@
 //! Findings: what is wrong with a file, or with a whole workspace. The editor and the command line
 //! call the same two functions.
 
+mod anchors;
 pub mod catalogue;
 pub(crate) mod render;
 pub mod rule;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use anchors::carries_anchor;
 pub use rule::{Finding, Related, Rule, Severity};
 pub use session::{Findings, Told};
 

@@ -9,4 +9,5 @@ pub mod hierarchy;
 pub mod hover;
 pub mod inspect;
 pub mod phrases;
+pub mod readers;
 pub mod story;

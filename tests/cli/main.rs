@@ -6,6 +6,7 @@ mod support;
 mod debug;
 mod facts;
 mod hostile;
+mod keys;
 mod nodes;
 mod secrets;
 mod settled;

@@ -27,6 +27,7 @@ pub mod parameter_type;
 pub mod second_document;
 pub mod setting_without_effect;
 pub mod several_configs;
+pub mod single_colon_key;
 pub mod syntax_error;
 pub mod unclosed_token;
 pub mod undecrypted_value;

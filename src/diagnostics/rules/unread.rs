@@ -1,8 +1,8 @@
 //! What the rules about keys that nothing reads have in common.
 
+use crate::diagnostics::carries_anchor;
 use crate::diagnostics::rule::EntryContext;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::puppet::value::Member;
 use crate::text::{FileId, Span, TextRange};
 use crate::workspace::manifests::KeyStanding;
 
@@ -23,30 +23,13 @@ pub(super) fn unread_keys<'a>(
         let key = key.as_str().filter(|key| *key != LOOKUP_OPTIONS)?;
         let standing = snapshot.standing(environment, key);
         use KeyStanding::{Call, Data, Parameter, Unknown};
-        if matches!(standing, Parameter(_) | Call | Data | Unknown) || has_anchor(context, member) {
+        if matches!(standing, Parameter(_) | Call | Data | Unknown)
+            || carries_anchor(snapshot, member)
+        {
             return None;
         }
         Some(UnreadKey { key, span: member.key_origin?, standing })
     })
-}
-
-/// Whether an anchor may stand in the text of a member.
-fn has_anchor(context: &EntryContext<'_>, member: &Member) -> bool {
-    let snapshot = context.file.snapshot;
-    let places = member.key_origin.zip(member.value.origin);
-    let (Some((key, value)), Some(text)) = (places, context.file.file.text()) else { return true };
-    let range = snapshot.place(key).cover(snapshot.place(value));
-    let text = text.slice(range);
-    let mut before = ' ';
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let names = chars.peek().is_some_and(|next| next.is_alphanumeric() || *next == '_');
-        if c == '&' && names && matches!(before, ' ' | '\n' | '\t' | '[' | '{' | ',') {
-            return true;
-        }
-        before = c;
-    }
-    false
 }
 
 /// The place of a range of a file of code.

@@ -19,8 +19,8 @@ use repository::{Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
-const COMMANDS: [&str; 8] =
-    ["server", "lookup", "check", "nodes", "rules", "debug", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
 const CAPABILITIES: [&str; 6] = [
@@ -216,6 +216,12 @@ impl Asked {
         self.output(&["debug", aspect, &path], &repository.root, "", 1);
         self.output(&["nodes"], &repository.root, "", 1);
         self.output(&["nodes", "--json"], &repository.root, "", 1);
+        let format = random.pick(&["human", "json"]);
+        let key = random.pick(&repository.asked);
+        self.output(&["keys", "--format", format], &repository.root, "", 1);
+        self.output(&["keys", "--unread", "--format", format], &repository.root, "", 1);
+        self.output(&["keys", "--readers", &key, "--format", format], &repository.root, "", 1);
+        self.output(&["keys", "--class", "app", "--format", format], &repository.root, "", 1);
         let arguments = ["check", "--stdin", "--stdin-filename", &path, "--format", format];
         self.output(&arguments, &repository.root, &text, 1);
     }

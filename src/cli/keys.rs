@@ -1,0 +1,215 @@
+//! `hiera-ls keys`: the keys of the data, and what reads them.
+
+use std::io::Write;
+
+use serde_json::{Value as Json, json};
+
+use super::{Failure, Given, KeysArguments, Opened, Status, open};
+use crate::ide::phrases::Names;
+use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
+use crate::manifest::model::Parameter;
+use crate::text::Span;
+use crate::text::escape::terminal;
+use crate::workspace::environments::Environment;
+use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
+
+pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let opened = open(&arguments.root, None, Given::new(), None)?;
+    opened.note_settings();
+    if opened.snapshot.environments().all.is_empty() {
+        return Err(Failure(format!("there is no hiera.yaml in {} or below", opened.root)));
+    }
+    let mut found = false;
+    for environment in &opened.snapshot.environments().all {
+        let names = Names { snapshot: &opened.snapshot, root: &opened.root };
+        let report = Report { opened: &opened, environment, names };
+        let lines = match (&arguments.readers, &arguments.class) {
+            (Some(key), _) => report.readers(key),
+            (None, Some(class)) => report.class(class.trim_start_matches("::")),
+            (None, None) => report.keys(arguments.unread),
+        };
+        found |= !lines.is_empty();
+        write(lines, arguments.format == "json", out)?;
+    }
+    match (&arguments.readers, &arguments.class) {
+        (Some(key), _) if !found => super::note(&format!("nothing here reads '{key}'")),
+        (_, Some(class)) if !found => super::note(&format!("no class '{class}' is here")),
+        _ => return Ok(Status::Good),
+    }
+    Ok(Status::Bad)
+}
+
+/// A line of a report: what it is about, what is said of it, and what belongs to it.
+struct Line {
+    subject: String,
+    text: String,
+    /// Lines below it, for people.
+    more: Vec<String>,
+    json: Json,
+}
+
+fn write(lines: Vec<Line>, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let length = |line: &Line| line.subject.chars().count();
+    let width = lines.iter().map(length).filter(|length| *length <= 60).max().unwrap_or(0);
+    for line in lines {
+        if as_json {
+            writeln!(out, "{}", line.json)?;
+            continue;
+        }
+        writeln!(out, "{:width$}  {}", terminal(&line.subject), terminal(&line.text))?;
+        for text in line.more {
+            writeln!(out, "    {}", terminal(&text))?;
+        }
+    }
+    Ok(())
+}
+
+struct Report<'a> {
+    opened: &'a Opened,
+    environment: &'a Environment,
+    names: Names<'a>,
+}
+
+impl Report<'_> {
+    fn keys(&self, only_unread: bool) -> Vec<Line> {
+        let index = self.opened.snapshot.manifests(self.environment);
+        let has_puppetfile = index.has_puppetfile();
+        let all = keys_of(&self.opened.snapshot, self.environment);
+        let asked = all.iter().filter(|one| !only_unread || one.is_unread(has_puppetfile));
+        asked.map(|one| self.key(one, only_unread, has_puppetfile)).collect()
+    }
+
+    fn key(&self, one: &ReadKey<'_>, with_places: bool, has_puppetfile: bool) -> Line {
+        let places: Vec<String> =
+            one.definitions.iter().map(|span| self.names.place(*span)).collect();
+        let count = match one.definitions.len() {
+            1 => "1 definition".to_owned(),
+            count => format!("{count} definitions"),
+        };
+        Line {
+            subject: one.key.to_owned(),
+            text: format!("{}; {count}", self.standing(one)),
+            more: if with_places { places } else { Vec::new() },
+            json: json!({
+                "key": one.key,
+                "environment": self.environment.name,
+                "reader": standing_name(&one.standing),
+                "unread": one.is_unread(has_puppetfile),
+                "definitions": one.definitions.iter().map(|span| self.place(*span)).collect::<Vec<_>>(),
+            }),
+        }
+    }
+
+    /// What reads a key, in words.
+    fn standing(&self, one: &ReadKey<'_>) -> String {
+        let module = one.key.split("::").next().unwrap_or_default();
+        match &one.standing {
+            KeyStanding::Parameter(found) => {
+                let place = Span::in_file(found.file.id, found.parameter.range);
+                format!("parameter of class {}, {}", found.class.name, self.names.place(place))
+            }
+            KeyStanding::Call => "calls in code".into(),
+            KeyStanding::Data => "tokens in data".into(),
+            KeyStanding::NoParameter(class) => {
+                format!("nothing: class {} has no such parameter", class.definition.name)
+            }
+            KeyStanding::DefinedType(found) => {
+                format!("nothing: {} is a defined type", found.definition.name)
+            }
+            KeyStanding::NoClass => format!("nothing: module {module} has no such class"),
+            KeyStanding::AbsentModule(ModuleOrigin::Installed) => {
+                format!("unknown: module {module} is not here, a Puppetfile installs it")
+            }
+            KeyStanding::AbsentModule(_) => {
+                format!("nothing here: module {module} is neither here nor in a Puppetfile")
+            }
+            KeyStanding::Plain => "nothing".into(),
+            KeyStanding::Unknown => "unknown: code could not be read in full".into(),
+        }
+    }
+
+    fn readers(&self, key: &str) -> Vec<Line> {
+        let all = readers_of(&self.opened.snapshot, self.environment, key);
+        all.iter().map(|one| self.reader(one)).collect()
+    }
+
+    fn reader(&self, one: &KeyReader) -> Line {
+        let (text, mut json) = match &one.kind {
+            ReaderKind::Parameter { class } => (
+                format!("parameter of class {class}"),
+                json!({"reader": "parameter", "class": class}),
+            ),
+            ReaderKind::Call { function, merge } => {
+                let text = match merge {
+                    Some(merge) => format!("{function}, merge {merge}"),
+                    None => (*function).to_owned(),
+                };
+                (text, json!({"reader": "call", "function": function, "merge": merge}))
+            }
+            ReaderKind::ComputedCall { function, pattern } => (
+                format!("{function} of '{pattern}', perhaps"),
+                json!({"reader": "computed-call", "function": function, "pattern": pattern}),
+            ),
+            ReaderKind::Token { root } => {
+                (format!("token in '{root}'"), json!({"reader": "token", "key": &**root}))
+            }
+        };
+        json["place"] = self.place(one.place);
+        Line { subject: self.names.place(one.place), text, more: Vec::new(), json }
+    }
+
+    fn class(&self, name: &str) -> Vec<Line> {
+        let index = self.opened.snapshot.manifests(self.environment);
+        let Some(class) = index.class(name) else { return Vec::new() };
+        let parameters = class.definition.parameters.iter();
+        parameters.map(|parameter| self.parameter(&class, parameter)).collect()
+    }
+
+    fn parameter(&self, class: &DefinitionAt<'_>, parameter: &Parameter) -> Line {
+        let key = format!("{}::{}", class.definition.name, parameter.name);
+        let view = self.opened.snapshot.view(self.environment);
+        let definitions: Vec<Span> =
+            view.definitions(&key).filter_map(|member| member.key_origin).collect();
+        let data_type = parameter.data_type.as_ref().map(|one| one.text.as_str());
+        let set = match (definitions.len(), parameter.default.is_some()) {
+            (0, true) => "its default".to_owned(),
+            (0, false) => "required, and set nowhere here".to_owned(),
+            (1, _) => "set in 1 file".to_owned(),
+            (count, _) => format!("set in {count} files"),
+        };
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Line {
+            text: format!("{}: {set}", one_line(data_type.unwrap_or("Any"))),
+            more: definitions.iter().map(|span| self.names.place(*span)).collect(),
+            json: json!({
+                "key": key,
+                "environment": self.environment.name,
+                "type": data_type,
+                "required": parameter.default.is_none(),
+                "place": self.place(Span::in_file(class.file.id, parameter.range)),
+                "definitions": definitions.iter().map(|span| self.place(*span)).collect::<Vec<_>>(),
+            }),
+            subject: key,
+        }
+    }
+
+    fn place(&self, span: Span) -> Json {
+        let path = self.opened.snapshot.path(span.file).map(|path| self.names.path(path));
+        json!({"path": path, "line": self.names.line(span)})
+    }
+}
+
+/// What reads a key, as scripts see it.
+fn standing_name(standing: &KeyStanding<'_>) -> &'static str {
+    match standing {
+        KeyStanding::Parameter(_) => "parameter",
+        KeyStanding::Call => "call",
+        KeyStanding::Data => "token",
+        KeyStanding::NoParameter(_) => "no-parameter",
+        KeyStanding::DefinedType(_) => "defined-type",
+        KeyStanding::NoClass => "no-class",
+        KeyStanding::AbsentModule(_) => "absent-module",
+        KeyStanding::Plain => "none",
+        KeyStanding::Unknown => "unknown",
+    }
+}

@@ -1,0 +1,62 @@
+//! `single-colon-key`
+
+use super::unread::in_code;
+use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
+use crate::workspace::manifests::{KeyStanding, split_key};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    code: "single-colon-key",
+    severity: Severity::Warning,
+    summary: "a key with one colon where two belong",
+    docs: include_str!("single_colon_key.md"),
+    check: Check::Entry(check),
+};
+
+fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
+    let (snapshot, environment) = (context.file.snapshot, context.file.environment);
+    for (key, member) in context.members() {
+        let Some((key, span)) = key.as_str().zip(member.key_origin) else { continue };
+        let Some(meant) = with_double_colons(key) else { continue };
+        if matches!(snapshot.standing(environment, key), KeyStanding::Call | KeyStanding::Data) {
+            continue;
+        }
+        let index = snapshot.manifests(environment);
+        let parameter = index.parameter(&meant);
+        let message = match parameter {
+            Some(found) => format!(
+                "'{key}' is not '{meant}': with one colon it is no key of the class '{}'",
+                found.class.name
+            ),
+            None => format!("'{key}' is not '{meant}': with one colon no class asks for it"),
+        };
+        let place = parameter.map(|found| in_code(found.file.id, found.parameter.range));
+        findings.push(
+            Finding::new(&RULE, span, message)
+                .with_related(place, "the parameter is declared here"),
+        );
+    }
+}
+
+/// The key of a class parameter that a key is with each single colon doubled; `None` where it has no
+/// single colon, or is no such key then.
+fn with_double_colons(key: &str) -> Option<String> {
+    let parts: Vec<&str> = key.split("::").flat_map(|part| part.split(':')).collect();
+    let meant = parts.join("::");
+    // `a:b` may be anything; with a namespace it is a slip.
+    (meant != key && key.contains("::") && split_key(&meant).is_some()).then_some(meant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_keys_of_namespaces_are_meant() {
+        assert_eq!(with_double_colons("a::b:c").as_deref(), Some("a::b::c"));
+        assert_eq!(with_double_colons("a:b::c").as_deref(), Some("a::b::c"));
+        for key in ["a::b::c", "a:b", "a:::b", "a::b: c", "a::b:", "::a:b", "http://x:80"] {
+            assert_eq!(with_double_colons(key), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Everything that reads a root key: the class parameter, calls in code, tokens in data.
+
+use std::sync::Arc;
+
+use crate::diagnostics::carries_anchor;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::Span;
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::manifests::{KeyStanding, ModuleOrigin, ReaderAt, asked_strategy};
+
+/// Something that reads a root key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyReader {
+    /// What it is.
+    pub kind: ReaderKind,
+    /// Its place: the parameter's variable, the call, the name in the token.
+    pub place: Span,
+}
+
+/// What reads a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReaderKind {
+    /// A parameter of this class.
+    Parameter {
+        /// The class's name.
+        class: String,
+    },
+    /// A call that names the key.
+    Call {
+        /// The function.
+        function: &'static str,
+        /// The merge strategy that it names literally.
+        merge: Option<&'static str>,
+    },
+    /// A call whose key is computed, and may be this one.
+    ComputedCall {
+        /// The function.
+        function: &'static str,
+        /// The key, with `*` for what is not known.
+        pattern: String,
+    },
+    /// A token in the value of this root key.
+    Token {
+        /// The root key.
+        root: Arc<str>,
+    },
+}
+
+/// All readers of a root key in an environment: the parameter, then calls, then tokens, each in the
+/// order of their files.
+pub fn readers_of(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
+    let index = snapshot.manifests(environment);
+    let mut all = Vec::new();
+    all.extend(index.parameter(key).map(|found| KeyReader {
+        kind: ReaderKind::Parameter { class: found.class.name.clone() },
+        place: Span::in_file(found.file.id, found.parameter.range),
+    }));
+    let function = |one: &ReaderAt<'_>| one.reader.function.name();
+    let place = |one: &ReaderAt<'_>| Span::in_file(one.file.id, one.reader.range);
+    all.extend(index.readers(key).map(|one| {
+        let merge = asked_strategy(one.reader).map(|strategy| strategy.name());
+        KeyReader { kind: ReaderKind::Call { function: function(&one), merge }, place: place(&one) }
+    }));
+    all.extend(index.pattern_readers(key).map(|one| {
+        let keys = one.reader.keys.iter().flatten().map(|key| key.wildcard());
+        let pattern = keys.collect::<Vec<_>>().join(", ");
+        let kind = ReaderKind::ComputedCall { function: function(&one), pattern };
+        KeyReader { kind, place: place(&one) }
+    }));
+    all.extend(tokens(snapshot, environment, key));
+    all
+}
+
+fn tokens(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
+    let mut all = Vec::new();
+    if !snapshot.keys().is_asked_for(key) {
+        return all;
+    }
+    let view = snapshot.view(environment);
+    let files = snapshot.files().filter(|file| environment.reaches(&file.path));
+    for data in files.filter_map(|file| view.data_of(&file.path)) {
+        for token in data.tokens() {
+            if token.reference.key().is_some_and(|asked| *asked.root_text() == *key) {
+                let kind = ReaderKind::Token { root: token.root.clone() };
+                all.push(KeyReader { kind, place: token.name_span });
+            }
+        }
+    }
+    all
+}
+
+/// A root key of data, and what is known of its readers.
+#[derive(Clone, Debug)]
+pub struct ReadKey<'a> {
+    /// The root key.
+    pub key: &'a str,
+    /// What reads it.
+    pub standing: KeyStanding<'a>,
+    /// Where files of the environment define it, in the order of their paths.
+    pub definitions: Vec<Span>,
+    /// Whether an anchor stands in a definition, so that an alias may use its value.
+    pub has_anchor: bool,
+}
+
+impl ReadKey<'_> {
+    /// Whether nothing here reads it, as far as that can be told: keys of modules that a Puppetfile
+    /// installs are not known to be unread.
+    pub fn is_unread(&self, has_puppetfile: bool) -> bool {
+        use KeyStanding::{AbsentModule, DefinedType, NoClass, NoParameter, Plain};
+        let is_unread = match self.standing {
+            NoParameter(_) | DefinedType(_) | NoClass | Plain => true,
+            AbsentModule(origin) => origin == ModuleOrigin::Unknown && has_puppetfile,
+            _ => false,
+        };
+        is_unread && !self.has_anchor
+    }
+}
+
+/// The root keys of the data of an environment, in the order of their bytes.
+pub fn keys_of<'a>(snapshot: &'a Snapshot, environment: &Environment) -> Vec<ReadKey<'a>> {
+    let view = snapshot.view(environment);
+    let keys = snapshot.keys().keys().filter(|key| ***key != *LOOKUP_OPTIONS);
+    let read_key = |key: &'a Arc<str>| {
+        let members: Vec<_> = view.definitions(key).collect();
+        let standing = snapshot.standing(environment, key);
+        (!members.is_empty()).then(|| ReadKey {
+            key,
+            standing,
+            definitions: members.iter().filter_map(|member| member.key_origin).collect(),
+            has_anchor: members.iter().any(|member| carries_anchor(snapshot, member)),
+        })
+    };
+    keys.filter_map(read_key).collect()
+}

@@ -1,5 +1,8 @@
 //! Rules about the sources and the documents: layers, citations, named files, the README's tables
-//! and examples, settings.
+//! and examples, settings, workflows.
+
+#[path = "../support/mod.rs"]
+mod support;
 
 mod architecture;
 mod citations;
@@ -7,3 +10,4 @@ mod documents;
 mod limits;
 mod readme;
 mod settings;
+mod workflows;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::pattern::Pattern;
 use crate::hiera::resolution::Resolution;
 use crate::hiera::scope::{Scope, Variable};
 use crate::text::FilePath;
@@ -89,12 +90,15 @@ fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, 
     let resolution = (question.lookup)(&scope);
     let more = files.with_keys(question, &resolution.reads.keys);
     let variables = &resolution.reads.variables;
-    let (nodes, others) = if more.is_empty() && variables.is_empty() {
+    let deciding = deciding_variables(question, &resolution);
+    let (nodes, others) = if more.is_empty() && variables.is_empty() && deciding.is_empty() {
         (class, Vec::new())
     } else {
         let read = files_read(question, &more, &class);
-        let values = |scope: &Scope| -> Vec<Variable> {
-            variables.iter().map(|name| scope.get_path(name)).collect()
+        let values = |scope: &Scope| -> (Vec<Variable>, Vec<bool>) {
+            let is_unknown = |name: &&String| scope.get_path(name) == Variable::Unknown;
+            let known = variables.iter().map(|name| scope.get_path(name)).collect();
+            (known, deciding.iter().map(is_unknown).collect())
         };
         let (first, known) = (read.get(&class[0]), values(&scope));
         class
@@ -102,6 +106,22 @@ fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, 
             .partition(|number| read.get(*number) == first && values(&scope_of(**number)) == known)
     };
     (Group { nodes, scope, resolution }, others)
+}
+
+/// The variables that may decide whether the files that an answer leaves open are read. For nodes
+/// of one group the same ones are unknown, so that they have the same alternatives.
+fn deciding_variables<'a>(
+    question: &Question<'a>,
+    resolution: &Resolution,
+) -> BTreeSet<&'a String> {
+    let environment = question.environment;
+    if resolution.unsettled.is_empty() {
+        return BTreeSet::new();
+    }
+    let files: HashSet<&FilePath> = resolution.unsettled.iter().map(|file| &file.path).collect();
+    let can_name = |pattern: &Pattern| files.iter().any(|path| pattern.can_name(path.as_str()));
+    let deciding = environment.reach.iter().filter(|reach| can_name(&reach.pattern));
+    deciding.flat_map(|reach| reach.pattern.variables()).collect()
 }
 
 /// Files that define keys, each once.

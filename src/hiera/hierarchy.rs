@@ -47,6 +47,8 @@ pub struct CandidateFile {
     /// What the unknown variables must be for that; those that several values would serve are left
     /// out.
     pub when: Bindings,
+    /// How many bytes of the location's path are literal.
+    pub literal_len: usize,
 }
 
 /// The levels of a hierarchy with their locations in `scope`.
@@ -408,12 +410,14 @@ impl Locating<'_> {
             return location(template, pinned.path.as_str(), place);
         }
         let variables = unknown(&pieces);
+        let pattern = Pattern::new(pieces);
+        let assumed = |pattern| self.variables.scope.assumed_file(&template.text, pattern);
+        if let Some(path) = pattern.as_ref().and_then(assumed) {
+            let place = Place::File { path: path.clone(), exists: true };
+            return location(template, path.as_str(), place);
+        }
         let name = joined(&datadir(self.config, self.level), &template.text);
-        location(
-            template,
-            &name,
-            Place::Undetermined(Undetermined { variables, pattern: Pattern::new(pieces) }),
-        )
+        location(template, &name, Place::Undetermined(Undetermined { variables, pattern }))
     }
 }
 
@@ -482,7 +486,7 @@ fn candidate(pattern: &Pattern, path: &FilePath, sources: &dyn Sources) -> Optio
         }
         None => return None,
     };
-    Some(CandidateFile { path: path.clone(), when })
+    Some(CandidateFile { path: path.clone(), when, literal_len: pattern.literal_len() })
 }
 
 fn unknown(pieces: &[Piece]) -> Vec<String> {

@@ -252,6 +252,38 @@ impl Pattern {
         text_len(&self.pieces)
     }
 
+    /// The same with these values in place of their variables; `None` where it gets too large.
+    pub fn with(&self, values: &Bindings) -> Option<Pattern> {
+        let piece = |piece: &Piece| match piece {
+            Piece::Variable(name) => match values.get(name) {
+                Some(value) => Piece::Literal(value.clone()),
+                None => piece.clone(),
+            },
+            _ => piece.clone(),
+        };
+        Pattern::new(self.pieces.iter().map(piece).collect())
+    }
+
+    /// The same with variables that follow each other without anything between them as one, which
+    /// is called `%{a}%{b}`. `None` where there are none.
+    pub fn joined(&self) -> Option<Pattern> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for piece in &self.pieces {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Variable(before)), Piece::Variable(name)) => {
+                    let first = if before.starts_with("%{") {
+                        std::mem::take(before)
+                    } else {
+                        format!("%{{{before}}}")
+                    };
+                    *before = format!("{first}%{{{name}}}");
+                }
+                _ => pieces.push(piece.clone()),
+            }
+        }
+        if pieces.len() == self.pieces.len() { None } else { Pattern::new(pieces) }
+    }
+
     /// The variables that it names.
     pub fn variables(&self) -> &[String] {
         &self.variables

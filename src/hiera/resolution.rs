@@ -175,6 +175,9 @@ pub struct Unsettled {
     pub span: Option<Span>,
     /// What unknown variables must be for that.
     pub when: Bindings,
+    /// How many bytes of the location's path are literal where all that is known is filled in: of
+    /// two locations that may name the file, the one with more says more.
+    pub literal_len: usize,
 }
 
 /// A level that could not be evaluated here. Puppet may find another value in it, or one where none

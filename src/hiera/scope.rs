@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use regex::Regex;
 
 use super::key::{LookupKey, Segment};
-use super::pattern::Bindings;
+use super::pattern::{Bindings, Pattern};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
@@ -32,6 +32,25 @@ pub struct Scope {
     overrides: Arc<Hash>,
     defaults: Arc<Hash>,
     rules: Arc<[DeriveRule]>,
+    assumed: Assumptions,
+}
+
+/// What is taken for granted of files whose reading unknown variables decide, to see what follows.
+#[derive(Clone, Debug, Default)]
+struct Assumptions {
+    read: Vec<AssumedFile>,
+    unread: Vec<FilePath>,
+}
+
+/// A file that a location with unknown variables is assumed to name.
+#[derive(Clone, Debug)]
+pub struct AssumedFile {
+    /// The location as written.
+    pub template: Arc<str>,
+    /// The file.
+    pub path: FilePath,
+    /// The paths that the location can name.
+    pub pattern: Pattern,
 }
 
 /// A file known to be one of a scope's data sources, and the location pattern that it matches.
@@ -166,9 +185,47 @@ impl Scope {
             other_binding
                 || matches!(self.get_path(name), Variable::Known(known) if known.to_text() != derived)
         };
+        let is_named = |file: &AssumedFile| {
+            let pattern = file.pattern.with(bindings);
+            pattern.is_none_or(|pattern| pattern.can_name(file.path.as_str()))
+        };
+        if !self.assumed.read.iter().all(is_named) {
+            return false;
+        }
         let derived =
             self.rules.iter().filter_map(|rule| Some(rule.variables(bindings.get(&rule.from)?)));
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
+    }
+
+    /// Assumes that unknown variables have these values; rules derive others from them.
+    pub fn assume(&mut self, bindings: &Bindings) {
+        for (name, text) in bindings {
+            self.set_path(name, Value::given(text));
+        }
+        self.derive(self.rules.clone());
+    }
+
+    /// Assumes that a location with unknown variables names this file.
+    pub fn assume_read(&mut self, file: AssumedFile) {
+        self.assumed.read.push(file);
+    }
+
+    /// Assumes that unknown variables lead to none of these files.
+    pub fn assume_unread(&mut self, files: impl IntoIterator<Item = FilePath>) {
+        self.assumed.unread.extend(files);
+    }
+
+    /// Whether it is assumed that unknown variables do not lead to this file.
+    pub fn is_assumed_unread(&self, path: &FilePath) -> bool {
+        self.assumed.unread.contains(path)
+    }
+
+    /// The file that a location, which can name what `pattern` matches, is assumed to name.
+    pub fn assumed_file(&self, template: &str, pattern: &Pattern) -> Option<&FilePath> {
+        let fits = |file: &&AssumedFile| {
+            *file.template == *template && pattern.can_name(file.path.as_str())
+        };
+        self.assumed.read.iter().find(fits).map(|file| &file.path)
     }
 
     /// The same scope within a call of `lookup` that gives overrides, and defaults by name.

@@ -32,6 +32,8 @@ pub enum Audience {
     },
     /// Those of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
+    /// The same, where values differ by what else is known of a node.
+    KindsWith(Vec<String>),
     /// Those of all nodes with the variables of one of these readings of the file's path, each as
     /// `name = value`, that of the most literal location first.
     AnyReading(Vec<Vec<String>>),
@@ -72,6 +74,14 @@ impl Audience {
         Audience::Known { readers, of, variables: told(scope, environment, path) }
     }
 
+    /// The same where values differ by variables of which nothing is known.
+    pub fn of_kinds(self) -> Audience {
+        match self {
+            Audience::AnyWith(known) => Audience::KindsWith(known),
+            other => other,
+        }
+    }
+
     /// As words; `code` sets names apart.
     pub fn phrase(&self, code: impl Fn(&str) -> String) -> String {
         let list = |texts: &[String]| {
@@ -100,6 +110,8 @@ impl Audience {
             }
             Audience::AnyWith(known) if known.is_empty() => "for any node".to_owned(),
             Audience::AnyWith(known) => format!("for nodes with {}", list(known)),
+            Audience::KindsWith(known) if known.is_empty() => "by kind of node".to_owned(),
+            Audience::KindsWith(known) => format!("by kind of node with {}", list(known)),
             Audience::AnyReading(readings) => {
                 let readings: Vec<String> =
                     readings.iter().map(|reading| format!("with {}", list(reading))).collect();

@@ -3,6 +3,7 @@
 
 mod answer;
 mod around;
+mod cases;
 mod groups;
 mod head;
 mod markup;
@@ -157,6 +158,11 @@ impl Writer<'_> {
         }
         let resolution = self.resolve(&asked.root, self.scope);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
+        let mut lookups = cases::MAX_LOOKUPS;
+        let rows = self.cases(asked, (self.scope, &resolution), &mut lookups);
+        if rows.len() > 1 {
+            return self.answers_in_cases(asked, &title, &rows, &resolution);
+        }
         let head = self.head_of_key(asked, &title, &self.audience());
         let is_redundant = self.is_redundant(&resolution, asked);
         let found = Found { resolution: &resolution, scope: self.scope, is_redundant };

@@ -154,9 +154,9 @@ pub const SCHEMA: &[Setting] = &[
     Setting {
         name: "nodes.infer",
         kind: Kind::ListOf(&Step::WORDS),
-        default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb"]"#,
+        default: r#"["fileNames", "nameParts", "rspec", "bolt", "nodeBlocks", "facts", "classifier", "puppetdb", "kinds"]"#,
         otherwise: Some("all of them"),
-        meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps); an empty list switches all of them off",
+        meaning: "how nodes become known without `nodes.sources`: `fileNames` (the files of a node level), `nameParts` (parts of nodes' names that are values of variables), `rspec` (`spec/hosts`), `bolt` (inventories), `nodeBlocks` (of manifests), `facts` (facts files, factsets), `classifier` (its YAML), `puppetdb` (its dumps), `kinds` (of what stays unknown, the values that files are named after); an empty list switches all of them off",
         who: Who::Anybody,
     },
     Setting {

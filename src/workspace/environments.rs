@@ -347,7 +347,8 @@ impl Environment {
             reach.pattern.variables().iter().all(|name| agreed.contains_key(name))
         };
         if !matches.iter().any(|found| settled(&found)) {
-            let closest = matches.iter().max_by_key(|(reach, _)| reach.pattern.literal_len());
+            // Of locations that say equally much the first one counts.
+            let closest = matches.iter().rev().max_by_key(|(reach, _)| reach.pattern.literal_len());
             scope.pinned = closest.map(|(reach, _)| PinnedFile {
                 template: reach.template.text.clone(),
                 path: path.clone(),

@@ -199,7 +199,8 @@ impl Resolver<'_> {
         root: &str,
         reader: Reader,
     ) -> Option<Unsettled> {
-        if !self.ctx.scope.allows(&candidate.when) {
+        let scope = self.ctx.scope;
+        if scope.is_assumed_unread(&candidate.path) || !scope.allows(&candidate.when) {
             return None;
         }
         let data = self.ctx.sources.data(&candidate.path, reader)?;
@@ -209,6 +210,7 @@ impl Resolver<'_> {
             path: candidate.path.clone(),
             span: member.key_origin,
             when: candidate.when.clone(),
+            literal_len: candidate.literal_len,
         })
     }
 

@@ -144,10 +144,11 @@ pub(super) fn that_matter(
     kept
 }
 
-/// Each file once, with the least that must be so for it to be seen; files that are seen anyway say
-/// nothing new.
+/// Each file once, as the most literal location names it, or with the least that must be so for it
+/// to be seen; files that are seen anyway say nothing new.
 ///
-/// A file in `common/` is one that `%{location}/…` can name, too, if only by accident.
+/// A file in `common/` is one that `%{location}/…` can name, too, if only by accident, and
+/// `web-Debian.yaml` one for a role `web-Debian`.
 pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<Unsettled> {
     let is_seen = |file: &Unsettled| {
         steps.iter().any(|step| match &step.outcome {
@@ -157,10 +158,11 @@ pub(super) fn without_repeats(unsettled: Vec<Unsettled>, steps: &[Step]) -> Vec<
             _ => false,
         })
     };
+    let rank = |file: &Unsettled| (std::cmp::Reverse(file.literal_len), file.when.len());
     let mut kept: Vec<Unsettled> = Vec::new();
     for file in unsettled.into_iter().filter(|file| !is_seen(file)) {
         match kept.iter_mut().find(|known| known.path == file.path && known.key == file.key) {
-            Some(known) if file.when.len() < known.when.len() => *known = file,
+            Some(known) if rank(&file) < rank(known) => *known = file,
             Some(_) => {}
             None => kept.push(file),
         }

@@ -85,6 +85,21 @@ impl Writer<'_> {
         }
     }
 
+    /// What is said in place of a value, in a list of several.
+    pub(super) fn short_phrase(&self, shown: &Shown) -> String {
+        match shown {
+            Shown::Value(_) | Shown::Secret => self.phrase(shown),
+            Shown::NoPart => "not in the value".into(),
+            Shown::NotFound => "no value".into(),
+            Shown::NotSettled(levels) => {
+                let levels: Vec<String> =
+                    levels.iter().map(|level| self.markup.bold(level)).collect();
+                format!("not settled by {}", levels.join(", "))
+            }
+            Shown::Fails(message) => format!("fails: {}", self.markup.text(message)),
+        }
+    }
+
     /// A value on one line, cut where it gets long, secrets masked.
     pub(super) fn inline(&self, value: &Value) -> String {
         // The part of a long value that is shown is in its first bytes, and one more tells that

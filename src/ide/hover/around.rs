@@ -23,6 +23,19 @@ impl Writer<'_> {
     /// the files that may override it.
     pub(super) fn around(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let resolution = found.resolution;
+        let mut out = self.below(found, asked);
+        if !resolution.reads.unknown.is_empty() {
+            let names: Vec<String> =
+                resolution.reads.unknown.iter().map(|name| self.markup.code(name)).collect();
+            writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
+        }
+        self.unsettled(resolution, &mut out);
+        out
+    }
+
+    /// The files below that are overridden, the levels that cannot be read, and notes on the value.
+    pub(super) fn below(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+        let resolution = found.resolution;
         let mut out = String::new();
         let mut lines = self.overridden(found, asked);
         lines.extend(resolution.steps.iter().filter_map(|step| self.unread(step)));
@@ -39,13 +52,14 @@ impl Writer<'_> {
         for line in lines {
             writeln!(out, "- {line}").expect("writing to a string");
         }
-        if !resolution.reads.unknown.is_empty() {
-            let names: Vec<String> =
-                resolution.reads.unknown.iter().map(|name| self.markup.code(name)).collect();
-            writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
-        }
-        self.unsettled(resolution, &mut out);
         out
+    }
+
+    /// The levels that cannot be read, a line for each.
+    pub(super) fn unread_levels(&self, resolution: &Resolution) -> String {
+        let lines = resolution.steps.iter().filter_map(|step| self.unread(step));
+        let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
     }
 
     /// Whether the lookup gives the same value without the key in the file of the hover: the next

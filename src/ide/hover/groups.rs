@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 
 use super::answer::Shown;
+use super::cases::Row;
 use super::markup::counted;
 use super::{Asked, Found, Writer};
 use crate::fleet::groups::{Group, Question, group_by_answer};
+use crate::hiera::resolution::Resolution;
 use crate::ide::audience::Audience;
 
 /// The most lookups for a hover. Nodes beyond them are counted and not compared.
@@ -16,14 +18,25 @@ const MAX_VALUES: usize = 6;
 /// The most names of nodes beside a value.
 const MAX_NAMES: usize = 3;
 
-/// Nodes that get the same value, perhaps from different files.
+/// Nodes that get the same values, perhaps from different files.
 struct Answer {
-    shown: Shown,
+    /// The values by what is unknown of the nodes.
+    rows: Vec<Row>,
     nodes: Vec<usize>,
     /// The largest group of them.
     group: Group,
     /// Whether all of them get the same value without the key in this file.
     is_redundant: bool,
+}
+
+impl Answer {
+    /// The value where it depends on nothing that is unknown.
+    fn only_value(&self) -> Option<&Shown> {
+        match &self.rows[..] {
+            [only] => only.shown.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -48,26 +61,51 @@ impl Writer<'_> {
         let value = first.group.resolution.value.as_ref().ok().and_then(Option::as_ref);
         let title = (asked.title)(value);
         let other = self.in_other_nodes(asked);
-        let is_same = other.as_ref().is_none_or(|(shown, _)| *shown == first.shown);
+        let is_same = other.as_ref().is_none_or(|(shown, _)| Some(shown) == first.only_value());
         let head = self.head_of_key(asked, &title, &audience);
-        if answers.len() == 1 && found.rest.is_empty() && is_same {
+        let is_one = answers.len() == 1 && found.rest.is_empty();
+        if is_one && is_same && first.only_value().is_some() {
             let Answer { group, is_redundant, .. } = first;
             let (resolution, scope) = (&group.resolution, &*group.scope);
             let found = Found { resolution, scope, is_redundant: *is_redundant };
             return self.answer(head, &found, asked);
         }
-        let mut out = head.written_above_list(&self.markup);
-        self.list(&answers, found.rest.len(), asked, &mut out);
-        if let Some((shown, unless)) =
-            other.filter(|(shown, _)| !matches!(shown, Shown::NotSettled(_)))
-        {
-            writeln!(out, "- {} in other nodes{unless}", self.phrase(&shown))
+        let other = other.filter(|(shown, _)| !matches!(shown, Shown::NotSettled(_)));
+        let others = if other.is_some() { ", and in others" } else { "" };
+        let mut out = head.written_above_list(&self.markup, others);
+        match &answers[..] {
+            [only] if is_one && only.rows.len() > 1 => {
+                out.push_str(&self.rows(&only.rows, asked, ""));
+            }
+            _ => self.list(&answers, found.rest.len(), asked, &mut out),
+        }
+        if let Some((shown, unless)) = other {
+            writeln!(out, "- {} in other nodes{unless}", self.short_phrase(&shown))
                 .expect("writing to a string");
         }
+        out.push_str(&self.assumed_names(answers.iter().flat_map(|answer| &answer.rows)));
+        out.push_str(&self.unread_levels(&first.group.resolution));
         if !self.is_long_value(first) {
             out.push_str(&self.strategy(&first.group.resolution));
         }
         out
+    }
+
+    /// The values in a scope in which unknown variables decide which one it is.
+    pub(super) fn answers_in_cases(
+        &self,
+        asked: &Asked<'_>,
+        title: &str,
+        rows: &[Row],
+        resolution: &Resolution,
+    ) -> String {
+        let head = self.head_of_key(asked, title, &self.audience().of_kinds());
+        let mut out = head.written_above_list(&self.markup, "");
+        out.push_str(&self.rows(rows, asked, ""));
+        out.push_str(&self.assumed_names(rows));
+        let found = Found { resolution, scope: self.scope, is_redundant: false };
+        out.push_str(&self.below(&found, asked));
+        out + &self.strategy(resolution)
     }
 
     /// The answer for nodes that read the file and have none of their own, with a condition in
@@ -92,23 +130,24 @@ impl Writer<'_> {
     }
 
     fn is_long_value(&self, answer: &Answer) -> bool {
-        matches!(&answer.shown, Shown::Value(value) if self.is_long(value))
+        matches!(answer.only_value(), Some(Shown::Value(value)) if self.is_long(value))
     }
 
     /// The groups with equal values as one, those with most nodes first.
     fn merged(&self, groups: Vec<Group>, asked: &Asked<'_>) -> Vec<Answer> {
         let mut answers: Vec<Answer> = Vec::new();
+        let mut lookups = super::cases::MAX_LOOKUPS;
         for group in groups {
-            let shown = self.shown(&group.resolution, asked.narrow);
+            let rows = self.cases(asked, (&group.scope, &group.resolution), &mut lookups);
             let is_redundant = self.is_redundant(&group.resolution, asked);
-            match answers.iter_mut().find(|answer| answer.shown == shown) {
+            match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {
                     known.nodes.extend(&group.nodes);
                     known.is_redundant &= is_redundant;
                 }
                 None => {
                     let nodes = group.nodes.clone();
-                    answers.push(Answer { shown, nodes, group, is_redundant });
+                    answers.push(Answer { rows, nodes, group, is_redundant });
                 }
             }
         }
@@ -121,7 +160,7 @@ impl Writer<'_> {
         let first = &answers[0];
         let resolution = &first.group.resolution;
         let sources = self.sources(resolution, asked.narrow);
-        if let Shown::Value(value) = &first.shown
+        if let Some(Shown::Value(value)) = first.only_value()
             && self.is_long(value)
         {
             let from = self.provenance(resolution, &sources);
@@ -132,10 +171,15 @@ impl Writer<'_> {
             listed = &answers[1..];
         }
         for answer in listed.iter().take(MAX_VALUES) {
-            let place = self.elsewhere(answer, asked);
-            let value = self.phrase(&answer.shown);
-            writeln!(out, "- {value} in {}{place}", self.nodes_of(answer))
-                .expect("writing to a string");
+            let nodes = self.nodes_of(answer);
+            let line = match answer.only_value() {
+                Some(shown) => {
+                    let place = self.elsewhere(&answer.group.resolution, asked);
+                    format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
+                }
+                None => format!("- in {nodes}\n{}", self.rows(&answer.rows, asked, "  ")),
+            };
+            out.push_str(&line);
         }
         let (more, nodes) = listed
             .iter()
@@ -167,8 +211,8 @@ impl Writer<'_> {
     }
 
     /// The first file that the value comes from, unless it is the one of the hover.
-    fn elsewhere(&self, answer: &Answer, asked: &Asked<'_>) -> String {
-        let sources = self.sources(&answer.group.resolution, asked.narrow);
+    pub(super) fn elsewhere(&self, resolution: &Resolution, asked: &Asked<'_>) -> String {
+        let sources = self.sources(resolution, asked.narrow);
         match sources.first() {
             Some(source) if source.path != self.subject.path => {
                 let more = match sources.len() {

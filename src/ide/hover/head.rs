@@ -27,9 +27,9 @@ impl Head {
         self.lines.join(markup.line_end()) + "\n\n"
     }
 
-    /// The same, for a list that follows.
-    pub(super) fn written_above_list(&self, markup: &Markup<'_>) -> String {
-        self.lines.join(markup.line_end()) + ":\n\n"
+    /// The same, for a list that follows; `more` is the end of the last line.
+    pub(super) fn written_above_list(&self, markup: &Markup<'_>, more: &str) -> String {
+        format!("{}{more}:\n\n", self.lines.join(markup.line_end()))
     }
 }
 

@@ -19,11 +19,13 @@ pub enum Step {
     Classifier,
     /// Dumps of PuppetDB.
     Puppetdb,
+    /// Kinds of nodes: what stays unknown of nodes may have the values that files are named after.
+    Kinds,
 }
 
 impl Step {
     /// All steps, and the words that `nodes.infer` has for them.
-    pub const ALL: [(Step, &'static str); 8] = [
+    pub const ALL: [(Step, &'static str); 9] = [
         (Step::FileNames, "fileNames"),
         (Step::NameParts, "nameParts"),
         (Step::Rspec, "rspec"),
@@ -32,9 +34,10 @@ impl Step {
         (Step::Facts, "facts"),
         (Step::Classifier, "classifier"),
         (Step::Puppetdb, "puppetdb"),
+        (Step::Kinds, "kinds"),
     ];
     /// The words alone, in the same order.
-    pub const WORDS: [&'static str; 8] = [
+    pub const WORDS: [&'static str; 9] = [
         "fileNames",
         "nameParts",
         "rspec",
@@ -43,6 +46,7 @@ impl Step {
         "facts",
         "classifier",
         "puppetdb",
+        "kinds",
     ];
 
     fn bit(self) -> u16 {

@@ -271,12 +271,14 @@ ur$0l: \"http://localhost:%{lookup('port')}/%{lookup('nothing')}\"
         expect![[r#"
             <url>
             url
-            for any node
-            from Common data/common.yaml:1
+            by kind of node:
 
-              http://localhost:%{lookup('port')}/
+            - http://localhost:80/ where role = web
+            - http://localhost:/ otherwise
 
-            keys that it asks for could be set by data/roles/web.yaml:1 where role = web
+            role is unknown: the values are those in the names of files
+
+            first value found
         "#]],
     );
 }

@@ -46,7 +46,7 @@ mo$0td: welcome
         expect![[r#"
             <motd>
             motd
-            in the only known node:
+            in the only known node, and in others:
 
             - hello in web01 ← Node data/nodes/web01.yaml:1
             - welcome in other nodes
@@ -224,14 +224,15 @@ $0a: 3
         expect![[r#"
             <a>
             a
-            for any node
-            from Common data/common.yaml:1
+            by kind of node:
 
-              3
+            - 2 where site = x and role = y ← Role data/site/x/role/y.yaml:1
+            - 1 otherwise, where site = x ← Site data/site/x.yaml:1
+            - 3 otherwise
 
-            could be overridden by data/site/x/role/y.yaml:1 where role = y and site = x
+            role, site are unknown: the values are those in the names of files
 
-            could be overridden by data/site/x.yaml:1 where site = x
+            first value found
         "#]],
     );
 }

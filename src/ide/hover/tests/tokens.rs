@@ -231,13 +231,16 @@ hash: {{b: 1}}
         expect![[r#"
             <only_db>
             only_db
-            for any node
+            by kind of node:
 
-            Whether there is a value is not settled: Vault, Role could not be evaluated.
+            - 1 where role = db ← Role data/roles/db.yaml:1
+            - not settled by Vault otherwise
+
+            role is unknown: the values are those in the names of files
 
             - Vault: the backend vault_lookup cannot be evaluated here
 
-            could be set by data/roles/db.yaml:1 where role = db
+            first value found
         "#]],
     );
     check(

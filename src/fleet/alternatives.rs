@@ -1,0 +1,310 @@
+//! What a lookup comes to where variables are unknown: an answer for each existing file that these
+//! may lead to, and one for where they lead to none of these files.
+//!
+//! The values of the variables are those that the files' names tell. Nothing is claimed of a node:
+//! each answer states what it assumes.
+
+use super::groups::Question;
+use crate::hiera::config::Locations;
+use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
+use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
+use crate::hiera::scope::{AssumedFile, Scope, Variable};
+use crate::text::FilePath;
+use crate::workspace::environments::Reach;
+
+/// The most files of one location to look a key up with. Others are named and not compared.
+const MAX_BRANCHES: usize = 12;
+/// The most files that unknown variables may lead to; beyond, no alternative is looked at.
+const MAX_OPEN_FILES: usize = 256;
+/// Facts of the operating system and the network, which are variables of their own as well.
+const FACTS: [&str; 7] =
+    ["os", "networking", "kernel", "kernelversion", "kernelmajversion", "virtual", "processors"];
+
+/// What is assumed: variables with their values, in the order in which the levels ask for them.
+pub type Assumed = Vec<(String, String)>;
+
+/// An answer under an assumption. Of several, the first one whose assumption holds is the answer.
+#[derive(Debug)]
+pub struct Case {
+    /// The assumption; empty for the last one, which holds where no other does.
+    pub when: Assumed,
+    /// The lookup; `None` where none was made, as there were too many.
+    pub resolution: Option<Resolution>,
+}
+
+/// The answers to `question` in a scope in which `resolution` leaves files open: the last one is
+/// that for nodes that read none of these files. None at all where nothing can be told apart.
+///
+/// `is_foreign` tells the values that only other nodes have. Each lookup takes one from `lookups`.
+pub fn alternatives(
+    question: &Question<'_>,
+    scope: &Scope,
+    resolution: &Resolution,
+    is_foreign: &dyn Fn(&str) -> bool,
+    lookups: &mut usize,
+) -> Vec<Case> {
+    let mut exploring = Exploring { question, is_foreign, lookups, cases: Vec::new() };
+    let (scope, resolution) = (scope.clone(), resolution.clone());
+    let pinned = exploring.pinned_values(&scope);
+    exploring.explore(scope, resolution, &pinned, Assumed::new());
+    if exploring.cases.len() < 2 { Vec::new() } else { exploring.cases }
+}
+
+struct Exploring<'a> {
+    question: &'a Question<'a>,
+    is_foreign: &'a dyn Fn(&str) -> bool,
+    lookups: &'a mut usize,
+    cases: Vec<Case>,
+}
+
+/// Files that one assumption leads to.
+struct Branch {
+    when: Assumed,
+    bindings: Bindings,
+    /// Those that a location names in one way or another.
+    read: Vec<AssumedFile>,
+    files: Vec<FilePath>,
+}
+
+/// How a file could be named by a location with unknown variables.
+struct Reading<'a> {
+    unsettled: &'a Unsettled,
+    reach: &'a Reach,
+    /// The paths that its location can name where all that is known is filled in.
+    pattern: Pattern,
+    /// Whether the variables have only one value for the file.
+    is_bound: bool,
+}
+
+impl Exploring<'_> {
+    /// `pinned` are the values of variables side by side that the scope is pinned to, `when` is what
+    /// it assumes.
+    fn explore(
+        &mut self,
+        mut scope: Scope,
+        mut resolution: Resolution,
+        pinned: &Bindings,
+        when: Assumed,
+    ) {
+        let contradicting = self.contradicting_files(&scope, &resolution, pinned, &when);
+        if !contradicting.is_empty() {
+            resolution = without(resolution, &contradicting);
+            scope.assume_unread(contradicting);
+        }
+        let branches = match *self.lookups {
+            0 => Vec::new(),
+            _ => self.branches(&scope, &resolution, pinned, &when),
+        };
+        if branches.is_empty() {
+            return self.cases.push(Case { when, resolution: Some(resolution) });
+        }
+        let files: Vec<FilePath> = branches.iter().flat_map(|it| it.files.clone()).collect();
+        for (number, branch) in branches.into_iter().enumerate() {
+            let when = [&when[..], &branch.when[..]].concat();
+            let is_enough = number >= MAX_BRANCHES || *self.lookups == 0;
+            if is_enough || self.question.snapshot.cancel_token().is_cancelled() {
+                self.cases.push(Case { when, resolution: None });
+                continue;
+            }
+            let mut assumed = scope.clone();
+            assumed.assume(&branch.bindings);
+            if !branch.read.is_empty() {
+                // Other files of these locations need other values of the same variables.
+                let others = files.iter().filter(|path| !branch.files.contains(path));
+                assumed.assume_unread(others.cloned());
+            }
+            branch.read.into_iter().for_each(|file| assumed.assume_read(file));
+            *self.lookups -= 1;
+            let resolution = (self.question.lookup)(&assumed);
+            self.explore(assumed, resolution, pinned, when);
+        }
+        scope.assume_unread(files.iter().cloned());
+        // A token that asks for a key was left as it stands while files may define that key.
+        let root = resolution.key.root_text();
+        let decides = |file: &Unsettled| *file.key != *root && files.contains(&file.path);
+        let resolution = if resolution.unsettled.iter().any(decides) {
+            (self.question.lookup)(&scope)
+        } else {
+            without(resolution, &files)
+        };
+        self.explore(scope, resolution, pinned, when);
+    }
+
+    /// The values of variables side by side that follow from the file that a scope is pinned to.
+    fn pinned_values(&self, scope: &Scope) -> Bindings {
+        let Some(pinned) = &scope.pinned else { return Bindings::new() };
+        let mut reaches = self.question.environment.reach.iter();
+        let found = reaches.find_map(|reach| {
+            let is_it = reach.template.text == pinned.template;
+            is_it.then(|| joined_values(&reach.pattern, &pinned.path)).flatten()
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The open files that need other values of variables side by side than those that are pinned or
+    /// assumed: none of these variables has a value of its own that would tell.
+    fn contradicting_files(
+        &self,
+        scope: &Scope,
+        resolution: &Resolution,
+        pinned: &Bindings,
+        when: &Assumed,
+    ) -> Vec<FilePath> {
+        let has_joined = |name: &String| name.starts_with("%{");
+        if !pinned.keys().chain(when.iter().map(|(name, _)| name)).any(has_joined) {
+            return Vec::new();
+        }
+        let contradicts = |file: &&Unsettled| {
+            let reading = self.reading(scope, file);
+            let values = reading.and_then(|it| joined_values(&it.pattern, &file.path));
+            values.into_iter().flatten().any(|(name, value)| {
+                value_of(&name, pinned, when).is_some_and(|known| *known != value)
+            })
+        };
+        let files = resolution.unsettled.iter().filter(contradicts);
+        files.map(|file| file.path.clone()).collect()
+    }
+
+    /// The files that the first location with unknown variables may name, by what these variables
+    /// are for that.
+    fn branches(
+        &self,
+        scope: &Scope,
+        resolution: &Resolution,
+        pinned: &Bindings,
+        assumed: &Assumed,
+    ) -> Vec<Branch> {
+        if resolution.unsettled.len() > MAX_OPEN_FILES {
+            return Vec::new();
+        }
+        let own = |file: &&Unsettled| !file.when.values().any(|value| (self.is_foreign)(value));
+        let readings = resolution.unsettled.iter().filter(own);
+        let readings = readings.filter_map(|file| self.reading(scope, file));
+        let mut branches: Vec<Branch> = Vec::new();
+        let mut names: Option<Vec<String>> = None;
+        for mut branch in readings.filter_map(|reading| branch_of(scope, &reading)) {
+            branch.when.retain(|(name, _)| value_of(name, pinned, assumed).is_none());
+            let own: Vec<String> = branch.when.iter().map(|(name, _)| name.clone()).collect();
+            if names.get_or_insert_with(|| own.clone()) != &own {
+                continue;
+            }
+            match branches.iter_mut().find(|other| other.when == branch.when) {
+                Some(known) => {
+                    known.files.extend(branch.files);
+                    known.read.extend(branch.read);
+                }
+                None => branches.push(branch),
+            }
+        }
+        branches
+    }
+
+    /// The reading of a file that fits what is known; `None` where it cannot be told apart.
+    fn reading<'u>(&'u self, scope: &Scope, unsettled: &'u Unsettled) -> Option<Reading<'u>> {
+        let known = |name: &String| match scope.get_path(name) {
+            Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
+            Variable::Undefined => Some((name.clone(), String::new())),
+            Variable::Unknown => None,
+        };
+        self.question.environment.reach.iter().find_map(|reach| {
+            let values = reach.pattern.variables().iter().filter_map(known).collect();
+            let pattern = reach.pattern.with(&values)?;
+            let found = pattern.bind(unsettled.path.as_str())?;
+            let is_it = pattern.literal_len() == unsettled.literal_len
+                && *found.bindings() == unsettled.when;
+            let is_bound = matches!(found, PatternMatch::Bound(_));
+            let is_told = match is_bound {
+                true => !unsettled.when.is_empty(),
+                false => matches!(reach.level.locations, Locations::Paths(_)),
+            };
+            (is_it && is_told).then_some(Reading { unsettled, reach, pattern, is_bound })
+        })
+    }
+}
+
+/// The value that a variable, or several side by side, is pinned to or assumed to have.
+fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Option<&'a String> {
+    let assumed = || assumed.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    pinned.get(name).or_else(assumed)
+}
+
+/// What a reading assumes. `None` where the text of the path does not tell it.
+fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
+    let Reading { unsettled, reach, pattern, is_bound } = reading;
+    let in_order = |values: &Bindings, names: &[String]| {
+        let mut when = Assumed::new();
+        for name in names {
+            let Some(value) = values.get(name) else { continue };
+            if !when.iter().any(|(known, _)| known == name) {
+                when.push((name.clone(), value.clone()));
+            }
+        }
+        when
+    };
+    let files = vec![unsettled.path.clone()];
+    if *is_bound {
+        let when = in_order(&unsettled.when, pattern.variables());
+        return Some(Branch {
+            bindings: with_same_facts(scope, &when),
+            when,
+            read: Vec::new(),
+            files,
+        });
+    }
+    let joined = pattern.joined()?;
+    let values = joined_values(pattern, &unsettled.path)?;
+    let when = in_order(&values, joined.variables());
+    let read = AssumedFile {
+        template: reach.template.text.clone(),
+        path: unsettled.path.clone(),
+        pattern: pattern.clone(),
+    };
+    Some(Branch { when, bindings: unsettled.when.clone(), read: vec![read], files })
+}
+
+/// The variables that a location has for a file, where those that stand side by side are one;
+/// `None` where even that does not tell them.
+fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
+    match pattern.joined()?.bind(path.as_str())? {
+        PatternMatch::Bound(bindings) => Some(bindings),
+        PatternMatch::Ambiguous(_) => None,
+    }
+}
+
+/// The values with those of the same facts under their other names: `os.name` is `facts.os.name`.
+fn with_same_facts(scope: &Scope, when: &Assumed) -> Bindings {
+    let mut all: Bindings = when.iter().cloned().collect();
+    for (name, value) in when {
+        let (plain, other) = match name.strip_prefix("facts.") {
+            Some(plain) => (plain, plain.to_owned()),
+            None => (name.as_str(), format!("facts.{name}")),
+        };
+        let root = plain.split('.').next().unwrap_or(plain);
+        if FACTS.contains(&root) && scope.get_path(&other) == Variable::Unknown {
+            all.entry(other).or_insert_with(|| value.clone());
+        }
+    }
+    all
+}
+
+/// The lookup where none of these files is read: unknown locations gave nothing to it already.
+fn without(mut resolution: Resolution, files: &[FilePath]) -> Resolution {
+    let is_gone = |path: &FilePath| files.contains(path);
+    resolution.unsettled.retain(|file| !is_gone(&file.path));
+    resolution.unsettled_levels.retain_mut(|level| match &mut level.reason {
+        Unevaluated::Undetermined { files, .. } => {
+            files.retain(|path| !is_gone(path));
+            !files.is_empty()
+        }
+        _ => true,
+    });
+    for step in &mut resolution.steps {
+        if let Outcome::Undetermined { candidates, .. } = &mut step.outcome {
+            candidates.retain(|file| !is_gone(&file.path));
+        }
+    }
+    resolution
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! The values under assumptions, where the variables that decide are unknown: a line for each value
+//! that the names of files lead to.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+
+use super::answer::Shown;
+use super::markup::counted;
+use super::{Asked, Writer};
+use crate::fleet::alternatives::{Assumed, Case, alternatives};
+use crate::fleet::groups::Question;
+use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
+use crate::workspace::nodes::Step;
+
+/// The most lookups with assumptions for one hover.
+pub(super) const MAX_LOOKUPS: usize = 48;
+/// The most values to list for one node, or for nodes that agree.
+const MAX_VALUES: usize = 6;
+/// The most assumptions to name beside a value.
+const MAX_ASSUMPTIONS: usize = 4;
+
+/// A value, and the assumptions under which it is that. The first row of which an assumption holds
+/// counts; that of the last one always does.
+#[derive(Clone)]
+pub(super) struct Row {
+    when: Vec<Assumed>,
+    /// The value; `None` where it was not looked up.
+    pub(super) shown: Option<Shown>,
+    pub(super) resolution: Option<Resolution>,
+    /// The number of files that may change it all the same.
+    others: usize,
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        (&self.when, &self.shown, self.others) == (&other.when, &other.shown, other.others)
+    }
+}
+
+impl Writer<'_> {
+    /// The values to which a lookup in a scope may come: one row where unknown variables make no
+    /// difference. Values of variables that are names of known nodes are those of other nodes.
+    pub(super) fn cases(
+        &self,
+        asked: &Asked<'_>,
+        (scope, resolution): (&Scope, &Resolution),
+        lookups: &mut usize,
+    ) -> Vec<Row> {
+        let environment = &self.subject.environment;
+        let only = |others| Row {
+            when: vec![Assumed::new()],
+            shown: Some(self.shown(resolution, asked.narrow)),
+            resolution: None,
+            others,
+        };
+        if resolution.unsettled.is_empty() {
+            return vec![only(0)];
+        }
+        let is_on = self.snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
+        let mut cases = Vec::new();
+        let names = self.names_of_known();
+        let is_foreign = |value: &str| names.contains(value);
+        if is_on {
+            let question = Question {
+                snapshot: self.snapshot,
+                environment,
+                root: &asked.root.root_text(),
+                lookup: &|scope| self.resolve(&asked.root, scope),
+                max_lookups: 0,
+            };
+            cases = alternatives(&question, scope, resolution, &is_foreign, lookups);
+        }
+        let others = |found: &Resolution| {
+            let is_own = |value: &String| !scope.is_node || !is_foreign(value);
+            found.unsettled.iter().filter(|file| file.when.values().all(is_own)).count()
+        };
+        if cases.is_empty() {
+            return vec![only(others(resolution))];
+        }
+        let row = |case: Case| {
+            let shown = case.resolution.as_ref().map(|found| self.shown(found, asked.narrow));
+            let others = case.resolution.as_ref().map_or(0, others);
+            Row { when: vec![case.when], shown, resolution: case.resolution, others }
+        };
+        together(without_repeats(cases.into_iter().map(row).collect()))
+    }
+
+    /// The names of the known nodes.
+    fn names_of_known(&self) -> HashSet<&str> {
+        let nodes = self.snapshot.nodes_of(&self.subject.environment);
+        nodes.iter().map(|node| &*node.name).collect()
+    }
+
+    /// A line for each row, each behind `indent`.
+    pub(super) fn rows(&self, rows: &[Row], asked: &Asked<'_>, indent: &str) -> String {
+        let mut out = String::new();
+        let is_all = rows.len() <= MAX_VALUES;
+        let shown = if is_all { rows.len() } else { MAX_VALUES - 1 };
+        let line = |number: usize| {
+            let row = &rows[number];
+            let value = match &row.shown {
+                Some(shown) => self.short_phrase(shown),
+                None => "not looked up".to_owned(),
+            };
+            let place = row
+                .resolution
+                .as_ref()
+                .map_or_else(String::new, |resolution| self.elsewhere(resolution, asked));
+            format!("{indent}- {value} {}{}{place}\n", self.condition(rows, number), unless(row))
+        };
+        (0..shown).for_each(|number| out.push_str(&line(number)));
+        if !is_all {
+            let left_out = &rows[shown..rows.len() - 1];
+            let conditions: Vec<String> =
+                left_out.iter().take(MAX_ASSUMPTIONS).map(|row| self.assumptions(row)).collect();
+            let end = if conditions.len() < left_out.len() { ", …" } else { "" };
+            let values = counted(left_out.len(), "other value");
+            writeln!(out, "{indent}- {values} where {}{end}", conditions.join(", "))
+                .expect("writing to a string");
+            out.push_str(&line(rows.len() - 1));
+        }
+        out
+    }
+
+    /// The variables that rows assume, in words; empty where they assume none.
+    pub(super) fn assumed_names<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> String {
+        let whens = rows.into_iter().flat_map(|row| row.when.iter().flatten());
+        let names: BTreeSet<&str> = whens.map(|(name, _)| name.as_str()).collect();
+        let names: Vec<String> = names.into_iter().map(|name| self.markup.code(name)).collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        let are = if names.len() == 1 { "is" } else { "are" };
+        format!(
+            "\n{} {are} unknown: the values are those in the names of files\n",
+            names.join(", ")
+        )
+    }
+
+    /// `where role = web`; `otherwise where` in a row that another one above it may take precedence
+    /// of.
+    fn condition(&self, rows: &[Row], number: usize) -> String {
+        let row = &rows[number];
+        if row.when.iter().any(Vec::is_empty) {
+            return "otherwise".into();
+        }
+        let overlaps = rows[..number].iter().any(|above| are_compatible(above, row));
+        let otherwise = if overlaps { "otherwise, " } else { "" };
+        format!("{otherwise}where {}", self.assumptions(row))
+    }
+
+    fn assumptions(&self, row: &Row) -> String {
+        let text = |(name, value): &(String, String)| format!("{name} = {value}");
+        let more = row.when.len().saturating_sub(MAX_ASSUMPTIONS);
+        let end = if more > 0 { format!(" or {more} more") } else { String::new() };
+        let listed = &row.when[..row.when.len() - more];
+        // Of one variable, the values are enough.
+        if let [first, ..] = listed
+            && let [(name, _)] = &first[..]
+            && row.when.iter().all(|when| matches!(&when[..], [(other, _)] if other == name))
+        {
+            let values: Vec<&str> = listed.iter().map(|when| when[0].1.as_str()).collect();
+            let values = match (values.split_last(), more) {
+                (Some((last, others)), 0) if !others.is_empty() => {
+                    format!("{} or {last}", others.join(", "))
+                }
+                _ => values.join(", "),
+            };
+            return self.markup.text(&format!("{name} = {values}")) + &end;
+        }
+        let each: Vec<String> = listed
+            .iter()
+            .map(|when| when.iter().map(text).collect::<Vec<_>>().join(" and "))
+            .collect();
+        self.markup.text(&each.join(", or ")) + &end
+    }
+}
+
+fn unless(row: &Row) -> String {
+    match row.others {
+        0 => String::new(),
+        1 => ", unless another file changes it".into(),
+        count => format!(", unless one of {count} files changes it"),
+    }
+}
+
+/// Whether an assumption of both rows may hold at once.
+fn are_compatible(one: &Row, other: &Row) -> bool {
+    let fits = |a: &Assumed, b: &Assumed| {
+        !a.iter().any(|(name, value)| b.iter().any(|(known, it)| known == name && it != value))
+    };
+    one.when.iter().any(|a| other.when.iter().any(|b| fits(a, b)))
+}
+
+/// Whether some assumption of `other` holds wherever one of `row` does.
+fn covers(other: &Row, row: &Row) -> bool {
+    row.when.iter().all(|own| other.when.iter().any(|when| when.iter().all(|it| own.contains(it))))
+}
+
+fn is_same_value(one: &Row, other: &Row) -> bool {
+    one.shown.is_some() && (&one.shown, one.others) == (&other.shown, other.others)
+}
+
+/// Leaves out rows that an earlier one takes precedence of, and those in whose place a later one
+/// says the same.
+fn without_repeats(all: Vec<Row>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for row in all {
+        if !rows.iter().any(|above| covers(above, &row)) {
+            rows.push(row);
+        }
+    }
+    for number in (0..rows.len().saturating_sub(1)).rev() {
+        let row = &rows[number];
+        let mut later = rows[number + 1..].iter().filter(|other| are_compatible(row, other));
+        let is_repeated = loop {
+            match later.next() {
+                Some(other) if !is_same_value(row, other) => break false,
+                Some(other) if covers(other, row) => break true,
+                Some(_) => {}
+                None => break false,
+            }
+        };
+        if is_repeated {
+            rows.remove(number);
+        }
+    }
+    rows
+}
+
+/// Rows with the same value as one, where no row between them may take precedence.
+fn together(rows: Vec<Row>) -> Vec<Row> {
+    let mut all: Vec<Row> = Vec::new();
+    for row in rows {
+        let is_last = row.when.iter().any(Vec::is_empty);
+        let between = all.iter().rev().take_while(|above| !are_compatible(above, &row)).count();
+        let free = all.len() - between;
+        // The row just above those counts as well: nothing stands between the two.
+        let from = free.saturating_sub(1);
+        let same = all[from..].iter().position(|above| {
+            is_same_value(above, &row) || above.shown.is_none() && row.shown.is_none()
+        });
+        match same.filter(|_| !is_last) {
+            Some(at) => all[from + at].when.extend(row.when),
+            None => all.push(row),
+        }
+    }
+    all
+}

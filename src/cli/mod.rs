@@ -9,6 +9,7 @@ mod keys;
 pub mod logging;
 mod lookup;
 mod nodes;
+mod progress;
 mod report;
 mod rules;
 mod settled;
@@ -397,6 +398,20 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
 /// Settings that a command's arguments make.
 type Given = serde_json::Map<String, serde_json::Value>;
 
+/// The most files and folders of a current folder that is no environment, and lies in none: a home
+/// folder, or the root of the disk, is not what a command was meant for.
+const MAX_UNNAMED: usize = 100_000;
+
+/// Refuses a folder that no argument names and that holds more than so many files and folders.
+fn refuse_many_files(most: usize, folder: &FilePath) -> Result<(), Failure> {
+    if !scan::holds_more_than(most, folder, &OsFs) {
+        return Ok(());
+    }
+    Err(Failure(format!(
+        "there is no hiera.yaml in {folder} or above it, and more than {most} files and folders are in it: name the folder of the environment, or run the command there"
+    )))
+}
+
 /// Reads the settings and the folder of a command; `given` are settings that it makes beside those
 /// of `arguments`, `unsaved` a file with the text to take for what is on disk.
 fn open(
@@ -418,6 +433,10 @@ fn open(
     if OsFs.entry(&root).is_none() {
         return Err(Failure(format!("no such folder: {root}")));
     }
+    let is_named = near.is_some() || arguments.root.is_some() || arguments.hiera_config.is_some();
+    if !is_named && scan::environment_above(&root, &OsFs).is_none() {
+        refuse_many_files(MAX_UNNAMED, &root)?;
+    }
     if let Some(name) = &arguments.environment {
         given.insert("environment".into(), name.as_str().into());
     }
@@ -435,12 +454,10 @@ fn open(
         .extend(arguments.strict.as_ref().map(|strict| ("strict".into(), strict.as_str().into())));
     given.insert("puppet".into(), puppet.into());
     let unsaved = unsaved.map(|(path, text)| Change::Open(path, text));
-    let opened = settings::open(
-        vec![root.clone()],
-        &[(given.into(), Origin::User)],
-        unsaved.into_iter().collect(),
-        &OsFs,
-    );
+    let opened = progress::while_reading(&root, || {
+        let (given, unsaved) = ([(given.into(), Origin::User)], unsaved.into_iter().collect());
+        settings::open(vec![root.clone()], &given, unsaved, &OsFs)
+    });
     for problem in opened.problems.iter().filter(|problem| problem.file.is_none()) {
         note(&problem.to_string());
     }
@@ -460,4 +477,24 @@ fn open(
     }
     let (settings, problems) = (opened.settings, opened.problems);
     Ok(Opened { snapshot, settings, root, problems, lacks_folders })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_many_files_that_no_argument_names_is_refused() {
+        let root = std::env::temp_dir().join(format!("hiera-ls-many-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("below")).expect("a scratch folder");
+        std::fs::write(root.join("below/a.yaml"), "").expect("a scratch file");
+        let folder = FilePath::new(root.to_str().expect("it is UTF-8"));
+        let [enough, one_more] = [3, 2].map(|most| refuse_many_files(most, &folder));
+        std::fs::remove_dir_all(&root).expect("it is there");
+        assert!(enough.is_ok());
+        let words = one_more.expect_err("the folder, one in it, and a file").0;
+        assert!(
+            words.contains("more than 2 files and folders") && words.contains("name the folder")
+        );
+    }
 }

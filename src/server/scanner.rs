@@ -10,7 +10,7 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
-use super::state::Shared;
+use super::state::{MAX_FOLDERS, Shared};
 use super::transport::answered;
 use crate::settings::{Origin, READINGS, gather, of_environments};
 use crate::text::FilePath;
@@ -24,11 +24,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the first reading waits for the client's settings.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// What the client was told last of what cannot be read.
+#[derive(Default)]
+struct LastTold {
+    /// The sources of nodes that could not be read, and why.
+    sources: Vec<(FilePath, String)>,
+    /// How many folders are left out.
+    left_out: usize,
+}
+
 /// Reads the folders each time that it is asked for, until the server ends.
 pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
-    // Which sources of nodes could not be read.
-    let mut told = Vec::new();
+    let mut told = LastTold::default();
     loop {
         shared.disk.cancel_token().await;
         if first {
@@ -55,13 +63,8 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
 }
 
 /// Reads the folders; the `first` time the client sees how far that is. It hears what is wrong with
-/// sources of nodes when that is new.
-async fn read(
-    client: &Client,
-    shared: &Arc<Shared>,
-    first: bool,
-    told: &mut Vec<(FilePath, String)>,
-) {
+/// sources of nodes, and that there are too many folders, when that is new.
+async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut LastTold) {
     let request = shared.with(|state| state.workspace.scan_request());
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     if first {
@@ -101,7 +104,14 @@ async fn read(
             )
             .await;
     }
-    for (path, error) in errors.iter().filter(|error| !told.contains(error)) {
+    let left_out = shared.with(|state| state.left_out);
+    if std::mem::replace(&mut told.left_out, left_out) != left_out && left_out > 0 {
+        let text = format!(
+            "hiera-ls reads {MAX_FOLDERS} folders of a workspace; {left_out} more were not read"
+        );
+        client.show_message(lsp::MessageType::WARNING, text).await;
+    }
+    for (path, error) in errors.iter().filter(|error| !told.sources.contains(error)) {
         client
             .log_message(
                 lsp::MessageType::WARNING,
@@ -109,7 +119,7 @@ async fn read(
             )
             .await;
     }
-    *told = errors;
+    told.sources = errors;
 }
 
 /// Asks the client for its settings, if it can be asked.

@@ -1,5 +1,6 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -200,6 +201,10 @@ pub(super) struct State {
     pub(super) listed: Vec<FilePath>,
     /// The environments of open files that lie in none of them.
     adopted: Vec<FilePath>,
+    /// The folders that were listed last, with the environment that each stands for.
+    whole: HashMap<FilePath, FilePath>,
+    /// How many folders are left out, as there are too many.
+    pub(super) left_out: usize,
     /// What the client can do.
     pub(super) features: Features,
     /// The settings in force.
@@ -283,9 +288,15 @@ impl Default for State {
             is_configured: false,
             last_request: None,
             last_scan: None,
+            whole: HashMap::new(),
+            left_out: 0,
         }
     }
 }
+
+/// The most folders of a client, or environments of files in none of them, that are read. Real
+/// workspaces have a handful, and each environment is compared with all files.
+pub(super) const MAX_FOLDERS: usize = 500;
 
 /// Not every client tells of changed files; a look at the disk that is older than this is repeated
 /// when a request comes.
@@ -448,30 +459,39 @@ impl State {
     }
 
     /// A folder within an environment stands for all of it: modules, nodes and settings lie beside
-    /// it.
+    /// it. Folders beyond [`MAX_FOLDERS`] are left out.
     fn use_folders(&mut self) {
-        let whole = |folder: &FilePath| {
-            scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone())
-        };
+        let mut before = std::mem::take(&mut self.whole);
         let mut folders: Vec<FilePath> = Vec::new();
-        for folder in self.listed.iter().map(whole).chain(self.adopted.iter().cloned()) {
-            if !folders.contains(&folder) {
-                folders.push(folder);
-            }
+        for folder in self.listed.iter().take(MAX_FOLDERS) {
+            let above = || scan::environment_above(folder, &OsFs).unwrap_or_else(|| folder.clone());
+            // Thousands may come one by one, each time with all those before it.
+            let whole = before.remove(folder).unwrap_or_else(above);
+            self.whole.insert(folder.clone(), whole.clone());
+            folders.push(whole);
         }
+        folders.extend(self.adopted.iter().cloned());
+        let mut seen = HashSet::new();
+        folders.retain(|folder| seen.insert(folder.clone()));
+        self.left_out = self.listed.len().saturating_sub(MAX_FOLDERS)
+            + folders.len().saturating_sub(MAX_FOLDERS);
+        folders.truncate(MAX_FOLDERS);
         self.workspace.apply(Change::Folders(folders));
     }
 
     /// Takes the environment of a file that lies in no folder of the workspace into it.
     /// Says whether there was one.
     pub(super) fn adopt(&mut self, path: &FilePath) -> bool {
-        if self.workspace.snapshot().folders().iter().any(|folder| path.is_within(folder)) {
+        if self.workspace.folders().iter().any(|folder| path.is_within(folder)) {
             return false;
         }
         let Some(root) = path.parent().and_then(|folder| scan::environment_above(&folder, &OsFs))
         else {
             return false;
         };
+        if self.adopted.contains(&root) {
+            return false; // It is left out.
+        }
         self.adopted.push(root);
         self.use_folders();
         self.scanned(); // In a moment.
@@ -601,6 +621,18 @@ mod tests {
         state.edited(&path, &other, 3);
         assert_eq!((state.version(Some(&path)), &state.documents[&path].uri), (Some(3), &other));
         assert!(state.closed(&path, &other) && state.documents.is_empty());
+    }
+
+    #[test]
+    fn folders_beyond_the_limit_are_left_out_and_counted() {
+        let mut state = State::default();
+        let folder = |n: usize| FilePath::new(&format!("/nowhere/folder{n}"));
+        state.list_folders((0..MAX_FOLDERS).map(folder).collect());
+        assert_eq!((state.workspace.folders().len(), state.left_out), (MAX_FOLDERS, 0));
+        state.list_folders((0..MAX_FOLDERS + 7).map(folder).collect());
+        assert_eq!((state.workspace.folders().len(), state.left_out), (MAX_FOLDERS, 7));
+        state.list_folders(vec![folder(1), folder(1)]);
+        assert_eq!((state.workspace.folders(), state.left_out), (&[folder(1)][..], 0));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) enum Work {
     Write,
     /// A key was looked up in levels.
     Lookup,
+    /// The environments of a workspace were discovered.
+    Layout,
 }
 
 /// How much work was done.
@@ -33,12 +35,21 @@ pub(crate) struct Counts {
     pub(crate) written: usize,
     /// Keys looked up, those that tokens ask for included.
     pub(crate) lookups: usize,
+    /// How often environments were discovered.
+    pub(crate) layouts: usize,
 }
 
 #[cfg(test)]
 thread_local! {
     static COUNTS: std::cell::Cell<Counts> = const {
-        std::cell::Cell::new(Counts { read: 0, indexed: 0, checked: 0, written: 0, lookups: 0 })
+        std::cell::Cell::new(Counts {
+            read: 0,
+            indexed: 0,
+            checked: 0,
+            written: 0,
+            lookups: 0,
+            layouts: 0,
+        })
     };
 }
 
@@ -58,6 +69,7 @@ pub(crate) fn count(work: Work) {
             Work::Check => now.checked += 1,
             Work::Write => now.written += 1,
             Work::Lookup => now.lookups += 1,
+            Work::Layout => now.layouts += 1,
         }
         counts.set(now);
     });

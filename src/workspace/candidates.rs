@@ -6,7 +6,7 @@
 //! An environment knows the other configs that read its data.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::datadirs::SoughtDatadir;
@@ -230,10 +230,9 @@ fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
 /// The environments that read data which others govern: their own configs, told to those.
 fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
     let mut told = Vec::new();
-    for (number, environment) in all.iter().enumerate() {
-        if !may_share(all, number) {
-            continue; // as with nearly all
-        }
+    let sharing = sharing(all);
+    // Nearly all share nothing.
+    for (number, environment) in all.iter().enumerate().filter(|(number, _)| sharing[*number]) {
         for config in environment.config.iter().chain(&environment.global) {
             let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
             for path in files_of(names, config) {
@@ -250,13 +249,25 @@ fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherCo
     told
 }
 
-/// Whether a folder that an environment reads from holds, or lies in, one that another reads from.
-fn may_share(all: &[Environment], number: usize) -> bool {
-    let own = folders_of(&all[number]);
-    let others = all.iter().enumerate().filter(|(other, _)| *other != number);
-    others
-        .flat_map(|(_, other)| folders_of(other))
-        .any(|folder| own.iter().any(|own| own.is_within(&folder) || folder.is_within(own)))
+/// Which environments read from a folder that holds, or lies in, one that another reads from.
+fn sharing(all: &[Environment]) -> Vec<bool> {
+    let folders: Vec<BTreeSet<FilePath>> = all.iter().map(folders_of).collect();
+    let mut readers: HashMap<&FilePath, Vec<usize>> = HashMap::new();
+    for (number, folder) in
+        folders.iter().enumerate().flat_map(|(n, it)| it.iter().map(move |it| (n, it)))
+    {
+        readers.entry(folder).or_default().push(number);
+    }
+    let mut share = vec![false; all.len()];
+    for (number, own) in folders.iter().enumerate() {
+        for above in own.iter().flat_map(|it| std::iter::once(it.clone()).chain(it.ancestors())) {
+            for other in readers.get(&above).into_iter().flatten().filter(|it| **it != number) {
+                share[number] = true;
+                share[*other] = true;
+            }
+        }
+    }
+    share
 }
 
 /// The folders that the levels of an environment's own layers start with.

@@ -5,7 +5,7 @@
 //! govern, such as those under another name, is [`candidates`](super::candidates)' business.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::WorkspaceConfig;
@@ -82,23 +82,25 @@ pub(super) fn discover(
         .chain(discovery.homes())
         .map(|root| (root.clone(), discovery.module_path(&root)))
         .collect();
+    let mut roots_by_module_folder: BTreeMap<&FilePath, Vec<&FilePath>> = BTreeMap::new();
+    for (root, folder) in
+        module_paths.iter().flat_map(|(root, it)| it.iter().map(move |it| (root, it)))
+    {
+        roots_by_module_folder.entry(folder).or_default().push(root);
+    }
     let is_on_module_path = |root: &FilePath| {
-        let parent = root.parent();
-        parent.is_some_and(|parent| {
-            let mut others = module_paths.iter().filter(|(other, _)| *other != root);
-            others.any(|(_, folders)| folders.contains(&parent))
+        let owners = root.parent().and_then(|parent| roots_by_module_folder.get(&parent));
+        owners.is_some_and(|owners| owners.iter().any(|owner| *owner != root))
+    };
+    let opened: HashSet<&FilePath> = folders.iter().collect();
+    let is_sample_below = |root: &FilePath| {
+        root.ancestors().any(|above| {
+            (opened.contains(&above) || roots.contains(&above))
+                && root.relative_to(&above).is_some_and(is_sample)
         })
     };
-    let is_sample_of = |root: &FilePath, other: &FilePath| {
-        root != other && root.relative_to(other).is_some_and(is_sample)
-    };
     let global = discovery.global_config();
-    let is_environment = |root: &&FilePath| {
-        let is_below_folder = folders.iter().any(|folder| is_sample_of(root, folder));
-        !is_on_module_path(root)
-            && !is_below_folder
-            && !roots.iter().any(|other| is_sample_of(root, other))
-    };
+    let is_environment = |root: &&FilePath| !is_on_module_path(root) && !is_sample_below(root);
     let environment = |root: &FilePath| {
         let is_nested = root.ancestors().any(|above| roots.contains(&above));
         discovery.environment(root, &module_paths[root], is_nested, global.clone())

@@ -29,7 +29,8 @@ pub trait FileSystem: Send + Sync {
 pub struct WalkLimits {
     /// Names of folders that are passed over.
     pub skipped_folders: Vec<String>,
-    /// The folders that links may lead into; a link that leads elsewhere counts as missing.
+    /// The folders that links may lead into, as [`FileSystem::real_path`] gives them; a link that
+    /// leads elsewhere counts as missing. The folder that is walked is one of them.
     pub trusted: Vec<FilePath>,
     /// The most files and folders to list.
     pub max_entries: usize,
@@ -134,13 +135,8 @@ pub struct OsFs;
 impl FileSystem for OsFs {
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk {
         let mut walking =
-            Walking { limits, out: Walk::default(), seen: HashSet::new(), trusted: Vec::new() };
-        walking.trusted = limits
-            .trusted
-            .iter()
-            .chain([root])
-            .filter_map(|path| std::fs::canonicalize(path.as_str()).ok())
-            .collect();
+            Walking { limits, out: Walk::default(), seen: HashSet::new(), root: None };
+        walking.root = std::fs::canonicalize(root.as_str()).ok();
         walking.add(root, Path::new(root.as_str()), 0, false);
         walking.out
     }
@@ -209,7 +205,8 @@ struct Walking<'a> {
     out: Walk,
     /// Folders on disk that were listed: a link back to one of them would be for ever.
     seen: HashSet<PathBuf>,
-    trusted: Vec<PathBuf>,
+    /// The folder that is walked, without links.
+    root: Option<PathBuf>,
 }
 
 impl Walking<'_> {
@@ -295,7 +292,8 @@ impl Walking<'_> {
     /// folder that holds the link.
     fn may_follow(&mut self, path: &FilePath, link: &Path, folder: &Path) -> bool {
         let Ok(real) = std::fs::canonicalize(link) else { return false };
-        if !self.trusted.iter().any(|trusted| real.starts_with(trusted)) {
+        let mut trusted = self.limits.trusted.iter().map(|folder| Path::new(folder.as_str()));
+        if !self.root.as_deref().into_iter().chain(&mut trusted).any(|it| real.starts_with(it)) {
             self.pass_over(path.clone(), UnlistedReason::LeadsOut);
             return false;
         }

@@ -26,7 +26,7 @@ pub mod snapshot;
 pub mod ungoverned;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use discover::{Configs, discover, shapes_environments};
 use eyaml::{EyamlConfig, Keys};
@@ -45,6 +45,7 @@ use crate::hiera::config::DescribedBackends;
 use crate::hiera::data::Edited;
 use crate::puppet::PuppetVersion;
 use crate::text::CancelToken;
+use crate::text::work::{Work, count};
 use crate::text::{FileId, FilePath, Text, TextRange};
 
 /// How a workspace is to be read.
@@ -144,7 +145,29 @@ pub struct Workspace {
     /// Whether settings or folders changed since the folders were read.
     reconfigured: bool,
     selected: Option<Arc<str>>,
+    current: Mutex<Current>,
+}
+
+/// The latest snapshot, as far as it was needed so far.
+#[derive(Debug)]
+struct Current {
     snapshot: Snapshot,
+    stale: Stale,
+}
+
+/// What of the latest snapshot is yet to be made anew: it is made once for all changes that come
+/// before somebody asks, as thousands of files may be opened one after another. Each includes those
+/// before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stale {
+    /// Nothing.
+    Nothing,
+    /// The environments: a file that shapes them has another text.
+    Environments,
+    /// The names, as files came or went.
+    Names,
+    /// The files, as the folders were read or settings changed.
+    Files,
 }
 
 /// Something that happens to a workspace.
@@ -203,18 +226,31 @@ impl Workspace {
             sources: Arc::default(),
             reconfigured: false,
             selected: None,
-            snapshot,
+            current: Mutex::new(Current { snapshot, stale: Stale::Nothing }),
         }
     }
 
-    /// The workspace as it is now. O(1).
+    /// The workspace as it is now. O(1), unless files came or went, settings changed, or a file that
+    /// shapes the environments did since this was last asked: then all of these are read.
     pub fn snapshot(&self) -> Snapshot {
-        self.snapshot.clone()
+        let mut current = self.current();
+        self.bring_up(&mut current);
+        current.snapshot.clone()
     }
 
     /// The revision that it is at.
     pub fn revision(&self) -> u64 {
-        self.snapshot.revision
+        self.current().snapshot.revision
+    }
+
+    /// Its folders, each once.
+    pub fn folders(&self) -> &[FilePath] {
+        &self.folders
+    }
+
+    fn current(&self) -> MutexGuard<'_, Current> {
+        // What is stale is marked as fresh last, so that it is made anew after a panic.
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text of an open file.
@@ -224,10 +260,11 @@ impl Workspace {
 
     /// What a scan needs to know: settings, folders and the versions that need not be read again.
     pub fn scan_request(&self) -> scan::Request {
+        let snapshot = self.snapshot();
         // Files that only an editor has, and texts that it holds, shape the environments, too.
-        let is_as_on_disk = self.snapshot.complete
+        let is_as_on_disk = snapshot.complete
             && !self.reconfigured
-            && self.snapshot.names.entries.len() == self.disk_entries.len()
+            && snapshot.names.entries.len() == self.disk_entries.len()
             && !self.overlay.values().any(|file| shapes_environments(file, &self.config));
         scan::Request {
             config: self.config.clone(),
@@ -236,12 +273,11 @@ impl Workspace {
             known_sources: self.sources.clone(),
             known_entries: self.disk_entries.clone(),
             known_environments: is_as_on_disk
-                .then(|| (self.snapshot.names.clone(), self.snapshot.environments.clone())),
+                .then(|| (snapshot.names.clone(), snapshot.environments.clone())),
         }
     }
 
-    /// Applies a change and makes a new revision. Nothing is parsed, unless files came or went or
-    /// one that shapes the environments changed: then all of these are.
+    /// Applies a change and makes a new revision. Nothing is parsed.
     pub fn apply(&mut self, change: Change) {
         let touched = match change {
             Change::Open(path, text) | Change::Replace(path, text) => {
@@ -263,7 +299,7 @@ impl Workspace {
                 Some(vec![path])
             }
             Change::Scanned(scan) => {
-                if self.snapshot.complete
+                if self.current().snapshot.complete
                     && !scan.is_news(&self.scan_request(), &self.disk_entries)
                     && !self.reconfigured
                 {
@@ -324,7 +360,7 @@ impl Workspace {
 
     /// Takes what was read; gives the files that changed, or `None` where more than these may have.
     fn scanned(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
-        let is_same_world = self.snapshot.complete
+        let is_same_world = self.current().snapshot.complete
             && !self.reconfigured
             && scan.has_sources(&self.sources)
             && scan.has_names(&self.disk_entries);
@@ -344,45 +380,34 @@ impl Workspace {
         }
         let before = std::mem::replace(&mut self.disk, Arc::new(disk));
         // The keys are files, too.
-        self.snapshot.eyaml = keys(&self.config, &self.folders);
+        self.current().snapshot.eyaml = keys(&self.config, &self.folders);
         if is_same_world {
             changed.extend(before.keys().filter(|path| !self.disk.contains_key(*path)).cloned());
             return Some(changed);
         }
         let (nodes, errors) = nodes::given::nodes_of(&scan.sources, &self.config, &self.folders);
-        self.snapshot.nodes = Arc::new(nodes);
-        self.snapshot.source_errors = Arc::new(errors);
         self.sources = Arc::new(scan.sources);
-        self.snapshot.node_sources = self.sources.clone();
-        self.snapshot.complete = true;
+        let snapshot = &mut self.current().snapshot;
+        snapshot.nodes = Arc::new(nodes);
+        snapshot.source_errors = Arc::new(errors);
+        snapshot.node_sources = self.sources.clone();
+        snapshot.complete = true;
         None
     }
 
-    /// Makes the snapshot of what is now. `touched` are the files that changed, or `None` for
+    /// Makes a new revision of what is now. `touched` are the files that changed, or `None` for
     /// anything else.
     ///
     /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is
     /// the snapshot's before it.
     fn renew(&mut self, touched: Option<&[FilePath]>) {
-        let snapshot = &mut self.snapshot;
+        let Current { snapshot, stale } = &mut *self.current();
         snapshot.revision += 1;
-        snapshot.config = self.config.clone();
-        snapshot.folders = self.folders.clone();
-        snapshot.ids = self.ids.clone();
-        snapshot.selected = self.selected.clone();
-        let Some(touched) = touched else {
-            let overlay = self.overlay.iter().map(|(path, file)| (path.clone(), file.clone()));
-            snapshot.files = self
-                .disk
-                .iter()
-                .map(|(path, file)| (path.clone(), file.clone()))
-                .chain(overlay)
-                .collect();
-            snapshot.open = self.overlay.keys().cloned().collect();
-            self.renew_names();
-            return self.renew_environments();
+        let Some(touched) = touched.filter(|_| *stale != Stale::Files) else {
+            *stale = Stale::Files;
+            return;
         };
-        let (mut has_same_names, mut are_same_environments) = (true, true);
+        snapshot.selected = self.selected.clone();
         let mut read = Vec::new();
         for path in touched {
             let now = self.overlay.get(path).or_else(|| self.disk.get(path));
@@ -394,31 +419,48 @@ impl Workspace {
                 true => drop(snapshot.open.insert(path.clone())),
                 false => drop(snapshot.open.remove(path)),
             }
-            has_same_names &= before.is_some() == now.is_some();
+            if before.is_some() != now.is_some() {
+                *stale = Stale::Names.max(*stale);
+            }
             let shapes = |file: &Arc<File>| shapes_environments(file, &self.config);
-            are_same_environments &=
-                !now.is_some_and(shapes) && !before.as_ref().is_some_and(shapes);
+            if now.is_some_and(shapes) || before.as_ref().is_some_and(shapes) {
+                *stale = Stale::Environments.max(*stale);
+            }
             // An editor opens most files as they are on disk.
             if !before.zip(now).is_some_and(|(before, now)| before.is_read_as(now)) {
                 read.push(path.clone());
             }
         }
-        if !has_same_names {
-            self.renew_names();
-        }
-        if !(has_same_names && are_same_environments) {
-            self.renew_environments();
-        } else if !read.is_empty() {
-            let snapshot = &mut self.snapshot;
+        if *stale == Stale::Nothing && !read.is_empty() {
             snapshot.manifests = LazyManifests::after(&snapshot.manifests, &read);
             snapshot.key_index = Arc::new(LazyIndex::after(&snapshot.key_index, read));
         }
     }
 
-    fn renew_names(&mut self) {
+    /// Makes what is stale in the latest snapshot anew.
+    fn bring_up(&self, Current { snapshot, stale }: &mut Current) {
+        if *stale == Stale::Files {
+            snapshot.config = self.config.clone();
+            snapshot.folders = self.folders.clone();
+            snapshot.selected = self.selected.clone();
+            let files = self.disk.iter().chain(&self.overlay);
+            snapshot.files = files.map(|(path, file)| (path.clone(), file.clone())).collect();
+            snapshot.open = self.overlay.keys().cloned().collect();
+        }
+        if *stale >= Stale::Names {
+            snapshot.ids = self.ids.clone();
+            snapshot.names = Arc::new(self.names());
+        }
+        if *stale >= Stale::Environments {
+            self.lay_out(snapshot);
+        }
+        *stale = Stale::Nothing;
+    }
+
+    /// The files and folders on disk, and those that only an editor has: they count as if they were
+    /// saved, and with them the folders that they would be in.
+    fn names(&self) -> Names {
         let mut entries = (*self.disk_entries).clone();
-        // A file that only an editor has counts as if it were saved, and with it the folders that
-        // it would be in.
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
             entries.insert(path.clone(), Entry::File(Stamp::default()));
             for folder in path
@@ -428,11 +470,12 @@ impl Workspace {
                 entries.entry(folder).or_insert(Entry::Folder { linked: false });
             }
         }
-        self.snapshot.names = Arc::new(Names::new(entries));
+        Names::new(entries)
     }
 
-    fn renew_environments(&mut self) {
-        let snapshot = &mut self.snapshot;
+    /// Discovers the environments, and what follows from them.
+    fn lay_out(&self, snapshot: &mut Snapshot) {
+        count(Work::Layout);
         snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));
         // Other keys may be named now; those that are not named any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);

@@ -138,13 +138,25 @@ const MAX_ENTRIES: usize = 500_000;
 const STEP: usize = 512;
 /// Deeper folders are taken for a cycle of links.
 const MAX_DEPTH: usize = 64;
+
+/// Whether a folder holds more than so many of the files and folders that a scan lists.
+pub fn holds_more_than(most: usize, folder: &FilePath, fs: &dyn FileSystem) -> bool {
+    let limits = WalkLimits {
+        skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
+        trusted: Vec::new(),
+        max_entries: most,
+        max_depth: MAX_DEPTH,
+    };
+    fs.walk(folder, &limits).cut_short
+}
+
 /// Reads the folders: first the names and the files that shape the environments, then the data
 /// files that their levels can reach, and those that lie among them.
 pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress)) -> Scan {
     let start = Instant::now();
     let limits = WalkLimits {
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
-        trusted: request.folders.to_vec(),
+        trusted: request.folders.iter().filter_map(|folder| fs.real_path(folder)).collect(),
         max_entries: MAX_ENTRIES,
         max_depth: MAX_DEPTH,
     };
@@ -449,10 +461,10 @@ impl Reading<'_> {
             Content::NotUtf8(_) | Content::Unreadable(_) => None,
         };
         // A file that says nothing is remembered as well, so that it is not read again.
-        let (step, nodes) = found.unwrap_or((Step::Facts, Vec::new()));
-        debug!(%path, nodes = nodes.len(), "file may tell nodes");
+        let (step, nodes) = found.unwrap_or((Step::Facts, Ok(Vec::new())));
+        debug!(%path, nodes = nodes.as_ref().map_or(0, Vec::len), "file may tell nodes");
         let (path, stamp) = (path.clone(), Some(stamp));
-        NodeSource { path, environment: None, step: Some(step), stamp, nodes: Ok(nodes) }
+        NodeSource { path, environment: None, step: Some(step), stamp, nodes }
     }
 
     /// The `node` blocks of the environments' own manifests.
@@ -556,8 +568,9 @@ fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
 /// control repository.
 fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     let names = [request.config.hiera_config.as_str(), ENVIRONMENT_CONF, PUPPETFILE, METADATA];
-    let above = request.folders.iter().flat_map(FilePath::ancestors);
+    let above: BTreeSet<FilePath> = request.folders.iter().flat_map(FilePath::ancestors).collect();
     above
+        .iter()
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .filter(|path| matches!(fs.entry(path), Some(Entry::File(_))))
         .collect()

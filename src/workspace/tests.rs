@@ -6,6 +6,7 @@ use crate::fixture::Fixture;
 use crate::hiera::scope::Scope;
 use crate::puppet::print::{PrintOptions, json};
 use crate::text::CancelToken;
+use crate::text::work;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::fs::{Entry, FileSystem, ReadError, Walk, WalkLimits};
 use crate::workspace::{Change, WorkspaceConfig, scan};
@@ -593,6 +594,32 @@ fn of_files_that_are_swapped_on_disk_only_these_are_read_anew() {
     fs.write("/site/hiera.yaml", "version: 5\nhierarchy: [{name: All, path: 'common.yaml'}]\n");
     look(&mut workspace, &fs);
     assert_eq!(keys(&workspace.snapshot()), ["c"]);
+}
+
+#[test]
+fn files_that_are_opened_one_after_another_make_the_environments_anew_once() {
+    let (_, mut workspace) = site();
+    drop(workspace.snapshot());
+    work::take();
+    for n in 0..200 {
+        let path = FilePath::new(&format!("/site/data/new{n}.yaml"));
+        workspace.apply(Change::Open(path, format!("n{n}: 1\n")));
+    }
+    let folders = |n: usize| (0..n).map(|n| FilePath::new(&format!("/other{n}"))).collect();
+    (0..200).for_each(|n| workspace.apply(Change::Folders(folders(n))));
+    workspace.apply(Change::Folders(vec![FilePath::new("/site")]));
+    assert_eq!(work::take().layouts, 0, "nobody has asked");
+    let snapshot = workspace.snapshot();
+    assert_eq!(workspace.snapshot().revision, snapshot.revision);
+    assert_eq!(work::take().layouts, 1);
+    assert_eq!(keys(&snapshot).len(), 202);
+    assert_eq!(
+        snapshot
+            .path(snapshot.file(&FilePath::new("/site/data/new7.yaml")).unwrap().id)
+            .unwrap()
+            .name(),
+        "new7.yaml"
+    );
 }
 
 /// A disk on which a file cannot be read, until it can.

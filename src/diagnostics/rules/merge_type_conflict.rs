@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::limit_reached;
 use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Severity};
 use crate::hiera::error::LookupErrorKind;
@@ -21,7 +22,8 @@ pub static RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// With how many scopes one key is tried: of nodes that read this file and another.
+/// With how many scopes one key is tried: of nodes that read this file and another. Where there are
+/// more, `limit-reached` says so.
 ///
 /// A lookup tells of all files that its node reads.
 const MAX_OTHERS: usize = 50;
@@ -44,9 +46,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         if others.is_empty() || !merges_strictly(context, key) {
             continue;
         }
-        if let Some(finding) = conflict(context, key, &others) {
-            findings.push(finding);
-        }
+        findings.extend(conflict(context, key, &others));
     }
 }
 
@@ -77,8 +77,12 @@ fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Opti
     let mut merged: HashSet<FilePath> = HashSet::new();
     let mut tried = 0;
     others.iter().find_map(|other| {
-        if merged.contains(*other) || tried == MAX_OTHERS {
+        if merged.contains(*other) || tried > MAX_OTHERS {
             return None;
+        }
+        if tried == MAX_OTHERS {
+            tried += 1;
+            return untried(context, key);
         }
         let scope = file.snapshot.scope_reading(file.environment, &[&file.file.path, other])?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
@@ -123,4 +127,16 @@ fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Opt
         }
         MergeSource::Default => None,
     }
+}
+
+/// The finding that a key is merged for more nodes than it was tried for.
+fn untried(context: &EntryContext<'_>, key: &str) -> Option<Finding> {
+    let file = &context.file;
+    let span = file.view.data_of(&file.file.path)?.definition(key)?;
+    let message = format!(
+        "'{key}' is merged with so many other files that it was tried with {MAX_OTHERS} of them"
+    );
+    let mut finding = Finding::new(&limit_reached::RULE, span, message);
+    finding.severity = Severity::Hint;
+    Some(finding)
 }

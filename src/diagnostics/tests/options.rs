@@ -318,6 +318,28 @@ users: {{grace: 1}}
 }
 
 #[test]
+fn a_key_that_is_merged_for_more_roles_than_are_tried() {
+    let with_roles = |count: usize| {
+        let mut text = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Role, path: 'roles/%{role}.yaml'}, {name: Common, path: common.yaml}]
+#- /data/common.yaml
+lookup_options: {users: {merge: hash}}
+users: {ada: 1}
+"
+        .to_owned();
+        for n in 0..count {
+            text.push_str(&format!("#- /data/roles/r{n}.yaml\nusers: {{grace: {n}}}\n"));
+        }
+        Fixture::new(&text).rendered_findings()
+    };
+    assert_eq!(with_roles(50), "");
+    let found = with_roles(51);
+    assert!(found.contains("data/common.yaml:2:1: hint: 'users' is merged with so many other files that it was tried with 50 of them [limit-reached]"), "{found}");
+}
+
+#[test]
 fn unique_merge_of_a_hash() {
     check(
         r#"

@@ -1,7 +1,7 @@
 use serde_json::Value as Json;
 
 use super::*;
-use crate::puppet::value::{Key, Provenance};
+use crate::puppet::value::{Key, Member, Provenance, Secrecy};
 use crate::text::{Budget, CancelToken, FileId, TextRange};
 
 fn bounds<'a>(cancel: &'a CancelToken, budget: &'a Budget) -> Bounds<'a> {
@@ -656,4 +656,80 @@ fn a_merge_beyond_the_budget_is_an_error_before_it_is_made() {
         let merged = fold::<MergeError>(&strategy, 2, bounds(&cancel, &budget), next);
         assert_eq!(merged, Err(MergeError::Exhausted(crate::text::Limit::RequestParts)));
     }
+}
+
+/// The same value; strings with an `s` were decrypted.
+fn with_secrets(value: Value) -> Value {
+    let (data, from) = value.into_parts();
+    match data {
+        Data::Array(items) => Value::array(items.iter().cloned().map(with_secrets).collect(), from),
+        Data::Hash(hash) => {
+            let member = |(key, it): (&Key, &Member)| {
+                (key.clone(), member(it.key_origin, with_secrets(it.value.clone())))
+            };
+            Value::hash(hash.iter().map(member).collect(), from)
+        }
+        Data::String(text) if text.contains('s') => {
+            Value::new(Data::String(text), from).into_secret(Secrecy::DECRYPTED)
+        }
+        data => Value::new(data, from),
+    }
+}
+
+/// The strings with an `s` and are not marked; `seen` counts those that are.
+fn unmarked(value: &Value, seen: &mut usize) -> Vec<String> {
+    match value.data() {
+        Data::Array(items) => items.iter().flat_map(|item| unmarked(item, seen)).collect(),
+        Data::Hash(hash) => {
+            hash.values().flat_map(|member| unmarked(&member.value, seen)).collect()
+        }
+        Data::String(text) if text.contains('s') && value.is_secret() => {
+            *seen += 1;
+            Vec::new()
+        }
+        Data::String(text) if text.contains('s') => vec![text.to_string()],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn no_merge_drops_the_mark_of_a_secret() {
+    let values = [
+        r#""s1""#,
+        r#"["s1", "b", "--s2"]"#,
+        r#"["s2,s3", "s1", {"k": "s4"}]"#,
+        r#"[{"k": "s1", "l": ["s2"]}, {"m": "s3"}]"#,
+        r#"{"a": "s1", "b": {"c": "s2", "d": ["s3", "e"]}}"#,
+        r#"{"a": ["s1", "--s2"], "b": "--s2", "c": {"d": "s5"}}"#,
+        r#"{"b": {"c": ["s1"], "d": "s2"}, "e": [{"f": "s3"}, {"f": "s4"}]}"#,
+    ];
+    let options = [
+        "",
+        r#", "knockout_prefix": "--""#,
+        r#", "sort_merged_arrays": true"#,
+        r#", "merge_hash_arrays": true"#,
+        r#", "unpack_arrays": ",""#,
+        r#", "extend_existing_arrays": true"#,
+        r#", "overwrite_arrays": true"#,
+        r#", "preserve_unmergeables": true"#,
+        r#", "knockout_prefix": "--", "unpack_arrays": ",", "merge_hash_arrays": true"#,
+    ];
+    let mut strategies: Vec<String> =
+        ["first", "unique", "hash"].map(|name| format!(r#"{{"strategy": "{name}"}}"#)).to_vec();
+    for name in ["deep", "reverse_deep", "unconstrained_deep"] {
+        strategies.extend(options.map(|more| format!(r#"{{"strategy": "{name}"{more}}}"#)));
+    }
+    let mut seen = 0;
+    for text in strategies {
+        let strategy = parse_strategy(&value(&text)).unwrap_or_default();
+        // Not every strategy takes every option.
+        let Some(strategy) = strategy else { continue };
+        for (higher, lower) in values.iter().flat_map(|one| values.map(|other| (*one, other))) {
+            let [one, other] = [higher, lower].map(|text| with_secrets(value(text)));
+            let Ok(merged) = merge(&strategy, one, other) else { continue };
+            let plain = unmarked(&merged, &mut seen);
+            assert!(plain.is_empty(), "{text} of {higher} and {lower} shows {plain:?}");
+        }
+    }
+    assert!(seen > 1_000, "secrets were merged: {seen}");
 }

@@ -25,15 +25,10 @@ pub(in crate::workspace) fn nodes_of(
     folders: &[FilePath],
 ) -> (Vec<Arc<Node>>, Errors) {
     let mut joined: IndexMap<Place<'_>, Arc<Parts>> = IndexMap::new();
-    let mut errors = Vec::new();
+    let failed = |source: &NodeSource| Some((source.path.clone(), source.error()?.to_owned()));
+    let mut errors: Errors = sources.iter().filter_map(failed).collect();
     for source in sources.iter().filter(|source| source.step.is_none()) {
-        let found = match &source.nodes {
-            Ok(found) => found,
-            Err(error) => {
-                errors.push((source.path.clone(), error.clone()));
-                continue;
-            }
-        };
+        let Ok(found) = &source.nodes else { continue };
         let folder = folders.iter().find(|folder| source.path.is_within(folder));
         let mut in_this_file: std::collections::HashSet<&str> = std::collections::HashSet::new();
         for parts in found {

@@ -102,7 +102,7 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
         let stem = stem(path);
         let fallback = if single { stem.to_owned() } else { format!("{stem}#{}", index + 1) };
         match Shape::of(value) {
-            Shape::Bolt => all.extend(bolt::targets(value, path)),
+            Shape::Bolt => all.extend(bolt::targets(value, path)?),
             shape => all.push(parts_of(value, shape, &fallback, path)?),
         }
     }

@@ -34,9 +34,13 @@ struct Target {
 /// of a target over those of its groups; vars are variables in code that Bolt applies.
 ///
 /// What two groups, neither of which holds the other, say differently of a target is left out.
-pub(in crate::workspace::nodes) fn targets(inventory: &Value, path: &FilePath) -> Vec<Parts> {
+/// Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets would be known.
+pub(in crate::workspace::nodes) fn targets(
+    inventory: &Value,
+    path: &FilePath,
+) -> Result<Vec<Parts>, String> {
     let mut found = IndexMap::new();
-    group(inventory, &Target::default(), &mut found, MAX_DEPTH);
+    group(inventory, &Target::default(), &mut found, MAX_DEPTH)?;
     let hash = |hash: Hash| Value::hash(hash, Provenance::written(None));
     let parts = |(name, target): (String, Target)| {
         let mut parts = Parts::named(&name, path);
@@ -49,10 +53,15 @@ pub(in crate::workspace::nodes) fn targets(inventory: &Value, path: &FilePath) -
         }
         parts
     };
-    found.into_iter().map(parts).collect()
+    Ok(found.into_iter().map(parts).collect())
 }
 
-fn group(group_of: &Value, above: &Target, found: &mut IndexMap<String, Target>, depth: usize) {
+fn group(
+    group_of: &Value,
+    above: &Target,
+    found: &mut IndexMap<String, Target>,
+    depth: usize,
+) -> Result<(), String> {
     let facts = merged(&above.facts, literal(group_of.get("facts")));
     let vars = over(&above.vars, literal(group_of.get("vars")));
     for target in group_of.get("targets").and_then(Value::as_array).unwrap_or_default() {
@@ -71,10 +80,12 @@ fn group(group_of: &Value, above: &Target, found: &mut IndexMap<String, Target>,
     }
     let here = Target { facts, vars };
     for inner in group_of.get("groups").and_then(Value::as_array).unwrap_or_default() {
-        if depth > 0 {
-            group(inner, &here, found, depth - 1);
-        }
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(format!("its groups are nested more than {MAX_DEPTH} deep"));
+        };
+        group(inner, &here, found, depth)?;
     }
+    Ok(())
 }
 
 /// The name of a target: its `name`, or the host of its `uri`; `None` for one that is no host, such

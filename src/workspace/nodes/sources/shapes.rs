@@ -124,15 +124,18 @@ pub(in crate::workspace::nodes) fn is_of(
     }
 }
 
+/// What a file says of nodes, or why that is not known.
+pub(in crate::workspace) type Told = Result<Vec<Arc<Parts>>, String>;
+
 /// The step that a file belongs to, and what it says; `None` where its content is not what its name
 /// says.
 pub(in crate::workspace) fn read(
     candidate: Candidate,
     path: &FilePath,
     text: &str,
-) -> Option<(Step, Vec<Arc<Parts>>)> {
+) -> Option<(Step, Told)> {
     let (step, found) = match candidate {
-        Candidate::Spec => (Step::Rspec, specs::nodes_in(path, text)),
+        Candidate::Spec => (Step::Rspec, Ok(specs::nodes_in(path, text))),
         Candidate::Data => {
             let (shape, first) = first_shape(path, text)?;
             let is_sure = match shape {
@@ -143,10 +146,15 @@ pub(in crate::workspace) fn read(
             if !is_sure || path.name() == METADATA {
                 return None;
             }
-            (shape.step(), read_parts(path, text).ok()?)
+            let found = read_parts(path, text);
+            // Of other files, what is refused is taken for something that is not about nodes.
+            if found.is_err() && shape != Shape::Bolt {
+                return None;
+            }
+            (shape.step(), found)
         }
     };
-    Some((step, of_nodes(found)))
+    Some((step, found.map(of_nodes)))
 }
 
 /// What the `node` blocks of a manifest say.

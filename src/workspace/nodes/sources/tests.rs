@@ -194,3 +194,25 @@ fn a_scan_reads_only_the_changed_source_again() {
     let found = nodes(&fixture.workspace.snapshot(), &["facts.os.family"]);
     assert!(found.contains(&"web01.example.net RedHat".to_owned()), "{found:?}");
 }
+
+#[test]
+fn an_inventory_whose_groups_nest_too_deeply_says_so() {
+    let nested = |depth: usize| {
+        let mut group = "{name: last, targets: [db01.example.net]}".to_owned();
+        for n in 0..depth {
+            group = format!("{{name: g{n}, groups: [{group}]}}");
+        }
+        let mut fixture = Fixture::new("a: 1\n");
+        fixture.fs.write("/inventory.yaml", format!("version: 2\ngroups: [{group}]\n"));
+        let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+        fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+        fixture.workspace.snapshot()
+    };
+    let snapshot = nested(31);
+    assert_eq!(nodes(&snapshot, &[]), ["db01.example.net"]);
+    assert!(snapshot.source_errors().is_empty());
+    let snapshot = nested(32);
+    assert_eq!(nodes(&snapshot, &[]), [""; 0]);
+    let errors = snapshot.source_errors();
+    assert!(errors[0].1.contains("nested more than 32 deep"), "{errors:?}");
+}

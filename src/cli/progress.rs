@@ -1,0 +1,64 @@
+//! Tells people at a terminal that reading goes on, where it takes long. Says nothing to programs.
+
+use std::io::IsTerminal as _;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use super::note;
+use crate::text::FilePath;
+
+/// How long a command reads before it says so for the first time; each further time takes twice as
+/// long as the one before.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Does the reading of a folder, and tells on standard error that it goes on, where that is a
+/// terminal.
+pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return read();
+    }
+    telling(PATIENCE, |since| note(&format!("still reading {root}, for {since} s now")), read)
+}
+
+/// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so
+/// on until it is done. Without a thread to be had, nothing is told.
+fn telling<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let (done, is_done) = channel::<()>();
+    std::thread::scope(|scope| {
+        let watch = move || {
+            let mut pause = first;
+            while is_done.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                tell(start.elapsed().as_secs());
+                pause *= 2;
+            }
+        };
+        let _ = std::thread::Builder::new().spawn_scoped(scope, watch);
+        // Dropped after the work, also after a panic in it: the thread ends.
+        let _done = done;
+        work()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_work_is_told_of_until_it_is_done() {
+        let (tell, told) = channel();
+        let tell = move |since: u64| tell.send(since).unwrap_or_default();
+        let seen = telling(Duration::from_millis(1), tell, || {
+            (0..3).filter(|_| told.recv_timeout(Duration::from_secs(60)).is_ok()).count()
+        });
+        assert_eq!(seen, 3);
+    }
+
+    #[test]
+    fn short_work_is_not() {
+        let told = std::sync::atomic::AtomicBool::new(false);
+        let tell = |_| told.store(true, std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(telling(Duration::from_secs(600), tell, || 1), 1);
+        assert!(!told.into_inner());
+    }
+}

@@ -21,6 +21,10 @@
 //! in `server`, its capability in `initialize`. To add a setting: a field in [`settings`], its use
 //! in the config that it belongs to, a line in the README's table.
 
+// What no other crate can reach is `pub(crate)`, so that the compiler sees what nothing uses. Tests
+// share sources with other crates, where this is not so.
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 pub mod cli;
 pub mod diagnostics;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::pattern::Piece;
 use crate::text::FilePath;
 
 /// Joins neighbouring literals, and folds `.` and `..`, as paths of files have none.
-pub fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
+pub(super) fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut joined: Vec<Piece> = Vec::new();
     for piece in pieces {
         match (joined.last_mut(), piece) {

@@ -24,7 +24,7 @@ static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> =
     LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
 
 /// A string of its own, or the one that others have already.
-pub fn shared(text: &str) -> Arc<str> {
+pub(super) fn shared(text: &str) -> Arc<str> {
     if text.len() > SHORT {
         return text.into();
     }

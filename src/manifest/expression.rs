@@ -41,35 +41,35 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> View<'a> {
-    pub fn kind(&self, at: usize) -> Option<Kind> {
+    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
         self.code.kind(at)
     }
 
     /// The text of a token; empty behind the last.
-    pub fn word(&self, at: usize) -> &'a str {
+    pub(super) fn word(&self, at: usize) -> &'a str {
         self.code.tokens.get(at).map_or("", |token| &self.text[token.range.as_usize()])
     }
 
-    pub fn is_word(&self, at: usize, word: &str) -> bool {
+    pub(super) fn is_word(&self, at: usize, word: &str) -> bool {
         self.kind(at) == Some(Kind::Name) && self.word(at) == word
     }
 
-    pub fn excerpt(&self, tokens: Tokens) -> Option<Excerpt> {
+    pub(super) fn excerpt(&self, tokens: Tokens) -> Option<Excerpt> {
         self.code.range(tokens).map(|range| self.excerpt_of(range))
     }
 
-    pub fn excerpt_of(&self, range: TextRange) -> Excerpt {
+    pub(super) fn excerpt_of(&self, range: TextRange) -> Excerpt {
         Excerpt { range, text: self.text[range.as_usize()].to_owned() }
     }
 
     /// The variable's name without `$`; `None` for other tokens.
-    pub fn variable(&self, at: usize) -> Option<&'a str> {
+    pub(super) fn variable(&self, at: usize) -> Option<&'a str> {
         (self.kind(at) == Some(Kind::Variable)).then(|| &self.word(at)[1..])
     }
 
     /// Cuts tokens at `separator`, but not within brackets, nor between the bars of a lambda (M33).
     /// An empty part behind a last separator is left out.
-    pub fn split(&self, tokens: Tokens, separator: Kind) -> Vec<Tokens> {
+    pub(super) fn split(&self, tokens: Tokens, separator: Kind) -> Vec<Tokens> {
         let mut parts = Vec::new();
         let (mut start, mut at, mut in_bars) = (tokens.start, tokens.start, false);
         while at < tokens.end {
@@ -90,7 +90,7 @@ impl<'a> View<'a> {
     }
 
     /// The first token of a kind that stands in no brackets.
-    pub fn find(&self, tokens: Tokens, kind: Kind) -> Option<usize> {
+    pub(super) fn find(&self, tokens: Tokens, kind: Kind) -> Option<usize> {
         let mut at = tokens.start;
         while at < tokens.end {
             if self.kind(at) == Some(kind) {
@@ -102,14 +102,14 @@ impl<'a> View<'a> {
     }
 
     /// What stands in the brackets, if the tokens are one bracketed group.
-    pub fn group(&self, tokens: &Tokens, bracket: Bracket) -> Option<Tokens> {
+    pub(super) fn group(&self, tokens: &Tokens, bracket: Bracket) -> Option<Tokens> {
         let is_group = self.kind(tokens.start) == Some(Kind::Open(bracket))
             && self.code.partner(tokens.start) == tokens.end.checked_sub(1);
         is_group.then(|| tokens.start + 1..tokens.end - 1)
     }
 
     /// The tokens without round brackets around all of them.
-    pub fn bare(&self, mut tokens: Tokens) -> Tokens {
+    pub(super) fn bare(&self, mut tokens: Tokens) -> Tokens {
         while let Some(inner) =
             self.group(&tokens, Bracket::Round).filter(|inner| !inner.is_empty())
         {
@@ -119,7 +119,7 @@ impl<'a> View<'a> {
     }
 
     /// The arguments between the brackets of a call.
-    pub fn arguments(&self, tokens: Tokens) -> Vec<Argument> {
+    pub(super) fn arguments(&self, tokens: Tokens) -> Vec<Argument> {
         let mut arguments: Vec<Argument> = Vec::new();
         for part in self.split(tokens, Kind::Comma) {
             let Some(arrow) = self.find(part.clone(), Kind::Arrow) else {
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
     }
 
     /// The members of a hash, as written in braces or as arguments.
-    pub fn pairs(&self, argument: &Argument) -> Option<Vec<(Tokens, Tokens)>> {
+    pub(super) fn pairs(&self, argument: &Argument) -> Option<Vec<(Tokens, Tokens)>> {
         match argument {
             Argument::Pairs(pairs) => Some(pairs.clone()),
             Argument::Expression(tokens) => {
@@ -151,14 +151,14 @@ impl<'a> View<'a> {
         }
     }
 
-    pub fn argument_range(&self, argument: &Argument) -> Option<TextRange> {
+    pub(super) fn argument_range(&self, argument: &Argument) -> Option<TextRange> {
         match argument {
             Argument::Expression(tokens) => self.code.range(tokens.clone()),
             Argument::Pairs(pairs) => self.code.range(pairs.first()?.0.start..pairs.last()?.1.end),
         }
     }
 
-    pub fn argument_literal(&self, argument: &Argument) -> Option<Literal> {
+    pub(super) fn argument_literal(&self, argument: &Argument) -> Option<Literal> {
         match argument {
             Argument::Expression(tokens) => self.literal(tokens.clone()),
             Argument::Pairs(pairs) => self.literal_pairs(pairs, MAX_DEPTH),
@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     }
 
     /// The value of an expression; `None` if the text alone does not tell it.
-    pub fn literal(&self, tokens: Tokens) -> Option<Literal> {
+    pub(super) fn literal(&self, tokens: Tokens) -> Option<Literal> {
         self.literal_within(tokens, MAX_DEPTH)
     }
 
@@ -217,12 +217,12 @@ impl<'a> View<'a> {
     }
 
     /// The value of a string without interpolation.
-    pub fn string(&self, at: usize) -> Option<Cow<'a, str>> {
+    pub(super) fn string(&self, at: usize) -> Option<Cow<'a, str>> {
         strings::value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
     }
 
     /// A string or a bare word, as far as it is known; `None` for other expressions.
-    pub fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
+    pub(super) fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
         let tokens = self.bare(tokens);
         let range = self.code.range(tokens.clone())?;
         if tokens.len() != 1 {
@@ -286,7 +286,7 @@ impl<'a> View<'a> {
 
     /// The index behind the operand that begins at `at`, with its accesses, calls and lambdas:
     /// `$a['x'].f(1) |$y| { … }`.
-    pub fn operand_end(&self, at: usize) -> usize {
+    pub(super) fn operand_end(&self, at: usize) -> usize {
         let mut end = self.code.behind(at);
         loop {
             end = match self.kind(end) {
@@ -307,7 +307,7 @@ impl<'a> View<'a> {
     }
 
     /// The index behind the lambda whose first bar is at `at`.
-    pub fn lambda_end(&self, at: usize) -> Option<usize> {
+    pub(super) fn lambda_end(&self, at: usize) -> Option<usize> {
         let bar = self.find(at + 1..self.code.len(), Kind::Pipe)?;
         let body = bar + 1;
         (self.kind(body) == Some(Kind::Open(Bracket::Curly))).then(|| self.code.behind(body))
@@ -320,7 +320,7 @@ impl<'a> View<'a> {
 
     /// The index of the first token of the operand that ends before `end`: of a string, a word, a
     /// variable or a list with what stands before its brackets.
-    pub fn operand_start(&self, end: usize) -> usize {
+    pub(super) fn operand_start(&self, end: usize) -> usize {
         let mut at = end - 1;
         loop {
             let Some(Kind::Close(bracket)) = self.kind(at) else { return at };

@@ -69,7 +69,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    pub fn byte(&self, ahead: usize) -> u8 {
+    pub(super) fn byte(&self, ahead: usize) -> u8 {
         let at = self.at + ahead;
         if at < self.end { self.bytes[at] } else { 0 }
     }
@@ -84,13 +84,13 @@ impl<'t> Lexer<'t> {
         self.push(kind, start);
     }
 
-    pub fn note_unclosed(&mut self, at: usize) {
+    pub(super) fn note_unclosed(&mut self, at: usize) {
         self.unclosed.get_or_insert(at as u32);
     }
 
     /// Reads the code of `${` at the current place up to its `}`; the code, and whether the `}` was
     /// found.
-    pub fn code_of_interpolation(&mut self) -> (Code, bool) {
+    pub(super) fn code_of_interpolation(&mut self) -> (Code, bool) {
         if self.nesting >= MAX_NESTING {
             let close = self.text[self.at..self.end].find(['}', '"']);
             let closed = close.is_some_and(|found| self.bytes[self.at + found] == b'}');

@@ -9,7 +9,7 @@ use crate::text::TextRange;
 
 impl Walker<'_> {
     /// Begins the node block whose keyword is at `at`.
-    pub fn node_block(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn node_block(&mut self, view: &View<'_>, at: usize) {
         let Some((names, body)) = names(view, at + 1) else { return };
         let keyword = view.code.tokens[at].range;
         let index = self.found.nodes.len();
@@ -23,7 +23,7 @@ impl Walker<'_> {
     }
 
     /// Notes the call of another function in a node block.
-    pub fn node_call(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn node_call(&mut self, view: &View<'_>, at: usize) {
         let Some(node) = self.node() else { return };
         let function = view.word(at);
         let is_other = ReaderFunction::named(function).is_none()

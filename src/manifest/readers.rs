@@ -19,7 +19,7 @@ struct Call {
 
 impl Walker<'_> {
     /// Notes the call whose function is the word at `at`.
-    pub fn reader(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn reader(&mut self, view: &View<'_>, at: usize) {
         let after_dot = at > 0 && view.kind(at - 1) == Some(Kind::Dot);
         let call = match ReaderFunction::named(view.word(at)) {
             Some(function) if after_dot => method(view, at, function),
@@ -33,7 +33,7 @@ impl Walker<'_> {
     }
 
     /// Notes `Deferred('lookup', […])` and `Deferred.new(…)`.
-    pub fn deferred(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn deferred(&mut self, view: &View<'_>, at: usize) {
         if view.word(at) != "Deferred" {
             return;
         }

@@ -88,27 +88,27 @@ pub(super) struct Code {
 const NONE: u32 = u32::MAX;
 
 impl Code {
-    pub fn new(tokens: Vec<Token>, strings: Vec<Vec<Segment>>) -> Code {
+    pub(super) fn new(tokens: Vec<Token>, strings: Vec<Vec<Segment>>) -> Code {
         let (partners, balanced) = pair(&tokens);
         Code { tokens, partners, strings, balanced }
     }
 
-    pub fn kind(&self, at: usize) -> Option<Kind> {
+    pub(super) fn kind(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// The index of the bracket that belongs to the one at `at`; `None` for other tokens and for
     /// brackets without a partner.
-    pub fn partner(&self, at: usize) -> Option<usize> {
+    pub(super) fn partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at).filter(|partner| **partner != NONE).map(|partner| *partner as usize)
     }
 
     /// The index behind the token at `at`, or behind the bracketed group that it opens.
-    pub fn behind(&self, at: usize) -> usize {
+    pub(super) fn behind(&self, at: usize) -> usize {
         match self.kind(at) {
             Some(Kind::Open(_)) => self.partner(at).map_or(at + 1, |close| close + 1),
             _ => at + 1,
@@ -116,7 +116,7 @@ impl Code {
     }
 
     /// The bytes from the first to the last of some tokens; `None` for no tokens.
-    pub fn range(&self, tokens: std::ops::Range<usize>) -> Option<TextRange> {
+    pub(super) fn range(&self, tokens: std::ops::Range<usize>) -> Option<TextRange> {
         let (first, last) = (self.tokens.get(tokens.start)?, self.tokens.get(tokens.end - 1)?);
         (tokens.start < tokens.end).then(|| first.range.cover(last.range))
     }

@@ -13,7 +13,7 @@ type Given = (Vec<Attribute>, bool);
 
 impl Walker<'_> {
     /// Notes the declaration that the word at `at` begins.
-    pub fn class_use(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn class_use(&mut self, view: &View<'_>, at: usize) {
         let after_dot = at > 0 && view.kind(at - 1) == Some(Kind::Dot);
         let word = view.word(at);
         match word {
@@ -31,7 +31,7 @@ impl Walker<'_> {
     }
 
     /// Notes `Class['x']`.
-    pub fn class_reference(&mut self, view: &View<'_>, at: usize) {
+    pub(super) fn class_reference(&mut self, view: &View<'_>, at: usize) {
         if view.word(at) != "Class" || view.kind(at + 1) != Some(Kind::Open(Bracket::Square)) {
             return;
         }

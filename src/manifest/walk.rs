@@ -79,7 +79,7 @@ impl Walker<'_> {
     }
 
     /// The index of the innermost definition around the current token.
-    pub fn definition(&self) -> Option<usize> {
+    pub(super) fn definition(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Definition(index) => Some(index),
             Block::Node(_) => None,
@@ -87,7 +87,7 @@ impl Walker<'_> {
     }
 
     /// The index of the node block around the current token.
-    pub fn node(&self) -> Option<usize> {
+    pub(super) fn node(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Node(index) => Some(index),
             Block::Definition(_) => None,
@@ -95,7 +95,7 @@ impl Walker<'_> {
     }
 
     /// What strings may name at the current token.
-    pub fn surroundings(&self) -> Surroundings<'_> {
+    pub(super) fn surroundings(&self) -> Surroundings<'_> {
         let class = self
             .definition()
             .map(|index| &self.found.definitions[index])
@@ -289,7 +289,7 @@ impl Walker<'_> {
     }
 
     /// Enters the body of a node block, which opens at `body`.
-    pub fn enter_node(&mut self, index: usize, body: usize) {
+    pub(super) fn enter_node(&mut self, index: usize, body: usize) {
         self.open.push(Open { what: Block::Node(index), body: Body::At(body) });
     }
 
@@ -371,12 +371,12 @@ impl Walker<'_> {
     }
 
     /// The parameter with this name of the definition around the current token.
-    pub fn own_parameter(&self, name: &str) -> Option<&Parameter> {
+    pub(super) fn own_parameter(&self, name: &str) -> Option<&Parameter> {
         self.found.definitions[self.definition()?].parameter(name)
     }
 
     /// The value of a variable that the definition around the current token sets.
-    pub fn local(&self, name: &str) -> Option<&Literal> {
+    pub(super) fn local(&self, name: &str) -> Option<&Literal> {
         self.variables.get(&(self.definition(), name.to_owned()))?.as_ref()
     }
 }

@@ -5,7 +5,7 @@ use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::Member;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "bad-options-regex",
     severity: Severity::Error,
     summary: "a pattern of lookup_options that is no regular expression",

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "config-deprecated",
     severity: Severity::Warning,
     summary: "a hiera.yaml of version 3 or 4, which Puppet still reads and warns of",

@@ -6,7 +6,7 @@ use crate::hiera::hierarchy::datadir_start;
 use crate::hiera::sources::Sources;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "config-error",
     severity: Severity::Error,
     summary: "a hiera.yaml that Puppet refuses",

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig, Version};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "config-version",
     severity: Severity::Error,
     summary: "a hiera.yaml without a version that can be used where it stands",

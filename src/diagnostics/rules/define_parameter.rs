@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::workspace::manifests::KeyStanding;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "define-parameter",
     severity: Severity::Warning,
     summary: "a key for a parameter of a defined type, which data never reaches",

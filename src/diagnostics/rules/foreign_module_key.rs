@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::hiera::config::{Layer, Reader};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "foreign-module-key",
     severity: Severity::Warning,
     summary: "a key in a module's data outside the module's namespace",

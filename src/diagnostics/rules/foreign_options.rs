@@ -5,7 +5,7 @@ use crate::hiera::config::Layer;
 use crate::puppet::value::Member;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "foreign-options",
     severity: Severity::Error,
     summary: "lookup_options of a module about keys that are not the module's",

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{ConfigProblemKind, HieraConfig};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "function-in-config",
     severity: Severity::Error,
     summary: "a token of hiera.yaml that calls a function",

@@ -5,7 +5,7 @@ use crate::hiera::data::{Problem, ProblemKind, Refusal};
 use crate::text::{Limit, Span};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "limit-reached",
     severity: Severity::Warning,
     summary: "data that multiplies beyond what hiera-ls reads or looks up",

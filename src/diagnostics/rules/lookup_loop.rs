@@ -17,7 +17,7 @@ use crate::hiera::scope::Scope;
 use crate::text::{FilePath, Span};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "lookup-loop",
     severity: Severity::Error,
     summary: "a key whose value needs itself",

@@ -8,7 +8,7 @@ use crate::manifest::model::Reader;
 use crate::workspace::manifests::{ParameterAt, asked_strategy};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "merge-in-default",
     severity: Severity::Warning,
     summary: "a merge in a parameter's default, which Puppet never comes to",

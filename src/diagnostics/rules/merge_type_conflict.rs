@@ -14,7 +14,7 @@ use crate::text::FilePath;
 use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "merge-type-conflict",
     severity: Severity::Error,
     summary: "values that the key's merge strategy cannot merge",

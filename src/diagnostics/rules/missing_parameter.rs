@@ -13,7 +13,7 @@ use crate::text::Span;
 use crate::workspace::manifests::{DefinitionAt, ManifestIndex};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "missing-parameter",
     severity: Severity::Off,
     summary: "a class in data with a required parameter that no level has",

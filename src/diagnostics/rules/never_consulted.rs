@@ -6,7 +6,7 @@ use crate::manifest::model::{ClassUse, Literal, UseKind};
 use crate::workspace::manifests::{ManifestIndex, ModuleOrigin, ParameterAt, UseAt};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "never-consulted",
     severity: Severity::Hint,
     summary: "a key for a parameter that every declaration of its class gives",

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity, in_w
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "not-a-hash",
     severity: Severity::Error,
     summary: "a data file whose root is no hash",

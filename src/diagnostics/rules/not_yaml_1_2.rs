@@ -10,7 +10,7 @@ use crate::text::{Encoding, LineCol, Span, TextRange};
 use crate::workspace::file::File;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "not-yaml-1-2",
     severity: Severity::Off,
     summary: "text that Puppet reads and a YAML 1.2 reader does not",

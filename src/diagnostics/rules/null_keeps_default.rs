@@ -8,7 +8,7 @@ use crate::manifest::model::Literal;
 use crate::puppet::value::Data;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "null-keeps-default",
     severity: Severity::Hint,
     summary: "a null for a class parameter, which keeps its default",

@@ -6,7 +6,7 @@ use crate::puppet::value::{Data, Member, Value};
 use crate::text::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "options-shape",
     severity: Severity::Error,
     summary: "lookup_options, or an entry of them, that are no hash",

@@ -4,7 +4,7 @@ use super::typed::{WrongValue, each_wrong_value};
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "parameter-type",
     severity: Severity::Error,
     summary: "a value that is not of the type of the class parameter that takes it",

@@ -6,7 +6,7 @@ use crate::text::Span;
 use crate::workspace::file::File;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "setting-without-effect",
     severity: Severity::Error,
     summary: "a setting of hiera-ls that is not known, or names what is not there",

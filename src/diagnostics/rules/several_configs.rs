@@ -8,7 +8,7 @@ use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::environments::Environment;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "several-configs",
     severity: Severity::Info,
     summary: "data that several configs read, of which one governs it",

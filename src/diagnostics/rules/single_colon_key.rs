@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::workspace::manifests::{KeyStanding, split_key};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "single-colon-key",
     severity: Severity::Warning,
     summary: "a key with one colon where two belong",

@@ -5,7 +5,7 @@ use crate::hiera::data::{Problem, ProblemKind};
 use crate::text::TextRange;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "syntax-error",
     severity: Severity::Error,
     summary: "the text is no YAML, JSON or HOCON",

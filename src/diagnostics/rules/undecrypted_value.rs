@@ -8,7 +8,7 @@ use crate::puppet::value::{Data, Hash, Value};
 use crate::text::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "undecrypted-value",
     severity: Severity::Warning,
     summary: "an encrypted value that no level decrypts",

@@ -6,7 +6,7 @@ use crate::text::similar::nearest;
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ParameterAt, split_key};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unknown-class",
     severity: Severity::Warning,
     summary: "a key for a class that its module does not have",

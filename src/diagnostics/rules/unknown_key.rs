@@ -10,7 +10,7 @@ use crate::puppet::value::{Data, Member, Value};
 use crate::workspace::index::{Siblings, key_prefix};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unknown-key",
     severity: Severity::Warning,
     summary: "a token looks up a key that no level of any layer defines",

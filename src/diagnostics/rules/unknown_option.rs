@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::puppet::value::Member;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unknown-option",
     severity: Severity::Warning,
     summary: "an option in an entry of lookup_options that Puppet passes over",

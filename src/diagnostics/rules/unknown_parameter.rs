@@ -6,7 +6,7 @@ use crate::text::similar::nearest;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ManifestIndex, split_key};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unknown-parameter",
     severity: Severity::Warning,
     summary: "a key for a parameter that its class does not have",

@@ -5,7 +5,7 @@ use crate::hiera::merge::parse_strategy;
 use crate::puppet::value::Member;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unknown-strategy",
     severity: Severity::Error,
     summary: "a merge strategy in lookup_options that does not exist, or an option that it does not take",

@@ -4,7 +4,7 @@ use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::{Problem, ProblemKind, Refusal};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unloadable-value",
     severity: Severity::Error,
     summary: "a value that makes Puppet refuse the whole file: a date, an unknown alias, a tag of Ruby's",

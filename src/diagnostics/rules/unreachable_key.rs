@@ -5,7 +5,7 @@ use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::{Problem, ProblemKind};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unreachable-key",
     severity: Severity::Warning,
     summary: "a root key that is no string and can never be looked up",

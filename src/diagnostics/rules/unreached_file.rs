@@ -6,7 +6,7 @@ use crate::hiera::data::Format;
 use crate::text::{Span, TextRange};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unreached-file",
     severity: Severity::Info,
     summary: "a data file that no level can reach",

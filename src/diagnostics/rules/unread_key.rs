@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ModuleOrigin};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unread-key",
     severity: Severity::Hint,
     summary: "a key that no class, call or token in the workspace reads",

@@ -5,7 +5,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::puppet::types::DataType;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(crate) static RULE: Rule = Rule {
     code: "unwrapped-secret",
     severity: Severity::Error,
     summary: "a plain value for a parameter that takes Sensitive values only",

@@ -10,7 +10,7 @@ use crate::text::TextRange;
 /// The header ends before the first line that begins with `)`, or that can only belong to a body or
 /// to another definition. Then a line's parts, cut at commas outside of brackets, are looked at by
 /// themselves: `[type] $name [= default]`.
-pub fn by_lines(text: &str, from: usize) -> (Vec<Parameter>, usize) {
+pub(crate) fn by_lines(text: &str, from: usize) -> (Vec<Parameter>, usize) {
     let mut parameters = Vec::new();
     let mut start = from;
     for line in text[from..].split_inclusive('\n') {

@@ -16,12 +16,12 @@ const MAX_WIDTH: usize = 100_000;
 
 impl Directive {
     /// Whether a flag is given.
-    pub fn has(&self, flag: char) -> bool {
+    pub(crate) fn has(&self, flag: char) -> bool {
         self.flags.contains(flag)
     }
 
     /// What Ruby says of flags that are none of its own.
-    pub fn error(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         let stray = self.flags.chars().find(|c| !" #+-0".contains(*c))?;
         Some(match stray {
             '<' | '{' => "malformed name - unmatched parenthesis".into(),
@@ -31,12 +31,12 @@ impl Directive {
     }
 
     /// Whether more is asked for than anybody reads.
-    pub fn is_huge(&self) -> bool {
+    pub(crate) fn is_huge(&self) -> bool {
         self.width.unwrap_or(0).max(self.precision.unwrap_or(0)) > MAX_WIDTH
     }
 
     /// `%s`.
-    pub fn text(&self, text: &str) -> String {
+    pub(crate) fn text(&self, text: &str) -> String {
         let cut: String = match self.precision {
             Some(precision) => text.chars().take(precision).collect(),
             None => text.to_owned(),
@@ -50,7 +50,7 @@ impl Directive {
     }
 
     /// `%d`, `%x`, `%X`, `%o`, `%b`, `%B`.
-    pub fn integer(&self, number: i128) -> String {
+    pub(crate) fn integer(&self, number: i128) -> String {
         let (radix, prefix) = match self.letter {
             'x' => (16, "0x"),
             'X' => (16, "0X"),
@@ -118,7 +118,7 @@ impl Directive {
     }
 
     /// `%f`, `%e`, `%g`, `%a` and their upper cases.
-    pub fn float(&self, number: f64) -> String {
+    pub(crate) fn float(&self, number: f64) -> String {
         let sign =
             match (number.is_sign_negative() && !number.is_nan(), self.has('+'), self.has(' ')) {
                 (true, ..) => "-",

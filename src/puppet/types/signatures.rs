@@ -17,7 +17,7 @@ pub(crate) struct Signature {
 
 impl Signature {
     /// Whether the arguments fit.
-    pub fn takes(&self, arguments: &[Value]) -> bool {
+    pub(crate) fn takes(&self, arguments: &[Value]) -> bool {
         (self.required..=self.parameters.len()).contains(&arguments.len())
             && self
                 .parameters

@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    pub fn new(kind: NodeKind, range: TextRange) -> Rc<Node> {
+    pub(super) fn new(kind: NodeKind, range: TextRange) -> Rc<Node> {
         let resolved = match &kind {
             NodeKind::Scalar(..) => true,
             NodeKind::Object(members) => members.values().all(|(_, value)| value.resolved),

@@ -36,14 +36,14 @@ pub(super) enum Kind {
 
 impl Token {
     /// Whether it is a value by itself, so that white space between it and another counts.
-    pub fn is_simple_value(&self) -> bool {
+    pub(super) fn is_simple_value(&self) -> bool {
         matches!(
             self.kind,
             Kind::Quoted(_) | Kind::Literal | Kind::Unquoted | Kind::Substitution { .. }
         )
     }
 
-    pub fn is(&self, mark: u8) -> bool {
+    pub(super) fn is(&self, mark: u8) -> bool {
         self.kind == Kind::Mark(mark)
     }
 }

@@ -2,6 +2,8 @@
 //! names of files among them: Puppet is asked for other nodes of each group than the one that
 //! hiera-ls looked the key up for.
 //!
+//! Where calls in the repository's code ask for a merge, Puppet is asked with it.
+//!
 //! Of the sample repository without its settings and facts; with `HIERA_LS_CORPUS_ROOT` also of a
 //! large one, `HIERA_LS_CASES` questions of it.
 
@@ -12,6 +14,7 @@ use hiera_ls::fleet::groups::{Question as GroupQuestion, group_by_answer};
 use hiera_ls::hiera::error::LookupError;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use hiera_ls::hiera::resolution::{MergeSource, Resolution};
 use hiera_ls::hiera::scope::Scope;
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::puppet::print::{self, PrintOptions};
@@ -57,6 +60,8 @@ fn groups_of_the_corpus_have_puppets_values() {
 struct Stated {
     node: usize,
     key: String,
+    /// The merge strategy that calls in code ask for.
+    merge: Option<Value>,
     /// As the oracle writes answers; tokens of unknown variables are replaced by their values in
     /// [`set`].
     answer: Value,
@@ -86,7 +91,9 @@ fn compare(root: &Path, most: usize) -> usize {
         .map(|(node, of_node)| {
             let mut scope = scope_as_json(&nodes[*node].scope_in(&environment.name));
             of_node.iter().flat_map(|one| &one.unknown).for_each(|name| set(&mut scope, name));
-            let keys = of_node.iter().map(|one| Question { key: one.key.clone(), merge: None });
+            let keys = of_node
+                .iter()
+                .map(|one| Question { key: one.key.clone(), merge: one.merge.clone() });
             (scope, keys.collect())
         })
         .collect();
@@ -102,10 +109,11 @@ fn compare(root: &Path, most: usize) -> usize {
         }
     }
     eprintln!(
-        "{} nodes; {} values of groups, {} compared, {open} not settled, {} differ",
+        "{} nodes; {} values of groups, {} compared, {} of them merged as calls ask, {open} not settled, {} differ",
         nodes.len(),
         stated.len(),
         chosen.len(),
+        chosen.iter().filter(|one| one.merge.is_some()).count(),
         differences.len()
     );
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -117,8 +125,8 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
     let (mut all, mut open) = (Vec::new(), 0);
     let view = snapshot.view(environment);
     let lookup = |key: &str, scope: &Scope| {
-        let context = snapshot.context(environment, &view, scope);
-        Resolver::new(context).lookup(&LookupKey::of_root(key), None)
+        let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+        snapshot.lookup_as_called(environment, &resolver, &LookupKey::of_root(key))
     };
     let files = snapshot.files().filter(|file| environment.reaches(&file.path));
     for file in files {
@@ -140,6 +148,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                     open += 1;
                     continue;
                 }
+                let merge = asked_merge(&group.resolution);
                 let (answer, unknown) = without_tokens(&answer(&group.resolution.value));
                 let (last, middle) = (group.nodes.len() - 1, group.nodes.len() / 2);
                 for number in BTreeSet::from([middle, last]) {
@@ -147,6 +156,7 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                     all.push(Stated {
                         node: group.nodes[number],
                         key: key.to_owned(),
+                        merge: merge.clone(),
                         answer,
                         unknown,
                     });
@@ -155,6 +165,20 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
         }
     }
     (all, open)
+}
+
+/// The strategy that calls ask for, as Puppet's `lookup` takes it.
+fn asked_merge(resolution: &Resolution) -> Option<Value> {
+    let MergeSource::Argument = resolution.merge_source else { return None };
+    let name = resolution.merge.name();
+    Some(match resolution.merge.options() {
+        None => name.into(),
+        Some(options) => {
+            let mut all = as_json(&hiera_ls::puppet::Value::hash_of(options.clone(), None));
+            all["strategy"] = name.into();
+            all
+        }
+    })
 }
 
 fn opened(root: &Path) -> Snapshot {

@@ -1,6 +1,5 @@
 //! `single-colon-key`
 
-use super::unread::in_code;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 use crate::workspace::manifests::{KeyStanding, split_key};
 
@@ -21,20 +20,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         if matches!(snapshot.standing(environment, key), KeyStanding::Call | KeyStanding::Data) {
             continue;
         }
-        let index = snapshot.manifests(environment);
-        let parameter = index.parameter(&meant);
-        let message = match parameter {
-            Some(found) => format!(
-                "'{key}' is not '{meant}': with one colon it is no key of the class '{}'",
-                found.class.name
-            ),
-            None => format!("'{key}' is not '{meant}': with one colon no class asks for it"),
-        };
-        let place = parameter.map(|found| in_code(found.file.id, found.parameter.range));
-        findings.push(
-            Finding::new(&RULE, span, message)
-                .with_related(place, "the parameter is declared here"),
-        );
+        let message =
+            format!("'{key}' is not '{meant}': with one colon no class parameter asks for it");
+        findings.push(Finding::new(&RULE, span, message));
     }
 }
 

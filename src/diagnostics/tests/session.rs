@@ -238,7 +238,11 @@ profile::a: 1
 profile::web::port: 80
 profile::vhost::x: 1
 profile::lost::x: ~
+profile::web:colon: 1
 plain: \"%{lookup('profile::a')}\"
+classes: [profile, 'profile::web']
+#- /.hiera-ls.yaml
+rules: {missing-parameter: warning}
 #- /hiera.yaml
 version: 5
 hierarchy:
@@ -255,6 +259,7 @@ class profile::web($port = 80) inherits profile { include profile }
 type Profile::Port = Integer[1, 100]
 #- /manifests/site.pp
 node default { class { 'profile': a => 2 } }
+node a { lookup('classes', Array, 'unique').include }
 ";
     const CODE_PIECES: &[&str] = &[
         "class profile::lost(String $x) {}\n",
@@ -267,6 +272,15 @@ node default { class { 'profile': a => 2 } }
         "String ",
         "$z = undef, ",
         "include profile::web",
+        "class { 'profile::web': port => 1 }\n",
+        "include \"profile::${x}\"\n",
+        "lookup('other', Hash, 'hash')\n",
+        "lookup('profile::web::port', {merge => unique})",
+        "hiera_include('other')\n",
+        "profile::web::port: ~\n",
+        "\nother: {a: 1}\n",
+        "\nother: [profile::web]\n",
+        "\nlookup_options: {other: {merge: hash}}\n",
         "{",
         "}",
         "(",

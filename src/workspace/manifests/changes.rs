@@ -14,7 +14,7 @@ use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias};
 pub struct CodeChanges {
     /// Classes and defined types whose keys are concerned.
     names: HashSet<Arc<str>>,
-    /// Modules in which such names came or went.
+    /// Modules in which such names, or their parameters, came or went.
     modules: HashSet<Arc<str>>,
     /// Root keys that some call reads or read.
     keys: HashSet<Arc<str>>,
@@ -56,7 +56,8 @@ impl CodeChanges {
                 if twin.is_none_or(|twin| !has_same_header(definition, twin)) {
                     names.insert(definition.name.as_str());
                 }
-                if twin.is_none() {
+                // A key is told which other class of its module has its parameter.
+                if twin.is_none_or(|twin| !has_same_parameters(definition, twin)) {
                     let module = definition.name.split("::").next().unwrap_or_default();
                     self.modules.insert(module.into());
                 }
@@ -101,6 +102,14 @@ fn has_same_header(one: &Definition, other: &Definition) -> bool {
         && one.inherits == other.inherits
         && one.parameters == other.parameters
         && one.recovered == other.recovered
+}
+
+/// Whether the names of their parameters are the same, in any order.
+fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
+    let has_all = |one: &Definition, other: &Definition| {
+        one.parameters.iter().all(|parameter| other.parameter(&parameter.name).is_some())
+    };
+    has_all(one, other) && has_all(other, one)
 }
 
 /// The aliases that only one of two manifests has so.

@@ -306,8 +306,10 @@ fn scopes(
         return chosen(scopes, arguments, file);
     }
     let known = opened.snapshot.nodes_of(environment);
+    let kinds = &opened.snapshot.kinds_of(environment).all;
+    let find = |wanted: &str| known.iter().chain(kinds).find(|node| &*node.name == wanted);
     let wanted = arguments.node.as_deref().or(config.nodes.default.as_deref());
-    match wanted.map(|wanted| (wanted, known.iter().find(|node| &*node.name == wanted))) {
+    match wanted.map(|wanted| (wanted, find(wanted))) {
         Some((_, Some(node))) => Ok(vec![(node.name.to_string(), node.scope_in(&name))]),
         Some((wanted, None)) if known.iter().any(|node| node.is_given) => {
             let known: Vec<&str> = known.iter().take(10).map(|node| &*node.name).collect();

@@ -22,7 +22,8 @@ pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Sta
     for environment in &opened.snapshot.environments().all {
         let is_asked =
             |node: &&Node| arguments.name.as_deref().is_none_or(|name| *node.name == *name);
-        let all = opened.snapshot.nodes_of(environment).iter();
+        let kinds = opened.snapshot.kinds_of(environment);
+        let all = opened.snapshot.nodes_of(environment).iter().chain(&kinds.all);
         let nodes: Vec<&Node> = all.map(|node| &**node).filter(is_asked).collect();
         found |= !nodes.is_empty();
         match (arguments.json, arguments.name.is_some()) {
@@ -46,11 +47,22 @@ fn write_names(
     nodes: &[&Node],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let width = nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    let named = nodes.iter().filter(|node| !node.is_kind());
+    let width = named.map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in nodes {
         let source = relative(&node.source, &opened.root);
         let name = terminal(&node.name);
-        writeln!(out, "{name:width$}  {}", terminal(source))?;
+        match node.is_kind() {
+            true => writeln!(out, "{name}")?,
+            false => writeln!(out, "{name:width$}  {}", terminal(source))?,
+        }
+    }
+    for (variable, count) in &opened.snapshot.kinds_of(environment).open {
+        let variable = terminal(variable);
+        writeln!(
+            out,
+            "# {variable} stays open: it has {count} values, and there would be too many kinds"
+        )?;
     }
     let overviews = opened.snapshot.overviews();
     if let Some(overview) = overviews.iter().find(|overview| overview.root == environment.root) {
@@ -68,13 +80,11 @@ fn write_variables(
 ) -> Result<(), Failure> {
     for node in nodes {
         let source = relative(&node.source, &opened.root);
-        writeln!(
-            out,
-            "{} in {}, from {}",
-            terminal(&node.name),
-            terminal(&environment.name),
-            terminal(source)
-        )?;
+        let (name, environment) = (terminal(&node.name), terminal(&environment.name));
+        match node.is_kind() {
+            true => writeln!(out, "nodes with {name} in {environment}")?,
+            false => writeln!(out, "{name} in {environment}, from {}", terminal(source))?,
+        }
         for (name, value, source) in variables(node, &opened.root) {
             let text = print::inline(
                 &value,
@@ -129,6 +139,14 @@ fn write_json(
             .iter()
             .filter_map(|(name, _, source)| Some((name.clone(), source.as_deref()?.into())))
             .collect();
+        if node.is_kind() {
+            let (kind, environment) = (&*node.name, &environment.name);
+            let line = json!({
+                "kind": kind, "environment": environment, "variables": values, "from": sources,
+            });
+            writeln!(out, "{line}")?;
+            continue;
+        }
         let line = json!({
             "name": &*node.name,
             "environment": environment.name,

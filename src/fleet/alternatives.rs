@@ -11,14 +11,12 @@ use crate::hiera::resolution::{Outcome, Resolution, Unevaluated, Unsettled};
 use crate::hiera::scope::{AssumedFile, Scope, Variable};
 use crate::text::FilePath;
 use crate::workspace::environments::Reach;
+use crate::workspace::nodes::same_fact;
 
 /// The most files of one location to look a key up with. Others are named and not compared.
 const MAX_BRANCHES: usize = 12;
 /// The most files that unknown variables may lead to; beyond, no alternative is looked at.
 const MAX_OPEN_FILES: usize = 256;
-/// Facts of the operating system and the network, which are variables of their own as well.
-const FACTS: [&str; 7] =
-    ["os", "networking", "kernel", "kernelversion", "kernelmajversion", "virtual", "processors"];
 
 /// What is assumed: variables with their values, in the order in which the levels ask for them.
 pub type Assumed = Vec<(String, String)>;
@@ -275,12 +273,8 @@ fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
 fn with_same_facts(scope: &Scope, when: &Assumed) -> Bindings {
     let mut all: Bindings = when.iter().cloned().collect();
     for (name, value) in when {
-        let (plain, other) = match name.strip_prefix("facts.") {
-            Some(plain) => (plain, plain.to_owned()),
-            None => (name.as_str(), format!("facts.{name}")),
-        };
-        let root = plain.split('.').next().unwrap_or(plain);
-        if FACTS.contains(&root) && scope.get_path(&other) == Variable::Unknown {
+        let other = same_fact(name).filter(|other| scope.get_path(other) == Variable::Unknown);
+        if let Some(other) = other {
             all.entry(other).or_insert_with(|| value.clone());
         }
     }

@@ -197,6 +197,11 @@ impl Scope {
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
+    /// Makes a variable one of which nothing is known, in an open scope.
+    pub fn forget(&mut self, name: &str) {
+        self.variables.shift_remove(name);
+    }
+
     /// Assumes that unknown variables have these values; rules derive others from them.
     pub fn assume(&mut self, bindings: &Bindings) {
         for (name, text) in bindings {

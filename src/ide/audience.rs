@@ -21,6 +21,13 @@ pub enum Audience {
         /// Whether its hierarchy includes the file.
         reads: bool,
     },
+    /// Those of the nodes of one kind.
+    Kind {
+        /// Its variables, as `name = value`.
+        name: String,
+        /// Whether they may read the file.
+        reads: bool,
+    },
     /// Those of the known nodes that read the file.
     Known {
         /// How many nodes certainly read it.
@@ -54,6 +61,12 @@ impl Audience {
             return Audience::Node {
                 name: scope.name.to_string(),
                 reads: is_config || snapshot.reads(environment, scope, path),
+            };
+        }
+        if let Some(kind) = snapshot.selected_in(environment).filter(|it| it.name == scope.name) {
+            return Audience::Kind {
+                name: kind.name.to_string(),
+                reads: snapshot.may_read(environment, scope, path),
             };
         }
         let told = told(scope, environment, path);
@@ -92,6 +105,10 @@ impl Audience {
             Audience::Node { name, reads: true } => format!("node {}", code(name)),
             Audience::Node { name, reads: false } => {
                 format!("node {}, which does not read this file", code(name))
+            }
+            Audience::Kind { name, reads } => {
+                let not = if *reads { "" } else { ", which do not read this file" };
+                format!("for nodes with {}{not}", code(name))
             }
             Audience::Known { readers: 1, of: 1, .. } => "in the only known node".to_owned(),
             Audience::Known { readers, of, .. } if readers == of => {

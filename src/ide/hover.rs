@@ -156,16 +156,15 @@ impl Writer<'_> {
                 return self.answers_in_nodes(asked, &readers);
             }
         }
-        let resolution = self.resolve(&asked.root, self.scope);
-        let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
-        let mut lookups = cases::MAX_LOOKUPS;
-        let rows = self.cases(asked, (self.scope, &resolution), &mut lookups);
-        if rows.len() > 1 {
-            return self.answers_in_cases(asked, &title, &rows, &resolution);
+        if let Some(answers) = self.answers_by_kind(asked) {
+            return answers;
         }
+        let scope = &*self.scope_of_kinds();
+        let resolution = self.resolve(&asked.root, scope);
+        let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.audience());
         let is_redundant = self.is_redundant(&resolution, asked);
-        let found = Found { resolution: &resolution, scope: self.scope, is_redundant };
+        let found = Found { resolution: &resolution, scope, is_redundant };
         self.answer(head, &found, asked)
     }
 

@@ -23,6 +23,8 @@ pub(super) struct NodesAnswer {
     selected: Option<String>,
     /// The nodes that see the file, or all.
     nodes: Vec<NodeItem>,
+    /// Where no nodes are known, the kinds of nodes that may read the file, or all.
+    kinds: Vec<NodeItem>,
     /// How many nodes are known.
     known: usize,
     /// What the file's own path tells of its variables.
@@ -34,7 +36,7 @@ pub(super) struct NodesAnswer {
 #[serde(rename_all = "camelCase")]
 pub(super) struct NodeItem {
     name: String,
-    /// The file that its facts come from.
+    /// The file that its facts come from; of a kind the `hiera.yaml`.
     source: String,
 }
 
@@ -65,6 +67,18 @@ impl Backend {
                 (Some(_), None) => Vec::new(),
                 (None, _) => snapshot.distinct_nodes().iter().collect(),
             };
+            let kinds: Vec<_> = match (&path, environment) {
+                (Some(path), Some(environment)) => {
+                    let all = snapshot.kinds_of(environment).all.iter();
+                    all.filter(|kind| {
+                        let scope = kind.scope_in(&environment.name);
+                        snapshot.may_read(environment, &scope, path)
+                    })
+                    .collect()
+                }
+                (Some(_), None) => Vec::new(),
+                (None, _) => snapshot.distinct_kinds(),
+            };
             let inferred = path
                 .as_ref()
                 .zip(environment)
@@ -76,6 +90,7 @@ impl Backend {
             NodesAnswer {
                 selected: selected(snapshot),
                 nodes: nodes.into_iter().map(item).collect(),
+                kinds: kinds.into_iter().map(item).collect(),
                 known: snapshot.distinct_nodes().len(),
                 inferred: inferred.unwrap_or_default(),
             }

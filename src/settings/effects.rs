@@ -146,7 +146,7 @@ impl Looking<'_> {
     fn default_node(&mut self, value: &Value) {
         let Some(wanted) = value.as_str() else { return };
         let nodes = self.snapshot.distinct_nodes();
-        if nodes.iter().any(|node| &*node.name == wanted) {
+        if self.snapshot.node(wanted).is_some() {
             return;
         }
         let near = nearest(wanted, nodes.iter().map(|node| &*node.name));

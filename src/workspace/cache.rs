@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use foldhash::HashMap;
 
-use super::nodes::Node;
+use super::nodes::{Kinds, Node};
 use super::readers::{NodesByValue, NodesReading};
 use crate::hiera::config::Layer;
 use crate::hiera::error::LookupError;
@@ -95,6 +95,8 @@ pub(super) struct EnvironmentCache {
     pub(super) roles: Memo<FilePath, Role>,
     /// All nodes of the environment.
     pub(super) nodes: OnceLock<Arc<[Arc<Node>]>>,
+    /// The kinds of nodes, where no node is known.
+    pub(super) kinds: OnceLock<Kinds>,
     /// The nodes that read a file.
     pub(super) readers: Memo<FilePath, Arc<NodesReading>>,
     /// The scope that a file's own path tells, with what is derived from it.
@@ -112,6 +114,7 @@ impl Default for EnvironmentCache {
         EnvironmentCache {
             roles: Memo::new(FILES),
             nodes: OnceLock::new(),
+            kinds: OnceLock::new(),
             readers: Memo::new(FILES),
             scopes: Memo::new(FILES),
             nodes_by_value: Memo::new(VARIABLES),

@@ -153,6 +153,11 @@ impl Environment {
         })
     }
 
+    /// Whether the folder tells its name, as `environments/production` does.
+    pub fn is_named_by_folder(&self) -> bool {
+        self.root.parent().is_some_and(|parent| parent.name() == "environments")
+    }
+
     /// All its configs with their layers, in order of priority.
     pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));

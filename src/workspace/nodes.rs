@@ -2,6 +2,7 @@
 
 pub(super) mod given;
 mod inferred;
+pub(super) mod kinds;
 pub(super) mod list;
 pub(super) mod parts;
 mod positions;
@@ -12,6 +13,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use kinds::{Kinds, same_fact};
 pub use parts::literal_scope;
 pub(super) use read::read_parts;
 pub use read::{scope_of, scope_of_name};
@@ -88,6 +90,8 @@ pub enum VariableSource {
     NoNamePart,
     /// A rule of the settings.
     Derived,
+    /// The names of data files, which show it of a kind of nodes.
+    FileNames,
 }
 
 /// As what a file says a variable.
@@ -129,12 +133,18 @@ impl VariableSource {
             VariableSource::Name => "its name".into(),
             VariableSource::NamePart => "part of its name".into(),
             VariableSource::NoNamePart => "its name has no such part".into(),
+            VariableSource::FileNames => "names of data files".into(),
             VariableSource::Derived => "rule in nodes.derive".into(),
         }
     }
 }
 
 impl Node {
+    /// Whether this is a kind of nodes: variables that several nodes may have in common.
+    pub fn is_kind(&self) -> bool {
+        !self.scope.is_node
+    }
+
     /// Its scope in an environment of this name, which is the node's own where nothing else is
     /// said.
     pub fn scope_in(&self, environment: &str) -> Arc<Scope> {

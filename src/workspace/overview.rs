@@ -18,6 +18,10 @@ pub struct Overview {
     pub data_files: usize,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,
+    /// Where no node is known, how many kinds of nodes the names of its data files show.
+    pub kinds: usize,
+    /// The folders of these files.
+    pub kinds_from: Vec<FilePath>,
 }
 
 /// Nodes of one source.
@@ -37,6 +41,8 @@ impl Overview {
             config: environment.config.as_ref().map(|config| config.path.clone()),
             data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
             nodes: nodes_from(snapshot, environment),
+            kinds: snapshot.kinds_of(environment).all.len(),
+            kinds_from: snapshot.kinds_of(environment).folders.clone(),
         }
     }
 
@@ -58,7 +64,8 @@ impl Overview {
         self.nodes.iter().map(|from| from.count).sum()
     }
 
-    /// `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no nodes`.
+    /// `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no nodes`,
+    /// `12 kinds of nodes, from data/roles and data/os`.
     pub fn nodes_phrase(&self) -> String {
         let name = |path: &FilePath| {
             path.relative_to(&self.root)
@@ -66,12 +73,23 @@ impl Overview {
                 .unwrap_or(path.as_str())
                 .to_owned()
         };
-        let Some((last, others)) = self.nodes.split_last() else { return "no nodes".into() };
-        let others: Vec<String> = others.iter().map(|from| name(&from.place)).collect();
-        let and = if others.is_empty() { "" } else { " and " };
+        let listed = |places: Vec<String>| match places.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} and {last}", others.join(", "))
+            }
+            _ => places.concat(),
+        };
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        if self.nodes.is_empty() && self.kinds > 0 {
+            let places = listed(self.kinds_from.iter().map(name).collect());
+            return format!("{} kind{} of nodes, from {places}", self.kinds, plural(self.kinds));
+        }
+        if self.nodes.is_empty() {
+            return "no nodes".into();
+        }
         let count = self.node_count();
-        let plural = if count == 1 { "" } else { "s" };
-        format!("{count} node{plural}, from {}{and}{}", others.join(", "), name(&last.place))
+        let places = listed(self.nodes.iter().map(|from| name(&from.place)).collect());
+        format!("{count} node{}, from {places}", plural(count))
     }
 }
 

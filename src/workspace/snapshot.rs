@@ -11,7 +11,7 @@ use super::index::{KeyIndex, LazyIndex};
 use super::kinds::{code_language, is_below_installed, is_puppetfile, may_be_installed};
 use super::manifests::{LazyManifests, ManifestIndex};
 use super::names::Names;
-use super::nodes::{Node, list};
+use super::nodes::{Kinds, Node, kinds, list};
 use super::overview::Overview;
 use super::readers::{FileReaders, NodesReading, Reads};
 use super::scan::NodeSource;
@@ -200,6 +200,18 @@ impl Snapshot {
         environment.cache.nodes.get_or_init(|| list::nodes_of(self, environment))
     }
 
+    /// The kinds of nodes of an environment of which no node is known; none in others.
+    pub fn kinds_of<'a>(&self, environment: &'a Environment) -> &'a Kinds {
+        environment.cache.kinds.get_or_init(|| kinds::kinds_of(self, environment))
+    }
+
+    /// The kinds of nodes of all environments, each once.
+    pub fn distinct_kinds(&self) -> Vec<&Arc<Node>> {
+        let mut known = HashSet::new();
+        let all = self.environments.all.iter().flat_map(|one| &self.kinds_of(one).all);
+        all.filter(|kind| known.insert(kind.name.clone())).collect()
+    }
+
     /// The nodes of all environments, each once: of what a file says, several environments may make
     /// their own.
     pub fn distinct_nodes(&self) -> &[Arc<Node>] {
@@ -225,12 +237,18 @@ impl Snapshot {
         &self.source_errors
     }
 
-    /// The first node with this certname, whatever environment has it.
+    /// The first node with this certname, or kind of nodes of this name, whatever environment has
+    /// it.
     pub fn node(&self, name: &str) -> Option<&Node> {
         let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
         match of(&self.nodes) {
             Some(number) => Some(&self.nodes[number]),
-            None => of(self.distinct_nodes()).map(|number| &*self.distinct_nodes()[number]),
+            None => {
+                let node = of(self.distinct_nodes()).map(|number| &*self.distinct_nodes()[number]);
+                let mut kinds =
+                    self.environments.all.iter().flat_map(|one| &self.kinds_of(one).all);
+                node.or_else(|| kinds.find(|kind| &*kind.name == name).map(|kind| &**kind))
+            }
         }
     }
 
@@ -244,7 +262,8 @@ impl Snapshot {
     pub fn selected_in<'a>(&self, environment: &'a Environment) -> Option<&'a Node> {
         let name =
             self.selected.as_deref().or(self.config_of(environment).nodes.default.as_deref())?;
-        self.nodes_of(environment).iter().find(|node| &*node.name == name).map(|node| &**node)
+        let mut all = self.nodes_of(environment).iter().chain(&self.kinds_of(environment).all);
+        all.find(|node| &*node.name == name).map(|node| &**node)
     }
 
     /// The certname of the node that was chosen, or that the settings choose, whether it is known
@@ -262,6 +281,11 @@ impl Snapshot {
     pub fn reads(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
         let readers = FileReaders::of(environment, path);
         readers.is_read_by(scope, &self.view(environment)) == Some(Reads::Certainly)
+    }
+
+    /// Whether a node with this scope may read the file: its variables do not speak against it.
+    pub fn may_read(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        FileReaders::of(environment, path).is_read_by(scope, &self.view(environment)).is_some()
     }
 
     /// The nodes that read a file.

@@ -50,6 +50,55 @@ hiera.yaml governs 5 data files; 3 nodes, from data/nodes
     assert_eq!(out, "1\n", "its role is known");
 }
 
+#[test]
+fn kinds_of_nodes_are_listed_where_no_node_is_known() {
+    let hierarchy = "version: 5
+hierarchy:
+- {name: Roles, path: 'roles/%{role}.yaml'}
+- {name: Systems, path: 'os/%{facts.os.family}.yaml'}
+";
+    let root = repo(
+        "cli-kinds",
+        &[
+            ("hiera.yaml", hierarchy),
+            ("data/roles/web.yaml", "a: web\n"),
+            ("data/roles/db.yaml", "b: db\n"),
+            ("data/os/Debian.yaml", "a: apt\n"),
+        ],
+    );
+    let (status, out, _) = at(&root, &["nodes"], "");
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "role = db, facts.os.family = Debian
+role = web, facts.os.family = Debian
+hiera.yaml governs 3 data files; 2 kinds of nodes, from data/roles and data/os
+"
+    );
+    let kind = "role = db, facts.os.family = Debian";
+    let (status, out, _) = at(&root, &["nodes", kind], "");
+    assert_eq!(status, 0);
+    assert_eq!(
+        out,
+        "nodes with role = db, facts.os.family = Debian in production
+  role: db  # names of data files
+  facts.os.family: Debian  # names of data files
+  os.family: Debian  # names of data files
+  # other variables are unknown
+"
+    );
+    let (_, out, _) = at(&root, &["nodes", "--json"], "");
+    let lines = json_lines("the kinds", &out);
+    assert_eq!(lines[0]["kind"], kind);
+    assert_eq!(lines[0]["variables"]["facts.os.family"], "Debian");
+    assert_eq!(lines[0].get("name"), None);
+    let (_, out, _) = at(&root, &["lookup", "--node", kind, "a"], "");
+    assert_eq!(out, "apt\n");
+    std::fs::write(root.join(".hiera-ls.yaml"), "nodes: {infer: [fileNames]}\n").unwrap();
+    let (_, out, _) = at(&root, &["nodes"], "");
+    assert_eq!(out, "hiera.yaml governs 3 data files; no nodes\n");
+}
+
 /// Nodes of the corpus without any setting, compared with its fleet: all of them, and each variable
 /// that is claimed of one is right.
 #[test]
@@ -77,5 +126,9 @@ fn nodes_of_the_corpus_have_the_variables_of_its_fleet() {
             }
         }
     }
+    eprintln!(
+        "{claimed:?} of {} nodes have a location, a role, a variant; none is wrong",
+        nodes.len()
+    );
     assert!(claimed.iter().all(|count| count * 1000 >= nodes.len() * 995), "{claimed:?}");
 }

@@ -33,12 +33,14 @@ export async function selectNode(context: ExtensionContext, server: Server): Pro
     items.length === 0 ? [] : [{ label: title, kind: QuickPickItemKind.Separator, node: null }, ...items];
   const own = all.nodes.filter((node) => "textDocument" in about && sees.has(node.name));
   const other = all.nodes.filter((node) => !own.includes(node));
+  const kinds = all.kinds ?? [];
   const items: Item[] = [
     { label: "Any node that reads the file", description: all.selected === null ? "selected" : "", node: null },
     ...part("read this file", own.map(item)),
     ...part(own.length > 0 ? "do not read it" : "nodes", other.map(item)),
+    ...part("kinds of nodes, from the names of files", kinds.map(item)),
   ];
-  const placeHolder = all.known === 0 ? "No nodes are known: name files of facts in the setting nodes.sources" : "Whose values are shown?";
+  const placeHolder = all.known === 0 && kinds.length === 0 ? "No nodes are known: name files of facts in the setting nodes.sources" : "Whose values are shown?";
   const picked = await window.showQuickPick(items, { title: "Hiera: Select Node", placeHolder, matchOnDetail: true });
   if (!picked) return;
   await client.sendRequest(selectNodeRequest, { name: picked.node });

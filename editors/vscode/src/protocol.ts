@@ -47,6 +47,8 @@ export interface NodeItem {
 export interface Nodes {
   readonly selected: string | null;
   readonly nodes: readonly NodeItem[];
+  /** Where no nodes are known, the kinds of nodes that may read the file, or all. */
+  readonly kinds?: readonly NodeItem[];
   readonly known: number;
 }
 

@@ -1,6 +1,7 @@
 //! The answers of the nodes that read a shared file: one where they agree, or a line for each
 //! value.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::answer::Shown;
@@ -9,6 +10,7 @@ use super::markup::counted;
 use super::{Asked, Found, Writer};
 use crate::fleet::groups::{Group, Question, group_by_answer};
 use crate::hiera::resolution::Resolution;
+use crate::hiera::scope::Scope;
 use crate::ide::audience::Audience;
 
 /// The most lookups for a hover. Nodes beyond them are counted and not compared.
@@ -91,21 +93,40 @@ impl Writer<'_> {
         out
     }
 
-    /// The values in a scope in which unknown variables decide which one it is.
-    pub(super) fn answers_in_cases(
-        &self,
-        asked: &Asked<'_>,
-        title: &str,
-        rows: &[Row],
-        resolution: &Resolution,
-    ) -> String {
-        let head = self.head_of_key(asked, title, &self.audience().of_kinds());
+    /// The values for nodes with what the file's path tells, where unknown variables make a
+    /// difference.
+    pub(super) fn answers_by_kind(&self, asked: &Asked<'_>) -> Option<String> {
+        let scope = self.scope_of_kinds();
+        let resolution = self.resolve(&asked.root, &scope);
+        let mut lookups = super::cases::MAX_LOOKUPS;
+        let rows = self.cases(asked, (&scope, &resolution), &mut lookups);
+        if rows.len() < 2 {
+            return None;
+        }
+        let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
+        let head = self.head_of_key(asked, &title, &self.audience().of_kinds());
         let mut out = head.written_above_list(&self.markup, "");
-        out.push_str(&self.rows(rows, asked, ""));
-        out.push_str(&self.assumed_names(rows));
-        let found = Found { resolution, scope: self.scope, is_redundant: false };
+        out.push_str(&self.rows(&rows, asked, ""));
+        out.push_str(&self.assumed_names(&rows));
+        let found = Found { resolution: &resolution, scope: &scope, is_redundant: false };
         out.push_str(&self.below(&found, asked));
-        out + &self.strategy(resolution)
+        Some(out + &self.strategy(&resolution))
+    }
+
+    /// The scope of the file. The environment in it, where it is only assumed and files of several
+    /// ones lie here, is one of the variables that are unknown.
+    pub(super) fn scope_of_kinds(&self) -> Cow<'_, Scope> {
+        let (snapshot, environment) = (self.snapshot, &self.subject.environment);
+        let is_assumed = !self.scope.is_node
+            && snapshot.selected_in(environment).is_none()
+            && !environment.tells_environment(&self.subject.path)
+            && snapshot.kinds_of(environment).variables.iter().any(|it| it == "environment");
+        if !is_assumed {
+            return Cow::Borrowed(self.scope);
+        }
+        let mut scope = self.scope.clone();
+        scope.forget("environment");
+        Cow::Owned(scope)
     }
 
     /// The answer for nodes that read the file and have none of their own, with a condition in

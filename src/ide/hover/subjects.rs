@@ -133,7 +133,8 @@ impl Writer<'_> {
                 }
             }
             Some(node) => {
-                writeln!(out, "\nfor node {}:\n", self.markup.code(&node.name))
+                let whom = if node.is_kind() { "nodes with" } else { "node" };
+                writeln!(out, "\nfor {whom} {}:\n", self.markup.code(&node.name))
                     .expect("writing to a string");
                 let scope = node.scope_in(&environment.name);
                 self.locations_in(config, &levels, template, &scope, &mut out);

@@ -149,7 +149,7 @@ fn last_variable(template: &str) -> Option<String> {
 }
 
 /// The files of a location, with the variables that their paths tell.
-fn files_at<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<(&'s FilePath, Bindings)> {
+pub(super) fn files_at<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<(&'s FilePath, Bindings)> {
     let bound = |path: &'s FilePath| match reach.pattern.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some((path, bindings)),
         PatternMatch::Ambiguous(_) => None,

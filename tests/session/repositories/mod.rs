@@ -6,6 +6,8 @@
 //! files tell of) hold each repository with a column for each of [`COLUMNS`]. A cell is a list of
 //! lines; a test that fails prints the cells that hiera-ls gives.
 
+mod corpus;
+
 use std::collections::BTreeMap;
 
 use hiera_ls::diagnostics::check_all;
@@ -159,7 +161,7 @@ fn answers(case: &Case) -> Vec<String> {
     case.ask.iter().map(line).collect()
 }
 
-/// The nodes of each environment, each with the file that says most of it.
+/// The nodes of each environment, each with the file that says most of it, or its kinds of nodes.
 fn nodes(case: &Case) -> Vec<String> {
     let environments = &case.snapshot.environments().all;
     let of = |environment: &std::sync::Arc<hiera_ls::workspace::environments::Environment>| {
@@ -168,7 +170,10 @@ fn nodes(case: &Case) -> Vec<String> {
             _ => format!(" in {}", relative(&environment.root)),
         };
         let line = |node: &Node| format!("{}{place}, from {}", node.name, relative(&node.source));
-        case.snapshot.nodes_of(environment).iter().map(|node| line(node)).collect::<Vec<_>>()
+        let kind = |kind: &Node| format!("kind {}{place}", kind.name);
+        let nodes = case.snapshot.nodes_of(environment).iter().map(|node| line(node));
+        let kinds = case.snapshot.kinds_of(environment).all.iter().map(|it| kind(it));
+        nodes.chain(kinds).collect::<Vec<_>>()
     };
     environments.iter().flat_map(of).collect()
 }

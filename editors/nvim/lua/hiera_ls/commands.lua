@@ -145,11 +145,19 @@ function M.nodes(call)
   vim.cmd('lopen')
 end
 
+--- The known nodes, or else the kinds of nodes that the names of files show.
 local function nodes()
   local answer = ask('hiera/nodes', vim.empty_dict())
-  return answer and vim.tbl_map(function(node)
-    return node.name
-  end, answer.nodes)
+  if not answer then
+    return
+  end
+  local names = {}
+  for _, part in ipairs({ answer.nodes, answer.kinds or {} }) do
+    for _, node in ipairs(part) do
+      table.insert(names, node.name)
+    end
+  end
+  return names
 end
 
 local function choose(name)

@@ -1,0 +1,223 @@
+//! Kinds of nodes, where no node is known: the combinations of variables that the names of data
+//! files show, as `role = web, facts.os.family = Debian`.
+//!
+//! A kind is what a hierarchy tells apart, and no claim that such a node exists. A variable that
+//! only occurs beside another one has the values that files show beside that one's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::inferred::{files_at, is_shared_name, node_locations};
+use super::parts::Parts;
+use super::{Node, Step, VariableSource};
+use crate::hiera::config::Layer;
+use crate::hiera::scope::Scope;
+use crate::puppet::Value;
+use crate::text::FilePath;
+use crate::workspace::environments::{Environment, Reach};
+use crate::workspace::snapshot::Snapshot;
+
+/// The most kinds of an environment: a variable with which there would be more stays open.
+const MAX_KINDS: usize = 1000;
+/// Facts of the operating system and the network, which are variables of their own as well.
+const FACTS: [&str; 7] =
+    ["os", "networking", "kernel", "kernelversion", "kernelmajversion", "virtual", "processors"];
+
+/// The kinds of nodes of an environment.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    /// The kinds, in the order of their values. Their scopes are open and those of no node.
+    pub all: Vec<Arc<Node>>,
+    /// The variables that they have, those of single locations first.
+    pub variables: Vec<String>,
+    /// The folders of the files that show them, in the order of the levels.
+    pub folders: Vec<FilePath>,
+    /// The variables that stay open, as there would be too many kinds, each with its number of
+    /// values.
+    pub open: Vec<(String, usize)>,
+}
+
+/// The other name of a fact of the operating system or the network: `os.name` is `facts.os.name`.
+pub fn same_fact(name: &str) -> Option<String> {
+    let (plain, other) = match name.strip_prefix("facts.") {
+        Some(plain) => (plain, plain.to_owned()),
+        None => (name, format!("facts.{name}")),
+    };
+    FACTS.contains(&plain.split('.').next().unwrap_or(plain)).then_some(other)
+}
+
+/// Variables with their values, by name.
+type Values = BTreeMap<String, String>;
+
+/// A location whose files show values of variables.
+struct Shown<'a> {
+    reach: &'a Reach,
+    /// Its variables, each once, those that are facts by the name that is met first.
+    variables: Vec<String>,
+    combinations: BTreeSet<Values>,
+}
+
+/// The kinds of an environment of which no node is known.
+pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environment) -> Kinds {
+    let is_on = snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
+    if !is_on || !snapshot.nodes_of(environment).is_empty() {
+        return Kinds::default();
+    }
+    let shown = shown_values(snapshot, environment);
+    let mut kinds = Kinds::default();
+    let mut combined: Vec<Values> = vec![Values::new()];
+    for variable in in_order(&shown) {
+        let next = combined_with(&combined, &variable, &shown);
+        match next {
+            Some(next) => {
+                combined = next;
+                kinds.variables.push(variable);
+            }
+            None => {
+                let count = values_of(&variable, &shown).len();
+                kinds.open.push((variable, count));
+            }
+        }
+    }
+    for location in &shown {
+        let prefix = location.reach.pattern.literal_prefix();
+        let folder = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
+        if !kinds.folders.contains(&folder) {
+            kinds.folders.push(folder);
+        }
+    }
+    combined.retain(|values| !values.is_empty());
+    let kind = |values: &Values| Arc::new(kind(environment, values, &kinds.variables));
+    kinds.all = combined.iter().map(kind).collect();
+    kinds
+}
+
+/// The values that the files of each location show. A file that several locations can name is one of
+/// the most literal of them.
+fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Shown<'a>> {
+    let of_nodes = node_locations(snapshot, environment);
+    let is_of_nodes =
+        |reach: &Reach| of_nodes.iter().any(|location| std::ptr::eq(location.reach, reach));
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut name_of = |name: &str| {
+        let plain =
+            if same_fact(name).is_some() { name.trim_start_matches("facts.") } else { name };
+        names.entry(plain.to_owned()).or_insert_with(|| name.to_owned()).clone()
+    };
+    let mut shown: Vec<Shown<'a>> = Vec::new();
+    for reach in environment.reach.iter().filter(|reach| !is_of_nodes(reach)) {
+        if reach.pattern.variables().is_empty() || matches!(reach.layer, Layer::Module(_)) {
+            continue;
+        }
+        let is_its_own = |path: &FilePath| {
+            let mut others = environment.matches(path);
+            others.all(|(it, _)| it.pattern.literal_len() <= reach.pattern.literal_len())
+        };
+        let mut combinations = BTreeSet::new();
+        for (path, bindings) in files_at(snapshot, reach) {
+            let is_elsewhere = environment.is_named_by_folder()
+                && bindings.get("environment").is_some_and(|other| *other != environment.name);
+            let is_shared = bindings.values().any(|value| is_shared_name(value));
+            if !is_elsewhere && !is_shared && is_its_own(path) {
+                let own = bindings
+                    .into_iter()
+                    .filter(|(name, _)| name != "environment" || !environment.is_named_by_folder());
+                combinations.insert(own.map(|(name, value)| (name_of(&name), value)).collect());
+            }
+        }
+        let mut variables: Vec<String> = Vec::new();
+        for name in reach.pattern.variables() {
+            let name = name_of(name);
+            let is_told = combinations.iter().any(|it: &Values| it.contains_key(&name));
+            if is_told && !variables.contains(&name) {
+                variables.push(name);
+            }
+        }
+        if !variables.is_empty() {
+            shown.push(Shown { reach, variables, combinations });
+        }
+    }
+    shown
+}
+
+/// The variables: those that a location has alone first, otherwise in the order of the levels.
+fn in_order(shown: &[Shown<'_>]) -> Vec<String> {
+    let mut fewest: Vec<(usize, String)> = Vec::new();
+    for location in shown {
+        for name in &location.variables {
+            match fewest.iter_mut().find(|(_, known)| known == name) {
+                Some((count, _)) => *count = (*count).min(location.variables.len()),
+                None => fewest.push((location.variables.len(), name.clone())),
+            }
+        }
+    }
+    fewest.sort_by_key(|(count, _)| *count);
+    fewest.into_iter().map(|(_, name)| name).collect()
+}
+
+fn values_of<'s>(variable: &str, shown: &'s [Shown<'_>]) -> BTreeSet<&'s String> {
+    let all = shown.iter().flat_map(|location| &location.combinations);
+    all.filter_map(|values| values.get(variable)).collect()
+}
+
+/// Each of these with each value that a variable may have beside it; `None` where there would be too
+/// many.
+fn combined_with(combined: &[Values], variable: &str, shown: &[Shown<'_>]) -> Option<Vec<Values>> {
+    let is_alone = shown.iter().any(|location| location.variables == [variable]);
+    let all = values_of(variable, shown);
+    let beside = |known: &Values| -> BTreeSet<&String> {
+        let fits = |values: &&Values| {
+            known.iter().all(|(name, value)| values.get(name).is_none_or(|own| own == value))
+        };
+        let combinations = shown.iter().flat_map(|location| &location.combinations).filter(fits);
+        combinations.filter_map(|values| values.get(variable)).collect()
+    };
+    let mut next = Vec::new();
+    for known in combined {
+        let values = if is_alone { all.clone() } else { beside(known) };
+        if values.is_empty() {
+            next.push(known.clone());
+        }
+        for value in values {
+            let mut more = known.clone();
+            more.insert(variable.to_owned(), value.clone());
+            next.push(more);
+        }
+        if next.len() > MAX_KINDS {
+            return None;
+        }
+    }
+    Some(next)
+}
+
+fn kind(environment: &Environment, values: &Values, variables: &[String]) -> Node {
+    let own = variables.iter().filter_map(|name| Some((name, values.get(name)?)));
+    let texts: Vec<String> = own.clone().map(|(name, value)| format!("{name} = {value}")).collect();
+    let name: Arc<str> = texts.join(", ").into();
+    let mut scope = Scope::open(&name);
+    let mut told = Vec::new();
+    for (name, value) in own {
+        scope.set_path(name, Value::given(value));
+        told.push((name.as_str().into(), VariableSource::FileNames));
+        if let Some(other) = same_fact(name) {
+            scope.set_path(&other, Value::given(value));
+            told.push((other.into(), VariableSource::FileNames));
+        }
+    }
+    let states_environment = values.contains_key("environment");
+    let config = environment.governing_config().map(|config| config.path.clone());
+    let source = config.unwrap_or_else(|| environment.root.clone());
+    Node {
+        name: name.clone(),
+        scope: Arc::new(scope),
+        source: source.clone(),
+        environment: None,
+        states_environment,
+        is_given: false,
+        told: told.into(),
+        parts: Arc::new(Parts::called(&name, &source)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
 pub mod config;
+mod confinement;
 pub mod data;
 pub mod dig;
 pub mod error;

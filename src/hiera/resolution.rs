@@ -153,6 +153,8 @@ pub enum Outcome {
     },
     /// A backend that cannot be evaluated would be asked.
     Opaque(Backend),
+    /// A backend that cannot be evaluated finds nothing, for its options exclude the key.
+    Excluded(Backend),
     /// hiera-ls could not read the file, which Puppet may be able to.
     Unread {
         /// The file.

@@ -21,6 +21,10 @@ pub trait Sources {
     /// Whether there is a file (or a folder) at `path`.
     fn exists(&self, path: &FilePath) -> bool;
 
+    /// Whether the source of a function is here: in the environment or in one of its modules. Then
+    /// it may be another one than the published one of that name.
+    fn has_function(&self, name: &str) -> bool;
+
     /// Whether there is a folder at `path`.
     fn is_folder(&self, path: &FilePath) -> bool;
 

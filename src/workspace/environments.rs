@@ -264,10 +264,10 @@ impl Environment {
         levels.into_iter().map(|level| level.name.to_string()).collect()
     }
 
-    /// Whether some level of it cannot be read, so that it may hold any key.
-    pub fn has_opaque_level(&self) -> bool {
-        self.configs()
-            .any(|(_, config)| config.levels().any(|level| level.backend.reader().is_none()))
+    /// Whether some level of it cannot be read, and may hold a root key.
+    pub fn may_have_unread(&self, root: &str) -> bool {
+        let may_hold = |level: &Level| level.backend.reader().is_none() && !level.excludes(root);
+        self.configs().any(|(_, config)| config.levels().any(|level| may_hold(level)))
     }
 
     /// Computes the paths that its levels can read.

@@ -492,6 +492,16 @@ impl Sources for EnvironmentView<'_> {
         self.snapshot.names.entries.contains_key(path)
     }
 
+    fn has_function(&self, name: &str) -> bool {
+        let Some(environment) = self.environment else { return false };
+        let modules = environment.modules.values().map(|module| &module.root);
+        let below = name.rsplit("::").next().unwrap_or(name);
+        std::iter::once(&environment.root).chain(modules).any(|root| {
+            self.exists(&root.join(&format!("lib/puppet/functions/{}.rb", name.replace("::", "/"))))
+                || self.exists(&root.join(&format!("functions/{below}.pp")))
+        })
+    }
+
     fn is_folder(&self, path: &FilePath) -> bool {
         matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
     }

@@ -9,6 +9,7 @@ mod typed;
 
 mod aliases;
 mod configs;
+mod confinement;
 mod conformance;
 mod control_repo;
 mod conversions;

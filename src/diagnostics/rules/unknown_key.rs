@@ -20,13 +20,13 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let environment = context.file.environment;
-    if environment.has_opaque_level() {
-        return; // A backend that cannot be read may have any key.
-    }
     let private = LazyCell::new(|| private_prefixes(context));
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
+        if environment.may_have_unread(&root) {
+            continue; // A backend that cannot be read may have the key.
+        }
         if !context.file.view.is_defined(&root) {
             if !is_private(context, &root, &private) {
                 findings.push(undefined(context, token, key));

@@ -219,7 +219,9 @@ impl Invocation {
             Outcome::Found { key: at, value, .. } => {
                 self.happened(|| Event::Found { key: root.into(), value: value.clone(), at: *at });
             }
-            Outcome::NoSuchKey(_) => self.happened(|| Event::NotFound(root.into())),
+            Outcome::NoSuchKey(_) | Outcome::Excluded(_) => {
+                self.happened(|| Event::NotFound(root.into()))
+            }
             Outcome::NoSuchFile(_) => self.happened(|| Event::LocationNotFound),
             Outcome::Undetermined { variables, candidates } => {
                 self.say(|| format!("Depends on {}", variables.join(", ")));

@@ -48,7 +48,7 @@ impl Resolver<'_> {
         }
         // A backend of Hiera 3 is asked for each location, whether or not there is a file.
         if level.backend.kind == BackendKind::Hiera3 {
-            return Ok(opaque(inv, layer, located, root));
+            return Ok(self.opaque(inv, layer, located, root));
         }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
@@ -59,10 +59,10 @@ impl Resolver<'_> {
             Place::Undetermined(undetermined) => {
                 return Ok(self.ask_undetermined(inv, layer, located, undetermined, root));
             }
-            Place::Uri(_) | Place::Nowhere => return Ok(opaque(inv, layer, located, root)),
+            Place::Uri(_) | Place::Nowhere => return Ok(self.opaque(inv, layer, located, root)),
         };
         let Some(reader) = level.backend.reader() else {
-            return Ok(opaque(inv, layer, located, root));
+            return Ok(self.opaque(inv, layer, located, root));
         };
         if root.is_empty() && reader == Reader::Eyaml {
             let message =
@@ -140,6 +140,23 @@ impl Resolver<'_> {
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
 
+    /// What comes of a level whose backend cannot be evaluated.
+    fn opaque(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        root: &str,
+    ) -> Outcome {
+        let backend = &located.level.backend;
+        if located.level.excludes(root) && !self.ctx.sources.has_function(&backend.name) {
+            return Outcome::Excluded(backend.clone());
+        }
+        inv.reads.opaque.insert(backend.name.to_string());
+        inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.name.clone()));
+        Outcome::Opaque(backend.clone())
+    }
+
     /// What is known of a location that unknown variables decide. Of a backend that is opaque each
     /// existing file, and each place that is no file, may have the key.
     fn ask_undetermined(
@@ -158,7 +175,7 @@ impl Resolver<'_> {
             let may_be_asked = undetermined.pattern.is_none()
                 || !undetermined.candidates(self.ctx.sources).is_empty();
             if may_be_asked {
-                opaque(inv, layer, located, root);
+                self.opaque(inv, layer, located, root);
             }
             return Outcome::Undetermined { variables, candidates: Vec::new() };
         };
@@ -281,15 +298,6 @@ impl Resolver<'_> {
 pub(super) fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
     !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
 }
-
-/// The outcome of a level whose backend cannot be evaluated.
-fn opaque(inv: &mut Invocation, layer: &Layer, located: &LocatedLevel, root: &str) -> Outcome {
-    let backend = &located.level.backend;
-    inv.reads.opaque.insert(backend.name.to_string());
-    inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.name.clone()));
-    Outcome::Opaque(backend.clone())
-}
-
 /// Notes a value that hiera-eyaml would decrypt, in this file.
 fn note_encrypted(
     inv: &mut Invocation,

@@ -185,6 +185,11 @@ impl Writer<'_> {
                 "{level}: the backend {} cannot be evaluated here",
                 self.markup.code(&backend.name)
             )),
+            Outcome::Excluded(backend) => Some(format!(
+                "{level}: {} is not asked, its option {} excludes the key",
+                self.markup.code(&backend.name),
+                self.markup.code("confine_to_keys")
+            )),
             Outcome::Unread { path, message } => Some(format!(
                 "{level} {}: not read: {}",
                 self.markup.text(self.markup.names.path(path)),

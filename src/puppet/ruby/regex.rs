@@ -77,6 +77,11 @@ impl RubyRegex {
         self.find(text, 0).map(|found| found.is_some())
     }
 
+    /// The part of `text` that it matches first; the outer `None` when the engine gave up.
+    pub fn first_match<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
+        self.find(text, 0).map(|found| found.and_then(|(start, end)| text.get(start..end)))
+    }
+
     /// The text without all that it matches, as Ruby's `gsub` leaves it; `None` when the engine
     /// gave up.
     pub fn without_matches(&self, text: &str) -> Option<String> {

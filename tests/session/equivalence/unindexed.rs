@@ -25,6 +25,10 @@ impl Sources for Unindexed<'_> {
         self.0.exists(path)
     }
 
+    fn has_function(&self, name: &str) -> bool {
+        self.0.has_function(name)
+    }
+
     fn is_folder(&self, path: &FilePath) -> bool {
         self.0.is_folder(path)
     }

@@ -1,0 +1,52 @@
+//! Levels whose function is asked for some keys only.
+//!
+//! The published functions for Vault, HTTP and Azure Key Vault share an option, `confine_to_keys`: a
+//! list of regular expressions. For a root key that does not count they find nothing, whatever the
+//! service holds, so the level is settled without an answer of the service. A key counts if the
+//! first match of all expressions in it is the whole key. Source: semantics 9.6.
+
+use super::config::{BackendKind, Level};
+use crate::puppet::ruby::regex::RubyRegex;
+use crate::puppet::value::{Data, Value};
+
+/// The functions that have the option.
+const CONFINED: [&str; 4] =
+    ["azure_key_vault", "azure_key_vault::lookup", "hiera_http", "hiera_vault"];
+
+/// The option.
+const OPTION: &str = "confine_to_keys";
+
+impl Level {
+    /// Whether the level's function is one of those that have the option.
+    pub fn may_be_confined(&self) -> bool {
+        self.backend.kind == BackendKind::LookupKey && CONFINED.contains(&&*self.backend.name)
+    }
+
+    /// Whether the level's function finds nothing under a root key, by its option. `false` where
+    /// this is not certain: another function, no such option, an expression with an interpolation
+    /// token or one that Ruby refuses.
+    pub fn excludes(&self, root: &str) -> bool {
+        self.may_be_confined() && self.counts(root) == Some(false)
+    }
+
+    /// Whether a root key counts; `None` where the option does not tell.
+    fn counts(&self, root: &str) -> Option<bool> {
+        let Data::Array(patterns) = self.options.as_ref()?.get(OPTION)?.data() else { return None };
+        if patterns.is_empty() {
+            return Some(false); // Ruby's union of nothing matches nothing.
+        }
+        let groups: Option<Vec<String>> = patterns.iter().map(group).collect();
+        let union = RubyRegex::new(&groups?.join("|")).ok()?;
+        union.first_match(root).map(|first| first == Some(root))
+    }
+}
+
+/// An expression as Ruby's union has it; `None` for what is none, or not known.
+fn group(pattern: &Value) -> Option<String> {
+    let Data::String(text) = pattern.data() else { return None };
+    let is_known = !text.contains("%{") && RubyRegex::new(text).is_ok();
+    is_known.then(|| format!("(?-mix:{text})"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,8 @@ use crate::text::FilePath;
 pub struct Overview {
     /// The folder of the environment.
     pub root: FilePath,
-    /// The config of the environment's own layer; `None` where it has none.
+    /// The config of the environment's own layer, else that of the only module that has one: a
+    /// module that was opened by itself. `None` where there is neither.
     pub config: Option<FilePath>,
     /// How many data files its levels can read.
     pub data_files: usize,
@@ -38,7 +39,7 @@ impl Overview {
     pub fn of(snapshot: &Snapshot, environment: &Environment) -> Overview {
         Overview {
             root: environment.root.clone(),
-            config: environment.config.as_ref().map(|config| config.path.clone()),
+            config: governing(environment),
             data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
             nodes: nodes_from(snapshot, environment),
             kinds: snapshot.kinds_of(environment).all.len(),
@@ -93,6 +94,15 @@ impl Overview {
     }
 }
 
+fn governing(environment: &Environment) -> Option<FilePath> {
+    if let Some(own) = &environment.config {
+        return Some(own.path.clone());
+    }
+    let mut modules = environment.modules.values().filter_map(|module| module.config.as_ref());
+    let only = modules.next().filter(|_| modules.next().is_none())?;
+    Some(only.path.clone())
+}
+
 /// The nodes by source: a file that holds several, the folder of files that are called as
 /// their nodes, and the folder below which data files or specs lie.
 fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
@@ -145,6 +155,18 @@ mod tests {
         let snapshot = Fixture::new(text).snapshot;
         let overview = Overview::of(&snapshot, &snapshot.environments().all[0]);
         format!("{}; {} data files", overview.nodes_phrase(), overview.data_files)
+    }
+
+    #[test]
+    fn a_module_by_itself_has_its_own_config() {
+        let line = |text: &str| {
+            let snapshot = Fixture::new(text).snapshot;
+            let overviews = snapshot.overviews();
+            overviews.iter().map(|one| one.line(&FilePath::new("/"))).collect::<Vec<_>>()
+        };
+        let module = "#- /hiera.yaml\nversion: 5\n#- /metadata.json\n{\"name\": \"me-ntp\"}\n#- /manifests/init.pp\nclass ntp {}\n#- /data/common.yaml\nntp::a: 1\n";
+        let told = line(&module.replace("#- /", "#- /ntp/"));
+        assert_eq!(told[0], "ntp/hiera.yaml governs 1 data file; no nodes");
     }
 
     #[test]

@@ -37,12 +37,17 @@ pub fn gather(
             return None;
         }
         let bytes = match fs.read(&folder.join(FILE_NAME), MAX_SIZE) {
+            Ok(bytes) => bytes,
             Err(ReadError::TooLarge(_)) => {
                 let message = format!("is longer than {MAX_SIZE} bytes, and is not read");
                 refused.push(of_file(folder, message));
                 return None;
             }
-            read => read.ok()?,
+            Err(ReadError::Other(error)) if fs.entry(&folder.join(FILE_NAME)).is_some() => {
+                refused.push(of_file(folder, format!("cannot be read: {error}")));
+                return None;
+            }
+            Err(_) => return None,
         };
         Some((folder.clone(), String::from_utf8_lossy(&bytes).into_owned()))
     };

@@ -1,15 +1,18 @@
 //! Input that is wrong, half-typed or hostile: no panic, no hang, and the other files are as they
 //! were.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::diagnostics::{RulesConfig, check_all, check_file};
 use crate::fixture::Fixture;
-use crate::hiera::lookup::STACK;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Resolver, STACK};
+use crate::hiera::scope::Scope;
 use crate::ide::definition::definition;
 use crate::ide::hover::{HoverConfig, hover};
 use crate::settings::{FILE_NAME, Origin, Settings};
-use crate::text::{FilePath, FilePosition};
+use crate::text::{FilePath, FilePosition, TextRange};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
@@ -133,6 +136,63 @@ fn an_alias_bomb() {
             &FilePath::new("/data/common.yaml"),
             (0..text.len() as u32).step_by(50),
         );
+    });
+}
+
+/// The codes of the findings in a file, and how often each.
+fn codes(workspace: &Workspace, path: &FilePath) -> BTreeMap<&'static str, usize> {
+    let found = check_file(&workspace.snapshot(), path, &RulesConfig::default());
+    let mut codes = BTreeMap::new();
+    found.iter().for_each(|finding| *codes.entry(finding.rule.code).or_default() += 1);
+    codes
+}
+
+#[test]
+fn merge_keys_that_multiply_a_file_read_as_a_whole_or_in_parts() {
+    on_a_server_thread(|| {
+        let lines = |from: usize, to: usize| -> String {
+            (from..to).map(|n| format!("b{n}: {{<<: *a0}}\n")).collect()
+        };
+        let members: Vec<String> = (0..6_000).map(|n| format!("k{n}: {n}")).collect();
+        let head = format!("a0: &a0 {{{}}}\n", members.join(", "));
+        let path = FilePath::new("/data/common.yaml");
+        // Read from the disk as a whole.
+        let fixture = Fixture::new(&format!("{head}{}", lines(0, 6_000)));
+        assert_eq!(codes(&fixture.workspace, &path)["limit-reached"], 1);
+        // Read in parts, as an editor has it: each adds little, and all together too much.
+        let mut workspace = Fixture::new(&format!("{head}{}", lines(0, 100))).workspace;
+        let text = format!("{head}{}", lines(0, 100));
+        let end = text.len();
+        workspace.apply(Change::Open(path.clone(), text));
+        assert!(!codes(&workspace, &path).contains_key("limit-reached"));
+        let more = lines(100, 500);
+        let added = TextRange::from_usize(end..end + more.len());
+        workspace.apply(Change::Edit(path.clone(), vec![(TextRange::from_usize(end..end), more)]));
+        assert_eq!(codes(&workspace, &path)["limit-reached"], 1);
+        workspace.apply(Change::Edit(path.clone(), vec![(added, String::new())]));
+        assert!(!codes(&workspace, &path).contains_key("limit-reached"));
+    });
+}
+
+#[test]
+fn aliases_of_lookups_that_double_with_every_key() {
+    on_a_server_thread(|| {
+        let mut text = "s0: [x]\n".to_owned();
+        for n in 1..=40 {
+            let alias = format!("\"%{{alias('s{}')}}\"", n - 1);
+            text.push_str(&format!("s{n}: [{alias}, {alias}]\n"));
+        }
+        let fixture = Fixture::new(&text);
+        let snapshot = &fixture.snapshot;
+        let environment = &snapshot.environments().all[0];
+        let view = snapshot.view(environment);
+        let scope = Scope::default();
+        let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+        let value = |key: &str| resolver.lookup(&LookupKey::of_root(key), None).value;
+        let weight = value("s10").expect("it is small").expect("it is there").weight();
+        assert!(weight > 1 << 10, "all of it is there: {weight}");
+        let error = value("s40").expect_err("it would have a million million parts").to_string();
+        assert!(error.contains("more than"), "{error}");
     });
 }
 

@@ -458,7 +458,11 @@ impl Reading<'_> {
         let content = Content::new(self.fs.read(path, self.request.config.max_file_size));
         let found = match content {
             Content::Text(text) => shapes::read(kind, path, &text.to_str()),
-            Content::NotUtf8(_) | Content::Unreadable(_) => None,
+            Content::NotUtf8(_) => None,
+            // Its name says that it is about nodes, and so is read before anything else is known.
+            Content::Unreadable(error) => {
+                Some((Step::Facts, Err(format!("it cannot be read: {error:?}"))))
+            }
         };
         // A file that says nothing is remembered as well, so that it is not read again.
         let (step, nodes) = found.unwrap_or((Step::Facts, Ok(Vec::new())));

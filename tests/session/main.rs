@@ -17,6 +17,8 @@ mod keyboard;
 mod library;
 
 mod equivalence;
+mod faults;
+mod fuzz;
 mod logging;
 mod protocol;
 mod repositories;

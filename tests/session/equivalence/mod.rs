@@ -7,10 +7,10 @@
 //! that repository. A difference is shrunk to a small case and printed in the form of
 //! `equivalence/cases.yaml`, where it goes once it is understood, to stay.
 
-mod generate;
+pub mod generate;
 mod shrink;
-mod steps;
-mod told;
+pub mod steps;
+pub mod told;
 mod unindexed;
 
 use std::collections::BTreeMap;

@@ -24,6 +24,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some(found) = index.parameter(key).filter(|found| !found.class.recovered) else {
             continue;
         };
+        if index.may_be_given(&found.class.name, &found.parameter.name) {
+            continue;
+        }
         let Some((reader, strategy)) = merge_of_default(&found, key) else { continue };
         if !is_taken_as_written(context, &LookupKey::of_root(key)) {
             continue; // `lookup_options` may ask for the same.

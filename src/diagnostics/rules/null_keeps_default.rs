@@ -26,6 +26,9 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some(found) = index.parameter(key).filter(|found| !found.class.recovered) else {
             continue;
         };
+        if index.may_be_given(&found.class.name, &found.parameter.name) {
+            continue;
+        }
         let keeps_another = found.parameter.default.is_some()
             && found.parameter.value.as_ref() != Some(&Literal::Undef);
         if !keeps_another || !is_taken_as_written(context, &LookupKey::of_root(key)) {

@@ -19,6 +19,11 @@ web::list: ~
 web::pin: ~
 #- /data/common.yaml
 lookup_options: {web::list: {merge: unique}, '^web::p[i]n$': {convert_to: Sensitive}}
+given::port: ~
+#- /manifests/site.pp
+class { 'given': port => $port }
+#- /modules/given/manifests/init.pp
+class given($port = 80) {}
 #- /modules/web/manifests/init.pp
 class web($port = 80, $owner = 'root', $opt = undef, $required, $list = [1], $pin = 'x') {}
 ",

@@ -132,13 +132,7 @@ impl ManifestIndex {
             return literal();
         };
         let class = one.file.manifest.definitions.get(one.reader.definition?)?;
-        let is_given = |class: &str| {
-            self.uses(class).any(|one| {
-                let use_ = one.class_use;
-                use_.gives_more || use_.gives.iter().any(|given| given.name == *name)
-            })
-        };
-        if class.kind != DefinitionKind::Class || is_given(&class.name) {
+        if class.kind != DefinitionKind::Class || self.may_be_given(&class.name, name) {
             return None;
         }
         let default = parsed(value.as_ref()?)?;

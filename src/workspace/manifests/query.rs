@@ -210,6 +210,15 @@ impl ManifestIndex {
         })
     }
 
+    /// Whether some declaration of a class gives a parameter, or may give it, so that Puppet does not
+    /// look it up there.
+    pub fn may_be_given(&self, class: &str, parameter: &str) -> bool {
+        self.uses(class).any(|one| {
+            let UseAt { class_use, .. } = one;
+            class_use.gives_more || class_use.gives.iter().any(|given| given.name == parameter)
+        })
+    }
+
     /// Whether a place whose class is computed may name this one: of its name some pieces are known,
     /// and they fit.
     pub fn may_be_used(&self, class: &str) -> bool {

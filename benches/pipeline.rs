@@ -93,8 +93,13 @@ fn pipeline(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("edit");
     let id = snapshot.file(&path).expect("the file is read").id;
     let link = |_: &FilePath, _: u32| String::new();
-    let config =
-        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    let config = HoverConfig {
+        markdown: true,
+        link: Some(&link),
+        max_value_lines: 40,
+        max_locations: 12,
+        action: None,
+    };
     group.bench_function("hover", |bencher| {
         bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config))
     });

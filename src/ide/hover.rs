@@ -1,6 +1,7 @@
 //! Hover: the effective value of the subject under the cursor, the nodes that get it, and the level
 //! that each part of it comes from.
 
+mod actions;
 mod answer;
 mod around;
 mod cases;
@@ -37,6 +38,29 @@ pub struct HoverConfig<'a> {
     pub max_value_lines: usize,
     /// The most locations, values or keys to list.
     pub max_locations: usize,
+    /// How a user does something from a hover; `None` where a client has no such actions.
+    pub action: Option<ActionForm<'a>>,
+}
+
+/// What a user can do from a hover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Show the page about the key, with all of its value.
+    Explain,
+    /// Choose the node whose values are shown.
+    SelectNode,
+}
+
+/// How an action on a key in a file is called; `None` for one that the client does not have.
+pub type ActionForm<'a> = &'a dyn Fn(Action, &FilePath, &LookupKey) -> Option<Call>;
+
+/// How a client calls an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// By an address, for clients that show Markdown.
+    Link(String),
+    /// By a command that users type.
+    Command(String),
 }
 
 /// The address of a line (from 1) of a file.
@@ -69,6 +93,7 @@ pub fn hover(
         SubjectKind::Location { config, template } => writer.location(config, template),
         SubjectKind::Alias { .. } => return None,
     };
+    let text = text + &writer.actions();
     Some(Hover { range: subject.range, text })
 }
 

@@ -1,4 +1,7 @@
-//! The story of the lookup of what is at a place, as a text of its own.
+//! The lookup of what is at a place, as a page of its own: the value and its places, then the story
+//! as Puppet tells it.
+
+mod page;
 
 use super::audience::Audience;
 use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, under_cursor};
@@ -7,17 +10,32 @@ use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
-use crate::text::Span;
-use crate::text::{FilePath, FilePosition};
+use crate::hiera::scope::Scope;
+use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
+use page::Page;
 
-/// A story.
+/// A page about a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
     /// For whom, in words.
     pub scope: String,
-    /// As `hiera-ls lookup --explain --lines` tells it.
+    /// The value and the places that it comes from, then what `hiera-ls lookup --explain --lines`
+    /// tells. Secrets are masked.
     pub text: String,
+    /// The places in the text.
+    pub links: Vec<PageLink>,
+}
+
+/// A place that a page names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLink {
+    /// The bytes of the name in the text of the page.
+    pub range: TextRange,
+    /// The file.
+    pub path: FilePath,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// The key that a lookup would be asked for at a place; `None` where there is no key.
@@ -25,13 +43,18 @@ pub struct Story {
 /// A part within a list is asked for with the list: merging may have moved it.
 pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> {
     let Subject { kind, .. } = under_cursor(snapshot, position)?;
+    key_of(&kind)
+}
+
+/// The key that a lookup would be asked for about a subject; `None` for one that is no key.
+pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
     match kind {
         SubjectKind::Key(path) => {
             let members = path.steps.iter().take_while(|step| matches!(step, KeyStep::Member(_)));
             let steps = members.cloned().collect();
-            LookupKey::parse(&KeyPath { root: path.root, steps }.dotted()).ok()
+            LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
         }
-        SubjectKind::Reference(key) => Some(key),
+        SubjectKind::Reference(key) => Some(key.clone()),
         SubjectKind::Variable(_) | SubjectKind::Location { .. } | SubjectKind::Alias { .. } => None,
     }
 }
@@ -52,14 +75,39 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
         cancel: Some(snapshot.cancel_token()),
         ..Shown::default()
     };
-    Some(Story {
-        scope: Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned),
-        text: explain::text(&explanation.tree, shown),
-    })
+    let readers = match scope.is_node {
+        false if environment.reaches(path) => {
+            snapshot.readers_of(environment, path).certainly.clone()
+        }
+        _ => Vec::new(),
+    };
+    let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
+    let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
+    let resolution = lookup(&scope);
+    let mut page = Page::new(snapshot, environment, key);
+    page.line(&key.text);
+    if readers.is_empty() {
+        page.line(&audience);
+        page.result(&resolution);
+    } else {
+        let of = snapshot.nodes_of(environment).len();
+        let known = Audience::known(environment, &scope, path, (readers.len(), of));
+        page.line(&known.phrase(str::to_owned));
+        page.results(&readers, &lookup);
+    }
+    page.table(&resolution);
+    page.line("");
+    page.line(&format!("As puppet lookup --explain tells it, {audience}"));
+    page.line("");
+    page.line(explain::text(&explanation.tree, shown).trim_end());
+    let (text, links) = page.finished();
+    Some(Story { scope: audience, text, links })
 }
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
     use crate::fixture::Fixture;
 
@@ -94,6 +142,168 @@ mod tests {
             super::story(&fixture.snapshot, &FilePath::new("/other.txt"), &LookupKey::of_root("a")),
             None
         );
+    }
+
+    const SITES: &str = r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: Role, path: 'roles/%{role}.yaml'}
+- {name: Common, path: common.yaml}
+#- /data/nodes/web01.yaml
+users: {ada: 1}
+#- /data/roles/web.yaml
+users: {ada: 2, grace: 2}
+port: 80
+#- /data/common.yaml
+lookup_options: {users: {merge: deep}}
+users: {joan: 3}
+port: 8080
+"#;
+
+    /// The page up to Puppet's explanation, and its links.
+    fn page(text: &str, path: &str, key: &str) -> String {
+        let fixture = Fixture::new(text);
+        let key = LookupKey::parse(key).unwrap();
+        let found = story(&fixture.snapshot, &FilePath::new(path), &key).unwrap();
+        let (own, _) = found.text.split_once("\nAs puppet lookup").unwrap();
+        let mut out = own.to_owned();
+        for PageLink { range, path, line } in &found.links {
+            let name = &found.text[range.as_usize()];
+            if range.end < own.len() as u32 {
+                out.push_str(&format!("{name} -> {path} {line}\n"));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn the_value_and_its_places_come_first() {
+        let node = SITES.replacen('\n', "\n#- scope web01 role=web\n", 1);
+        expect![[r#"
+            users
+            node web01
+            merged deep, as data/common.yaml:1 says
+
+              joan: 3   # data/common.yaml:2
+              ada: 1    # data/nodes/web01.yaml:1
+              grace: 2  # data/roles/web.yaml:1
+
+            Places, in the order of the hierarchy
+              Node    data/nodes/web01.yaml:1  merged
+              Role    data/roles/web.yaml:1    merged
+              Common  data/common.yaml:2       merged
+            data/common.yaml:1 -> /data/common.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+            data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+        "#]].assert_eq(&page(&node, "/data/common.yaml", "users"));
+        expect![[r#"
+            port
+            node web01
+            the first value found counts
+
+              80  # data/roles/web.yaml:2
+
+            Places, in the order of the hierarchy
+              Role    data/roles/web.yaml:2  the value
+              Common  data/common.yaml:3     overridden
+            data/roles/web.yaml:2 -> /data/roles/web.yaml 2
+            data/roles/web.yaml:2 -> /data/roles/web.yaml 2
+            data/common.yaml:3 -> /data/common.yaml 3
+        "#]].assert_eq(&page(&node, "/data/common.yaml", "port"));
+        expect![[r#"
+            users.grace
+            node web01
+            merged deep, as data/common.yaml:1 says
+
+              2  # data/roles/web.yaml:1
+
+            Places, in the order of the hierarchy
+              Role  data/roles/web.yaml:1  merged
+            data/common.yaml:1 -> /data/common.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+        "#]].assert_eq(&page(&node, "/data/common.yaml", "users.grace"));
+    }
+
+    #[test]
+    fn a_shared_file_has_the_value_of_each_group_of_nodes() {
+        expect![[r#"
+            users
+            in the only known node
+
+            1 node: web01
+              merged deep, as data/common.yaml:1 says
+                joan: 3  # data/common.yaml:2
+                ada: 1   # data/nodes/web01.yaml:1
+
+            Places, in the order of the hierarchy
+              Node    data/nodes/web01.yaml:1  where trusted.certname = web01
+              Role    data/roles/web.yaml:1    where role = web
+              Common  data/common.yaml:2       merged
+            data/common.yaml:1 -> /data/common.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+            data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
+            data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+        "#]].assert_eq(&page(SITES, "/data/common.yaml", "users"));
+    }
+
+    #[test]
+    fn files_that_unknown_variables_decide_on_are_places() {
+        expect![[r#"
+            port
+            for nodes with role = web
+            the first value found counts
+
+              80  # data/roles/web.yaml:2
+
+            Places, in the order of the hierarchy
+              Role    data/roles/web.yaml:2  the value
+              Common  data/common.yaml:3     overridden
+            data/roles/web.yaml:2 -> /data/roles/web.yaml 2
+            data/roles/web.yaml:2 -> /data/roles/web.yaml 2
+            data/common.yaml:3 -> /data/common.yaml 3
+        "#]].assert_eq(&page(SITES, "/data/roles/web.yaml", "port"));
+        expect![[r#"
+            users
+            for nodes with role = web
+            merged deep, as data/common.yaml:1 says
+
+              joan: 3   # data/common.yaml:2
+              ada: 2    # data/roles/web.yaml:1
+              grace: 2  # data/roles/web.yaml:1
+
+            Places, in the order of the hierarchy
+              Node    data/nodes/web01.yaml:1  where trusted.certname = web01
+              Role    data/roles/web.yaml:1    merged
+              Common  data/common.yaml:2       merged
+            data/common.yaml:1 -> /data/common.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
+            data/roles/web.yaml:1 -> /data/roles/web.yaml 1
+            data/common.yaml:2 -> /data/common.yaml 2
+        "#]].assert_eq(&page(SITES, "/data/roles/web.yaml", "users"));
+    }
+
+    /// Puppet's words quote the files: these are links, too.
+    #[test]
+    fn the_places_of_puppets_explanation_are_links() {
+        let fixture = Fixture::new(SITES);
+        let path = FilePath::new("/data/roles/web.yaml");
+        let found = story(&fixture.snapshot, &path, &LookupKey::of_root("port")).unwrap();
+        let start = found.text.find("As puppet lookup").unwrap() as u32;
+        let links = found.links.iter().filter(|link| link.range.start > start);
+        let links: Vec<&str> = links.map(|link| &found.text[link.range.as_usize()]).collect();
+        assert!(links.contains(&"/data/roles/web.yaml:2"), "{links:?}\n{}", found.text);
     }
 
     #[test]

@@ -51,6 +51,14 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
         // The first format is the one that the client likes best.
         markdown: hover.first() == Some(&lsp::MarkupKind::Markdown),
         hover_links: own("hoverLinks") != Some(false),
+        hover_actions: capabilities
+            .experimental
+            .as_ref()
+            .and_then(|own| own["hiera"]["hoverActions"].as_object())
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, call)| Some((name.clone(), call.as_str()?.to_owned())))
+            .collect(),
         links: text
             .and_then(|text| text.definition.as_ref())
             .and_then(|definition| definition.link_support)

@@ -255,6 +255,7 @@ impl LanguageServer for Backend {
                 link,
                 max_value_lines: 12,
                 max_locations: 12,
+                action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
             };
             let hover = ide::hover::hover(snapshot, position, &config)?;
             Some(to_lsp::hover(snapshot, position.file, hover, features))

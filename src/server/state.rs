@@ -1,6 +1,6 @@
 //! What the server remembers between messages. Locked for moments only, never across an `await`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -256,6 +256,8 @@ pub(super) struct Features {
     pub(super) markdown: bool,
     /// Hovers in Markdown may have links.
     pub(super) hover_links: bool,
+    /// How users call the actions of hovers, by the actions' names.
+    pub(super) hover_actions: BTreeMap<String, String>,
     /// Definitions may say for which range they are.
     pub(super) links: bool,
     /// Findings may name other places.

@@ -4,8 +4,9 @@ use tower_lsp::lsp_types as lsp;
 
 use super::state::{Documents, Features};
 use crate::diagnostics::{Finding, Severity};
+use crate::hiera::key::LookupKey;
 use crate::ide::definition::{Definitions, Target};
-use crate::ide::hover::Hover;
+use crate::ide::hover::{Action, Call, Hover};
 use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
@@ -66,6 +67,34 @@ pub(super) fn link(path: &FilePath, line: u32) -> String {
         address = address.replace(c, code);
     }
     format!("{address}#L{line}")
+}
+
+/// How a client calls an action on a key, as it announced in `hoverActions`: a `command:` address
+/// gets the file and the key as its argument, any other text is a command that users type.
+pub(super) fn call(
+    action: Action,
+    path: &FilePath,
+    key: &LookupKey,
+    features: &Features,
+) -> Option<Call> {
+    let name = match action {
+        Action::Explain => "explain",
+        Action::SelectNode => "selectNode",
+    };
+    let call = features.hover_actions.get(name)?;
+    if !call.starts_with("command:") {
+        return Some(Call::Command(call.clone()));
+    }
+    let argument = serde_json::json!([{"uri": uri(path)?, "key": &*key.text}]).to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let mut address = format!("{call}?");
+    for byte in argument.bytes() {
+        match is_plain(byte) {
+            true => address.push(char::from(byte)),
+            false => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(Call::Link(address))
 }
 
 /// A hover over a file.

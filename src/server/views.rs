@@ -11,7 +11,7 @@ use super::{Backend, from_lsp, to_lsp};
 use crate::hiera::key::LookupKey;
 use crate::ide::hierarchy::{CandidateView, Hierarchy, LevelView, LocationState, LocationView};
 use crate::ide::{effective, hierarchy, story};
-use crate::text::{Encoding, FilePath, Span};
+use crate::text::{Encoding, FilePath, LineCol, Span, Text};
 use crate::workspace::Snapshot;
 
 /// `hiera/hierarchy`: a file, and the place whose key is looked for in the levels.
@@ -78,6 +78,14 @@ pub(super) struct ExplainAnswer {
     key: String,
     scope: String,
     text: String,
+    links: Vec<LinkItem>,
+}
+
+/// A place that a text names: where it stands in the text, and the start of the line that it leads to.
+#[derive(Debug, Serialize)]
+struct LinkItem {
+    range: lsp::Range,
+    target: lsp::Location,
 }
 
 /// The answer to `hiera/effectiveData`.
@@ -125,7 +133,7 @@ impl Backend {
                 .clone()
                 .or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
             let found = story::story(snapshot, &path, &key)?;
-            Some(ExplainAnswer { key: key.text.to_string(), scope: found.scope, text: found.text })
+            Some(explained(key.text.to_string(), found, features.encoding))
         })
         .await
     }
@@ -144,6 +152,26 @@ impl Backend {
         };
         self.on_a_thread(snapshot, compute).await
     }
+}
+
+fn explained(key: String, found: story::Story, encoding: Encoding) -> ExplainAnswer {
+    let text = Text::new(found.text.as_str());
+    let position = |offset| {
+        let LineCol { line, column } = text.line_col(offset, encoding);
+        lsp::Position { line, character: column }
+    };
+    let link = |link: story::PageLink| {
+        let start = lsp::Position { line: link.line.saturating_sub(1), character: 0 };
+        Some(LinkItem {
+            range: lsp::Range { start: position(link.range.start), end: position(link.range.end) },
+            target: lsp::Location {
+                uri: to_lsp::uri(&link.path)?,
+                range: lsp::Range { start, end: start },
+            },
+        })
+    };
+    let links = found.links.into_iter().filter_map(link).collect();
+    ExplainAnswer { key, scope: found.scope, text: found.text, links }
 }
 
 fn key_at(

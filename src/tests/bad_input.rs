@@ -34,8 +34,13 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
     check_file(snapshot, path, &RulesConfig::default());
     let Some(file) = snapshot.file(path) else { return };
     let link = |path: &FilePath, line: u32| format!("{path}#{line}");
-    let config =
-        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    let config = HoverConfig {
+        markdown: true,
+        link: Some(&link),
+        max_value_lines: 40,
+        max_locations: 12,
+        action: None,
+    };
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };
         hover(snapshot, position, &config);

@@ -129,6 +129,8 @@ impl Writer<'_> {
         let level: Option<&dyn Fn(Span) -> Option<String>> =
             if has_levels { Some(&level_of) } else { None };
         let max = self.markup.config.max_value_lines;
-        self.markup.block(&super::value::yaml(value, &self.print_options(), max, level))
+        let (text, is_whole) = super::value::yaml(value, &self.print_options(), max, level);
+        let more = if is_whole { String::new() } else { self.all_of_it() };
+        self.markup.block(&text) + &more
     }
 }

@@ -59,7 +59,7 @@ impl Writer<'_> {
             Variable::Known(value) => {
                 let options = self.print_options();
                 let max = self.markup.config.max_value_lines;
-                let yaml = super::value::yaml(&value, &options, max, None);
+                let (yaml, _) = super::value::yaml(&value, &options, max, None);
                 out.push_str(&self.markup.block(&yaml));
             }
             Variable::Undefined => {

@@ -1,6 +1,7 @@
 //! Hovers over small workspaces, by what is hovered over; as plain text and, where it matters, as
 //! Markdown.
 
+mod actions;
 mod calls;
 mod layers;
 mod locations;
@@ -30,7 +31,8 @@ fn check_markdown(text: &str, expected: Expect) {
 /// The hover at the cursor below the text that it is about; `-` where there is none.
 fn hovered(text: &str, markdown: bool, link: Option<Link<'_>>) -> String {
     let fixture = Fixture::new(text);
-    let config = HoverConfig { markdown, link, max_value_lines: 10, max_locations: 5 };
+    let config =
+        HoverConfig { markdown, link, max_value_lines: 10, max_locations: 5, action: None };
     let position = fixture.position();
     match hover(&fixture.snapshot, position, &config) {
         Some(hover) => {

@@ -4,22 +4,24 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::Value;
 use crate::text::Span;
 
-/// The value as YAML with a line end behind each line, at most `max_lines` of them before a last
-/// one that counts those left out.
+/// The value as YAML with a line end behind each line, at most `max_lines` of them, of which the
+/// last one counts those left out.
 ///
-/// `level` names the level that a place belongs to; without it no line has a comment.
+/// `level` names the level that a place belongs to; without it no line has a comment. The second
+/// part says whether this is all of the value.
 pub(super) fn yaml(
     value: &Value,
     options: &PrintOptions<'_>,
     max_lines: usize,
     level: Option<&dyn Fn(Span) -> Option<String>>,
-) -> String {
+) -> (String, bool) {
     let lines = print::yaml_lines(value, options);
-    let shown = if lines.len() > max_lines + 1 { max_lines } else { lines.len() };
+    let is_whole = lines.len() <= max_lines;
+    let shown = if is_whole { lines.len() } else { max_lines.saturating_sub(1) };
     let mut out =
         print::with_comments(&lines[..shown], &|origin| level.and_then(|level| level(origin)));
-    if shown < lines.len() {
+    if !is_whole {
         out.push_str(&format!("# … {} more lines\n", lines.len() - shown));
     }
-    out
+    (out, is_whole)
 }

@@ -191,8 +191,13 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
     let Some(file) = snapshot.file(path) else { return };
     let position = FilePosition { file: file.id, offset };
     let link = |path: &FilePath, line: u32| format!("{path}#{line}");
-    let config =
-        HoverConfig { markdown: true, link: Some(&link), max_value_lines: 40, max_locations: 12 };
+    let config = HoverConfig {
+        markdown: true,
+        link: Some(&link),
+        max_value_lines: 40,
+        max_locations: 12,
+        action: None,
+    };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
     let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));
 }

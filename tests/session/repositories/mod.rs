@@ -206,7 +206,13 @@ fn variables(case: &Case) -> Vec<String> {
 
 /// What a hover over each of the row's keys says, in plain text without empty lines.
 fn hovers(case: &Case) -> Vec<String> {
-    let config = HoverConfig { markdown: false, link: None, max_value_lines: 10, max_locations: 5 };
+    let config = HoverConfig {
+        markdown: false,
+        link: None,
+        max_value_lines: 10,
+        max_locations: 5,
+        action: None,
+    };
     let of = |(path, key): &(String, String)| {
         let file = case.snapshot.file(&FilePath::new(&format!("{ROOT}/{path}")));
         let file = file.unwrap_or_else(|| panic!("no file {path}"));

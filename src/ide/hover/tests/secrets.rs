@@ -119,8 +119,13 @@ fn no_spelling_of_sensitive_shows_the_value() {
         for key in ["secret: geh", "url", "same"] {
             let fixture = Fixture::new(&text.replacen(key, &format!("$0{key}"), 1));
             let path = FilePath::new("/data/common.yaml");
-            let config =
-                HoverConfig { markdown: true, link: None, max_value_lines: 20, max_locations: 9 };
+            let config = HoverConfig {
+                markdown: true,
+                link: None,
+                max_value_lines: 20,
+                max_locations: 9,
+                action: None,
+            };
             let hovered = hover(&fixture.snapshot, fixture.position(), &config).expect("a key");
             let key = LookupKey::of_root(key.split(':').next().expect("a part"));
             let story = story(&fixture.snapshot, &path, &key).expect("it is governed");

@@ -1,0 +1,36 @@
+//! What a user can do from a hover, in the last line of it.
+
+use super::{Action, Call, Writer};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::ide::story::key_of;
+
+impl Writer<'_> {
+    /// A line with the actions that the client has; empty for a subject that is no key.
+    pub(super) fn actions(&self) -> String {
+        let key = key_of(&self.subject.kind);
+        let Some(key) = key.filter(|key| *key.root_text() != *LOOKUP_OPTIONS) else {
+            return String::new();
+        };
+        let all = [(Action::Explain, "explain"), (Action::SelectNode, "choose a node")];
+        let all = all.into_iter().filter_map(|(action, label)| self.action(action, label, &key));
+        let all: Vec<String> = all.collect();
+        if all.is_empty() { String::new() } else { format!("\n{}\n", all.join(" · ")) }
+    }
+
+    /// A line below a value that was cut, which leads to the page with all of it.
+    pub(super) fn all_of_it(&self) -> String {
+        let key = key_of(&self.subject.kind);
+        let action = key.and_then(|key| self.action(Action::Explain, "all of it", &key));
+        action.map_or_else(String::new, |action| format!("\n{action}\n"))
+    }
+
+    fn action(&self, action: Action, label: &str, key: &LookupKey) -> Option<String> {
+        let form = self.markup.config.action?;
+        Some(match form(action, &self.subject.path, key)? {
+            Call::Link(address) if self.markup.config.markdown => format!("[{label}]({address})"),
+            Call::Link(_) => return None,
+            Call::Command(command) => format!("{label}: {}", self.markup.code(&command)),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! What a user can do from a hover: in the form that the client announced.
+
+use expect_test::{Expect, expect};
+
+use crate::fixture::Fixture;
+use crate::hiera::key::LookupKey;
+use crate::ide::hover::{Action, Call, HoverConfig, hover};
+use crate::text::FilePath;
+
+fn check(data: &str, markdown: bool, expected: Expect) {
+    let action = |action: Action, path: &FilePath, key: &LookupKey| match action {
+        Action::Explain if markdown => Some(Call::Link(format!("command:x?{path}#{}", key.text))),
+        Action::Explain => Some(Call::Command(":HieraExplain".to_owned())),
+        Action::SelectNode => (!markdown).then(|| Call::Command(":HieraNode".to_owned())),
+    };
+    let fixture = Fixture::new(data);
+    let config = HoverConfig {
+        markdown,
+        link: None,
+        max_value_lines: 3,
+        max_locations: 5,
+        action: Some(&action),
+    };
+    let found = hover(&fixture.snapshot, fixture.position(), &config);
+    expected.assert_eq(&found.map_or_else(String::new, |hover| hover.text));
+}
+
+#[test]
+fn a_value_that_is_cut_has_a_way_to_all_of_it() {
+    check("li$0st: [1, 2, 3, 4]\n", true, expect![[r#"
+        **list**  
+        for any node  
+        from **Common** data/common.yaml:1
+
+        ```yaml
+        - 1
+        - 2
+        # … 2 more lines
+        ```
+
+        [all of it](command:x?/data/common.yaml#list)
+
+        [explain](command:x?/data/common.yaml#list)
+    "#]]);
+    check("li$0st: [1, 2, 3, 4]\n", false, expect![[r#"
+        list
+        for any node
+        from Common data/common.yaml:1
+
+          - 1
+          - 2
+          # … 2 more lines
+
+        all of it: :HieraExplain
+
+        explain: :HieraExplain · choose a node: :HieraNode
+    "#]]);
+}
+
+/// An element is explained with its list; a value of three lines is whole.
+#[test]
+fn the_key_is_the_one_that_a_lookup_can_be_asked_for() {
+    check("a: {b: [1, $02]}\n", true, expect![[r#"
+        **a.b.1**  
+        for any node  
+        from **Common** data/common.yaml:1
+
+        ```yaml
+        2
+        ```
+
+        [explain](command:x?/data/common.yaml#a.b)
+    "#]]);
+    check("li$0st: [1, 2, 3]\n", false, expect![[r#"
+        list
+        for any node
+        from Common data/common.yaml:1
+
+          - 1
+          - 2
+          - 3
+
+        explain: :HieraExplain · choose a node: :HieraNode
+    "#]]);
+}
+
+#[test]
+fn a_variable_has_no_actions() {
+    check("a: '%{ro$0le}'\n", true, expect![[r#"
+        **%{role}**  
+        for any node
+
+        unknown here: this file's path does not tell it
+    "#]]);
+    check("lookup_options: {$0a: {merge: deep}}\n", true, expect![[r#"
+        **lookup_options**
+
+        `a` serves 0 known keys
+    "#]]);
+}

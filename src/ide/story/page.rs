@@ -1,0 +1,278 @@
+//! The page about one key: the value and the places that it comes from, before the lookup as Puppet
+//! explains it. Places are links.
+
+use std::collections::HashMap;
+
+use super::PageLink;
+use crate::fleet::groups::{Group, Question, group_by_answer};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::pattern::conditions;
+use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
+use crate::hiera::scope::Scope;
+use crate::ide::cursor::part_of;
+use crate::ide::phrases::{Names, level_title, open_levels, options};
+use crate::puppet::print::{self, PrintOptions};
+use crate::text::{FilePath, Span, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// The most lookups for the groups of nodes. Nodes beyond them are counted.
+const MAX_LOOKUPS: usize = 60;
+/// The most names of nodes of a group.
+const MAX_NAMES: usize = 20;
+
+/// Writes a page and remembers the places in it.
+pub(super) struct Page<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) environment: &'a Environment,
+    pub(super) key: &'a LookupKey,
+    text: String,
+    /// The files and lines of the places that the page names, by their names.
+    places: HashMap<String, (FilePath, u32)>,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        environment: &'a Environment,
+        key: &'a LookupKey,
+    ) -> Page<'a> {
+        Page { snapshot, environment, key, text: String::new(), places: HashMap::new() }
+    }
+
+    fn names(&self) -> Names<'a> {
+        Names { snapshot: self.snapshot, root: &self.environment.root }
+    }
+
+    /// A line of text.
+    pub(super) fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// The name of a place, which becomes a link.
+    fn place(&mut self, span: Span) -> String {
+        let names = self.names();
+        let name = names.place(span);
+        if let Some(path) = self.snapshot.path(span.file) {
+            self.places.insert(name.clone(), (path.clone(), names.line(span)));
+        }
+        name
+    }
+
+    /// The value of a lookup, each leaf with its place, or what there is in place of it.
+    fn value(&mut self, resolution: &Resolution, indent: &str) {
+        let cancel = self.snapshot.cancel_token();
+        let printing = PrintOptions {
+            mask_encrypted: true,
+            reveal_decrypted: self.snapshot.config().eyaml.reveal,
+            cancel: Some(cancel),
+            ..PrintOptions::default()
+        };
+        let text = match &resolution.value {
+            Ok(Some(_)) if resolution.is_secret() => print::REDACTED.to_owned(),
+            Ok(Some(value)) => {
+                let lines = print::yaml_lines(value, &printing);
+                let named = std::cell::RefCell::new(Vec::new());
+                let names = self.names();
+                let text = print::with_comments(&lines, &|origin| {
+                    named.borrow_mut().push(origin);
+                    Some(names.place(origin))
+                });
+                for origin in named.into_inner() {
+                    self.place(origin);
+                }
+                text
+            }
+            Ok(None) => match &open_levels(resolution)[..] {
+                [] => "no value is found".to_owned(),
+                levels => format!("not settled: {} could not be evaluated", levels.join(", ")),
+            },
+            Err(error) => format!("the lookup fails: {}", error.printed(&printing)),
+        };
+        for line in text.lines() {
+            self.line(format!("{indent}{line}").trim_end());
+        }
+    }
+
+    /// The strategy, and what chose it; empty where the first value found counts.
+    fn strategy(&mut self, resolution: &Resolution) -> String {
+        let merge = &resolution.merge;
+        let how = match merge.stops_at_first() {
+            true => "the first value found counts".to_owned(),
+            false => format!("merged {}{}", merge.name(), options(merge)),
+        };
+        let chosen = match &resolution.merge_source {
+            MergeSource::Options(entry) => entry.span,
+            MergeSource::Argument | MergeSource::Default => None,
+        };
+        let chosen = chosen.map(|span| format!(", as {} says", self.place(span)));
+        let converted = resolution.convert_to.as_ref();
+        let converted = converted.map(|to| format!(", converted to {}", to.shown()));
+        format!("{how}{}{}", chosen.unwrap_or_default(), converted.unwrap_or_default())
+    }
+
+    /// The result of a lookup: value and places.
+    pub(super) fn result(&mut self, resolution: &Resolution) {
+        let strategy = self.strategy(resolution);
+        self.line(&strategy);
+        self.line("");
+        self.value(resolution, "  ");
+    }
+
+    /// The results of the nodes that read a file, each value once.
+    pub(super) fn results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
+        let root = self.key.root_text();
+        let found = group_by_answer(
+            &Question {
+                snapshot: self.snapshot,
+                environment: self.environment,
+                root: &root,
+                lookup,
+                max_lookups: MAX_LOOKUPS,
+            },
+            readers,
+        );
+        for Group { nodes, resolution, .. } in &found.groups {
+            let all = self.snapshot.nodes_of(self.environment);
+            let mut names: Vec<String> =
+                nodes.iter().take(MAX_NAMES).map(|node| all[*node].name.to_string()).collect();
+            if nodes.len() > MAX_NAMES {
+                names.push(format!("… and {} more", nodes.len() - MAX_NAMES));
+            }
+            let noun = if nodes.len() == 1 { "node" } else { "nodes" };
+            self.line("");
+            self.line(&format!("{} {noun}: {}", nodes.len(), names.join(", ")));
+            let strategy = self.strategy(resolution);
+            self.line(&format!("  {strategy}"));
+            self.value(resolution, "    ");
+        }
+        if !found.rest.is_empty() {
+            self.line("");
+            self.line(&format!("{} more nodes were not compared", found.rest.len()));
+        }
+    }
+
+    /// A table of the places that have the key, or may have it, in the order of the hierarchy.
+    pub(super) fn table(&mut self, resolution: &Resolution) {
+        let mut rows: Vec<[String; 3]> = Vec::new();
+        let is_first = resolution.merge.stops_at_first();
+        for step in &resolution.steps {
+            rows.extend(self.rows_of(step, is_first));
+        }
+        let seen: Vec<String> = rows.iter().map(|row| row[1].clone()).collect();
+        for file in &resolution.unsettled {
+            let place = match file.span {
+                Some(span) => self.place(span),
+                None => self.names().path(&file.path).to_owned(),
+            };
+            if !seen.contains(&place) {
+                let key = &file.key;
+                rows.push([format!("({key})"), place, conditions(&file.when)]);
+            }
+        }
+        if rows.is_empty() {
+            return;
+        }
+        self.line("");
+        self.line("Places, in the order of the hierarchy");
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+        let (level, place) = (width(0).unwrap_or(0), width(1).unwrap_or(0));
+        for [name, at, state] in &rows {
+            let line = format!("  {name:level$}  {at:place$}  {state}");
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    fn rows_of(&mut self, step: &Step, is_first: bool) -> Vec<[String; 3]> {
+        let level = level_title(&step.layer, &step.level.name);
+        let row = |place: String, state: &str| vec![[level.clone(), place, state.to_owned()]];
+        match &step.outcome {
+            Outcome::Found { path, key, value } => {
+                let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
+                let place = if self.key.subkeys.is_empty() { *key } else { place.or(*key) };
+                let place = match place {
+                    Some(span) => self.place(span),
+                    None => self.names().path(path).to_owned(),
+                };
+                row(place, if is_first { "the value" } else { "merged" })
+            }
+            Outcome::NotReached { shadowed: Some((key, value)), .. } => {
+                let Some((place, _)) = part_of(self.key, value) else { return Vec::new() };
+                let place = if self.key.subkeys.is_empty() { *key } else { place.or(*key) };
+                let place = place.map_or_else(String::new, |span| self.place(span));
+                row(place, "overridden")
+            }
+            Outcome::Undetermined { candidates, .. } => {
+                let candidates: Vec<_> = candidates.iter().collect();
+                let rows = candidates.into_iter().map(|file| {
+                    let place = match file.span {
+                        Some(span) => self.place(span),
+                        None => self.names().path(&file.path).to_owned(),
+                    };
+                    [level.clone(), place, format!("where {}", conditions(&file.when))]
+                });
+                rows.collect()
+            }
+            Outcome::Opaque(backend) => row(
+                String::new(),
+                &format!("the backend {} cannot be evaluated here", backend.name),
+            ),
+            Outcome::Unread { path, message } => {
+                row(self.names().path(path).to_owned(), &format!("not read: {message}"))
+            }
+            Outcome::Failed(path) => row(self.names().path(path).to_owned(), "fails"),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The text, with its links. A place is one where it is a word of its own.
+    pub(super) fn finished(self) -> (String, Vec<PageLink>) {
+        let mut links = Vec::new();
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            for word in line.split_whitespace() {
+                // Within the line: `split_whitespace` gives parts of it.
+                let at = word.as_ptr() as usize - line.as_ptr() as usize;
+                if let Some((name, path, number)) = self.target(word) {
+                    let from = start + at + word.find(name).unwrap_or(0);
+                    let range = TextRange::new(from as u32, (from + name.len()) as u32);
+                    links.push(PageLink { range, path, line: number });
+                }
+            }
+            start += line.len();
+        }
+        (self.text, links)
+    }
+
+    /// The place that a word names: one of the page, or one that Puppet's explanation quotes.
+    fn target<'w>(&self, word: &'w str) -> Option<(&'w str, FilePath, u32)> {
+        let name = word.trim_end_matches(',');
+        if let Some((path, line)) = self.places.get(name) {
+            return Some((name, path.clone(), *line));
+        }
+        let quoted = word.strip_prefix('"')?.strip_suffix('"')?;
+        let (path, line) = match quoted.rsplit_once(':') {
+            Some((path, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
+                (path, line.parse().ok()?)
+            }
+            _ => (quoted, 1),
+        };
+        let path = FilePath::new(path);
+        self.snapshot.file(&path).is_some().then_some((quoted, path, line))
+    }
+}
+
+/// The lookup of a key, as a page shows it.
+pub(super) fn lookup(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    key: &LookupKey,
+    scope: &Scope,
+) -> Resolution {
+    let view = snapshot.view(environment);
+    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    snapshot.lookup_as_called(environment, &resolver, key)
+}

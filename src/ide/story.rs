@@ -201,7 +201,8 @@ port: 8080
             data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
             data/common.yaml:2 -> /data/common.yaml 2
-        "#]].assert_eq(&page(&node, "/data/common.yaml", "users"));
+        "#]]
+        .assert_eq(&page(&node, "/data/common.yaml", "users"));
         expect![[r#"
             port
             node web01
@@ -215,7 +216,8 @@ port: 8080
             data/roles/web.yaml:2 -> /data/roles/web.yaml 2
             data/roles/web.yaml:2 -> /data/roles/web.yaml 2
             data/common.yaml:3 -> /data/common.yaml 3
-        "#]].assert_eq(&page(&node, "/data/common.yaml", "port"));
+        "#]]
+        .assert_eq(&page(&node, "/data/common.yaml", "port"));
         expect![[r#"
             users.grace
             node web01
@@ -228,7 +230,8 @@ port: 8080
             data/common.yaml:1 -> /data/common.yaml 1
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
-        "#]].assert_eq(&page(&node, "/data/common.yaml", "users.grace"));
+        "#]]
+        .assert_eq(&page(&node, "/data/common.yaml", "users.grace"));
     }
 
     #[test]
@@ -252,7 +255,8 @@ port: 8080
             data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
             data/common.yaml:2 -> /data/common.yaml 2
-        "#]].assert_eq(&page(SITES, "/data/common.yaml", "users"));
+        "#]]
+        .assert_eq(&page(SITES, "/data/common.yaml", "users"));
     }
 
     #[test]
@@ -270,7 +274,8 @@ port: 8080
             data/roles/web.yaml:2 -> /data/roles/web.yaml 2
             data/roles/web.yaml:2 -> /data/roles/web.yaml 2
             data/common.yaml:3 -> /data/common.yaml 3
-        "#]].assert_eq(&page(SITES, "/data/roles/web.yaml", "port"));
+        "#]]
+        .assert_eq(&page(SITES, "/data/roles/web.yaml", "port"));
         expect![[r#"
             users
             for nodes with role = web
@@ -291,7 +296,8 @@ port: 8080
             data/nodes/web01.yaml:1 -> /data/nodes/web01.yaml 1
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
             data/common.yaml:2 -> /data/common.yaml 2
-        "#]].assert_eq(&page(SITES, "/data/roles/web.yaml", "users"));
+        "#]]
+        .assert_eq(&page(SITES, "/data/roles/web.yaml", "users"));
     }
 
     /// Puppet's words quote the files: these are links, too.

@@ -47,6 +47,7 @@ pub fn run() -> ExitCode {
             .custom_method("hiera/hierarchy", Backend::hierarchy)
             .custom_method("hiera/explain", Backend::explain)
             .custom_method("hiera/effectiveData", Backend::effective_data)
+            .custom_method("hiera/status", Backend::status)
             .finish()
     })
 }

@@ -1,14 +1,27 @@
 //! `hiera/status`: what the server knows of the workspace, told to clients that announce
-//! `experimental.hiera.status`.
+//! `experimental.hiera.status`, and to those that ask.
 
 use serde::{Deserialize, Serialize};
+use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{self as lsp, notification::Notification};
 
+use super::Backend;
 use super::to_lsp::uri;
 use crate::workspace::Snapshot;
 use crate::workspace::kinds::SETTINGS_FILE;
 use crate::workspace::overview::Overview;
 use crate::workspace::ungoverned::{PossibleConfig, WithoutConfig};
+
+/// `hiera/status` as a request: nothing is asked.
+#[derive(Debug, Deserialize)]
+pub(super) struct StatusParams {}
+
+impl Backend {
+    /// What the server knows of the workspace, for clients that ask and are not told.
+    pub(super) async fn status(&self, _: StatusParams) -> Result<Status> {
+        self.answer(None, |snapshot, _| Status::of(snapshot)).await
+    }
+}
 
 /// The notification.
 pub(super) enum StatusNotification {}

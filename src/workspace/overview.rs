@@ -17,6 +17,9 @@ pub struct Overview {
     pub config: Option<FilePath>,
     /// How many data files its levels can read.
     pub data_files: usize,
+    /// What was taken for granted, in words: the environment's name where locations ask for it, and
+    /// each datadir that was found elsewhere than its config says.
+    pub assumed: Vec<String>,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,
     /// Where no node is known, how many kinds of nodes the names of its data files show.
@@ -41,14 +44,15 @@ impl Overview {
             root: environment.root.clone(),
             config: governing(environment),
             data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
+            assumed: assumed(environment),
             nodes: nodes_from(snapshot, environment),
             kinds: snapshot.kinds_of(environment).all.len(),
             kinds_from: snapshot.kinds_of(environment).folders.clone(),
         }
     }
 
-    /// `hiera.yaml governs 12 data files; 3 nodes (spec/facts)`, with paths below `root` relative to
-    /// it.
+    /// `hiera.yaml governs 12 data files (environment = production); 3 nodes, from spec/facts`, with
+    /// paths below `root` relative to it.
     pub fn line(&self, root: &FilePath) -> String {
         let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
         let plural = if self.data_files == 1 { "" } else { "s" };
@@ -57,7 +61,11 @@ impl Overview {
             Some(config) => format!("{} governs {files}", relative(config)),
             None => format!("{}: no hiera.yaml, {files}", self.root),
         };
-        format!("{governs}; {}", self.nodes_phrase())
+        let assumed = match &self.assumed[..] {
+            [] => String::new(),
+            assumed => format!(" ({})", assumed.join(", ")),
+        };
+        format!("{governs}{assumed}; {}", self.nodes_phrase())
     }
 
     /// How many nodes are known.
@@ -101,6 +109,19 @@ fn governing(environment: &Environment) -> Option<FilePath> {
     let mut modules = environment.modules.values().filter_map(|module| module.config.as_ref());
     let only = modules.next().filter(|_| modules.next().is_none())?;
     Some(only.path.clone())
+}
+
+fn assumed(environment: &Environment) -> Vec<String> {
+    let asks = environment.reach.iter().any(|reach| {
+        let names = reach.pattern.variables().iter();
+        names.into_iter().any(|name| name == "environment" || name == "server_facts.environment")
+    });
+    let name = asks.then(|| format!("environment = {}", environment.name));
+    let datadirs = environment.sought_datadirs.iter().map(|sought| {
+        let found = sought.found.relative_to(&environment.root).unwrap_or(sought.found.as_str());
+        format!("{} is {found}", sought.written)
+    });
+    name.into_iter().chain(datadirs).collect()
 }
 
 /// The nodes by source: a file that holds several, the folder of files that are called as
@@ -167,6 +188,26 @@ mod tests {
         let module = "#- /hiera.yaml\nversion: 5\n#- /metadata.json\n{\"name\": \"me-ntp\"}\n#- /manifests/init.pp\nclass ntp {}\n#- /data/common.yaml\nntp::a: 1\n";
         let told = line(&module.replace("#- /", "#- /ntp/"));
         assert_eq!(told[0], "ntp/hiera.yaml governs 1 data file; no nodes");
+}
+
+    fn what_is_assumed_is_named() {
+        let line = |config: &str, data: &str| {
+            let text = format!("#- /hiera.yaml\nversion: 5\n{config}\n#- {data}\na: 1\n");
+            let snapshot = Fixture::new(&text).snapshot;
+            let root = FilePath::new("/");
+            Overview::of(&snapshot, &snapshot.environments().all[0]).line(&root)
+        };
+        assert_eq!(
+            line("hierarchy: [{name: E, path: '%{environment}.yaml'}]", "/data/staging.yaml"),
+            "hiera.yaml governs 1 data file (environment = production); no nodes"
+        );
+        assert_eq!(
+            line(
+                "hierarchy: [{name: C, path: common.yaml, datadir: /srv/now/data_cloud}]",
+                "/data_cloud/common.yaml"
+            ),
+            "hiera.yaml governs 1 data file (/srv/now/data_cloud is data_cloud); no nodes"
+        );
     }
 
     #[test]

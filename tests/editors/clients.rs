@@ -34,6 +34,18 @@ fn neovim_0_7_to_0_10_with_its_own_client() {
     }
 }
 
+#[test]
+fn neovim_on_repositories_that_nobody_prepared() {
+    match neovim_0_11() {
+        Ok(program) => drive_neovim_unprepared("neovim-0.11-unprepared", &program),
+        Err(obstacle) => drop(support::missing("nvim", &obstacle)),
+    }
+    match neovim("HIERA_LS_NVIM_07", |minor| (7..=10).contains(&minor)) {
+        Some(program) => drive_neovim_unprepared("neovim-0.7-unprepared", &program),
+        None => drop(support::missing("nvim", "there is no Neovim 0.7 to 0.10")),
+    }
+}
+
 /// As a user sees it, with what `editors/nvim/README.md` tells to put into `init.lua`.
 /// `HIERA_LS_RECORD=1` takes the README's picture anew.
 #[test]
@@ -195,6 +207,23 @@ fn in_control_repo(temporary: &Path, program: impl AsRef<std::ffi::OsStr>) -> Co
         command.env(variable, temporary);
     }
     command
+}
+
+fn drive_neovim_unprepared(name: &str, program: &Path) {
+    let temporary = support::scratch(name);
+    let script = support::in_package("tests/editors/unprepared.lua");
+    let mut command = in_control_repo(&temporary, program);
+    let folder = temporary.join("repositories");
+    std::fs::create_dir(&folder).expect("a folder can be made");
+    command
+        .current_dir(&folder)
+        .args(["--headless", "--clean", "-n", "-c"])
+        .arg(format!("autocmd VimEnter * ++nested luafile {}", script.display()))
+        .env("HIERA_LS_RTP", support::in_package("editors/nvim"));
+    let run = support::run(&mut command, "");
+    assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
+    no_server_is_left(&temporary);
+    eprintln!("{name}: {}", run.stdout.lines().last().unwrap_or_default());
 }
 
 fn drive_neovim(name: &str, program: &Path) {

@@ -234,10 +234,18 @@ function tests.explain_tells_how_a_lookup_goes()
   edit(node)
   go_to('profile::web::vhosts')
   vim.cmd('HieraExplain')
-  contains(shown('Searching for "profile::web::vhosts"'), 'for node web-01.oslo.example.net', '/data/roles/web.yaml:9"')
+  local text = shown('Searching for "profile::web::vhosts"')
+  contains(text, 'tells it, node web-01.oslo.example.net', '/data/roles/web.yaml:9"')
+  -- The value and its places come first; Enter opens a place in the other window.
+  local value, places = text:find('  keepalive: 75 +# ' .. vim.pesc(node) .. ':5'), text:find('\nPlaces, in the order')
+  assert(value and places and value < places and places < text:find('Searching for', 1, true), text)
   assert(not vim.bo.modifiable and vim.bo.buftype == 'nofile')
   local window = vim.api.nvim_get_current_win()
-  vim.cmd('wincmd p')
+  go_to(role .. ':9')
+  vim.cmd('execute "normal \\<cr>"')
+  assert(vim.api.nvim_get_current_win() ~= window)
+  assert(vim.fn.expand('%:.') == role and vim.fn.line('.') == 9, vim.fn.expand('%:.') .. ':' .. vim.fn.line('.'))
+  edit(node)
   -- Of any key, in the same window.
   vim.cmd('HieraExplain company')
   shown('Searching for "company"')
@@ -310,7 +318,7 @@ function tests.nodes_are_listed()
   local web, list = listed('HieraNodes')
   table.sort(web)
   assert(vim.deep_equal(web, { 'web-01.kyoto.example.net', 'web-01.oslo.example.net' }), vim.inspect(web))
-  contains(list.title, '2 of 3 known nodes')
+  contains(list.title, '2 of 3 known nodes', 'hiera.yaml governs', '3 nodes, from spec/facts')
   contains(vim.fn.bufname(list.items[1].bufnr), 'spec/facts/web-01.')
   local all = listed('HieraNodes!')
   assert(#all == 3, vim.inspect(all))
@@ -318,7 +326,7 @@ end
 
 function tests.commands_say_where_there_is_no_server()
   vim.cmd('new')
-  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x' }) do
+  for _, command in ipairs({ 'HieraExplain', 'HieraData', 'HieraHierarchy', 'HieraNodes', 'HieraNode', 'HieraNode x', 'HieraStatus' }) do
     contains(messages(function() vim.cmd(command) end), 'no server for this file')
   end
   vim.cmd('bwipeout')

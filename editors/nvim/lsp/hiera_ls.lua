@@ -15,8 +15,7 @@ return {
   on_exit = require('hiera_ls').on_exit(function()
     vim.lsp.enable('hiera_ls') -- Looks at all buffers again.
   end),
-  -- Their addresses are hidden, but lines are wrapped as if they were not.
-  capabilities = { experimental = { hiera = { hoverLinks = false } } },
+  capabilities = { experimental = { hiera = require('hiera_ls').experimental } },
   handlers = require('hiera_ls.doubles').handlers,
   settings = { hiera = {} },
 }

@@ -26,14 +26,15 @@ local function is_environment(folder)
   return false
 end
 
---- The environment's folder for a file: the nearest one upwards with a hiera.yaml, past a module's own.
+--- The environment's folder for a file: the nearest one upwards with a hiera.yaml, past a module's own; where there is none, the nearest one
+--- that is a control repository all the same, as its config may have another name.
 ---@param path string
 ---@return string|nil
 function M.root(path)
   if path == '' or path:match('^%w[%w+.-]+://') then
     return nil
   end
-  local nearest
+  local nearest, without_config
   local folder = parent(vim.fn.fnamemodify(path, ':p'))
   while true do
     if has(folder, 'hiera.yaml') then
@@ -45,13 +46,17 @@ function M.root(path)
         return folder
       end
     end
+    without_config = without_config or (is_environment(folder) and folder)
     local above = parent(folder)
     if above == folder then
-      return nearest
+      return nearest or without_config or nil
     end
     folder = above
   end
 end
+
+-- What editors/PROTOCOL.md adds to the capabilities. Neovim hides the addresses of links, and counts them when it wraps lines.
+M.experimental = { hoverLinks = false, hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode' } }
 
 -- A server that ends again and again stays down after this many times.
 local restarts_left = 3
@@ -80,17 +85,17 @@ M.options = nil
 
 local start
 
-function start(bufnr, config)
-  local root = M.root(vim.api.nvim_buf_get_name(bufnr))
+function start(bufnr, config, folder)
+  local root = folder or M.root(vim.api.nvim_buf_get_name(bufnr))
   if not root then
     return
   end
+  M.clients = M.clients or {}
   -- One server for each environment. It may have ended since, then another is started.
   local id = M.clients[root]
   local client = id and vim.lsp.get_client_by_id(id)
   if not client or client.is_stopped() then
-    -- What Neovim hides of links it counts when it wraps lines.
-    local own = { experimental = { hiera = { hoverLinks = false } } }
+    local own = { experimental = { hiera = M.experimental } }
     local options = vim.tbl_extend('force', {
       name = 'hiera_ls',
       handlers = require('hiera_ls.doubles').handlers,
@@ -112,6 +117,24 @@ function start(bufnr, config)
   end
   if id then
     vim.lsp.buf_attach_client(bufnr, id)
+  end
+end
+
+--- Starts hiera-ls for a buffer that no hiera.yaml lies above, in its repository or else in the working directory.
+---@param bufnr number
+function M.start_here(bufnr)
+  local folder = parent(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ':p'))
+  local found = vim.fn.finddir('.git', folder .. ';')
+  local root = found ~= '' and parent(vim.fn.fnamemodify(found, ':p:h')) or vim.fn.getcwd()
+  if vim.lsp.config then
+    local config = vim.tbl_extend('force', vim.lsp.config.hiera_ls, {
+      name = 'hiera_ls',
+      root_dir = root,
+      workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
+    })
+    vim.lsp.start(config, { bufnr = bufnr })
+  else
+    start(bufnr, M.options or {}, root)
   end
 end
 

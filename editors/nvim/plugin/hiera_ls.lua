@@ -11,10 +11,12 @@ local function command(name, options, run)
   end, options)
 end
 
-command('HieraExplain', { nargs = '?', desc = 'How the lookup of a key goes: of KEY, or of the one at the cursor' }, 'explain')
+command('HieraExplain', { nargs = '?', desc = 'The value of KEY, or of the key at the cursor, its places, and how its lookup goes' }, 'explain')
 command('HieraData', { nargs = 0, desc = 'All keys with their effective values' }, 'data')
 command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
 command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')
+command('HieraStatus', { nargs = 0, desc = 'Which hiera.yaml governs, how many data files there are, which nodes are known' }, 'status')
+command('HieraConfig', { nargs = 0, desc = 'Choose the config that governs this file, which no hiera.yaml does' }, 'config')
 command('HieraNode', {
   nargs = '?',
   bang = true,

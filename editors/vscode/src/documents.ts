@@ -1,13 +1,20 @@
 /**
  * Documents that are answers of the server: the story of a lookup, all data of a node. They follow the node and the files.
  */
-import { EventEmitter, Uri, ViewColumn, window, workspace } from "vscode";
-import type { Disposable, TextDocumentContentProvider } from "vscode";
+import { DocumentLink, EventEmitter, languages, Range, Uri, ViewColumn, window, workspace } from "vscode";
+import type { Disposable, DocumentLinkProvider, TextDocument, TextDocumentContentProvider } from "vscode";
 import { effectiveDataRequest, explainRequest } from "./protocol";
+import type { Explanation } from "./protocol";
 import { NO_SERVER } from "./server";
 import type { Server } from "./server";
 
 const SCHEME = "hiera-ls";
+
+/** The argument of a hover's link: a file by its address, and a key. */
+function isNamed(about: unknown): about is { uri: string; key: string } {
+  const named = about as { uri?: unknown; key?: unknown } | null | undefined;
+  return typeof named?.uri === "string" && typeof named.key === "string";
+}
 
 /** What a document is about; its address holds it. */
 interface About {
@@ -17,14 +24,18 @@ interface About {
   readonly key?: string;
 }
 
-export class Documents implements TextDocumentContentProvider, Disposable {
+export class Documents implements TextDocumentContentProvider, DocumentLinkProvider, Disposable {
   private readonly changes = new EventEmitter<Uri>();
   readonly onDidChange = this.changes.event;
   private readonly registered: Disposable[];
+  /** The last explanation of each document, by its address. */
+  private readonly explanations = new Map<string, Explanation>();
 
   constructor(private readonly server: Server) {
     this.registered = [
       workspace.registerTextDocumentContentProvider(SCHEME, this),
+      languages.registerDocumentLinkProvider({ scheme: SCHEME }, this),
+      workspace.onDidCloseTextDocument(({ uri }) => this.explanations.delete(uri.toString())),
       // The files on disk are not all that counts: so is what is typed, and the node.
       server.onDidChange(() => {
         this.renew();
@@ -50,11 +61,27 @@ export class Documents implements TextDocumentContentProvider, Disposable {
       return answer?.text ?? "# No level can read this file, so that no node is meant.\n";
     }
     const answer = await client.sendRequest(explainRequest, { textDocument, key });
-    return answer ? `${answer.scope}\n\n${answer.text}` : "No level can read this file, so that no node is meant.\n";
+    if (!answer) return "No level can read this file, so that no node is meant.\n";
+    this.explanations.set(uri.toString(), answer);
+    return answer.text;
   }
 
-  /** The command: the story of the key at the cursor. */
-  async explain(): Promise<void> {
+  provideDocumentLinks(document: TextDocument): DocumentLink[] {
+    const shown = this.explanations.get(document.uri.toString());
+    // A text that has come meanwhile is asked about again.
+    if (shown?.text !== document.getText().replaceAll("\r\n", "\n")) return [];
+    return (shown.links ?? []).map(({ range: { start, end }, target }) => {
+      const place = Uri.parse(target.uri).with({ fragment: `L${String(target.range.start.line + 1)}` });
+      return new DocumentLink(new Range(start.line, start.character, end.line, end.character), place);
+    });
+  }
+
+  /** The command: the page about the key at the cursor, or about the one that a hover's link names. */
+  async explain(about?: unknown): Promise<void> {
+    if (isNamed(about)) {
+      await this.open(`${about.key} explained`, { file: about.uri, key: about.key });
+      return;
+    }
     const asked = this.asked("open a data file, and set the cursor on a key.");
     if (!asked) return;
     const { client, file, cursor } = asked;

@@ -37,7 +37,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     }),
     commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
     commands.registerCommand("hiera.chooseConfig", () => chooseConfig(own)),
-    commands.registerCommand("hiera.explainLookup", () => documents.explain()),
+    commands.registerCommand("hiera.explainLookup", (about?: unknown) => documents.explain(about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     // Not one of the palette: what a row of the view does.
     commands.registerCommand("hiera.openPlace", openPlace),

@@ -2,7 +2,7 @@
  * The server's own messages, beside those of the Language Server Protocol: `editors/PROTOCOL.md` of the repository.
  */
 import { NotificationType, RequestType } from "vscode-languageclient/node";
-import type { Position, Range, TextDocumentIdentifier } from "vscode-languageclient/node";
+import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient/node";
 
 /** What the server knows of the workspace. */
 export interface Status {
@@ -107,7 +107,10 @@ export const hierarchyRequest = new RequestType<{ textDocument: TextDocumentIden
 export interface Explanation {
   readonly key: string;
   readonly scope: string;
+  /** The value and its places, then the lookup as Puppet explains it. */
   readonly text: string;
+  /** The places in the text. */
+  readonly links?: readonly { readonly range: Range; readonly target: Location }[];
 }
 
 /** The story of a lookup: of the key at a position, or of a named key. */

@@ -14,6 +14,9 @@ import { statusNotification } from "./protocol";
 import type { Status } from "./protocol";
 import { SECTION, Settings } from "./settings";
 
+/** What a user can do from a hover. */
+const HOVER_ACTIONS = { explain: "command:hiera.explainLookup", selectNode: "command:hiera.selectNode" };
+
 /** What commands say that cannot do anything. */
 export const NO_SERVER = "Hiera: no server is running. It starts in folders with a hiera.yaml.";
 
@@ -137,6 +140,8 @@ export class Server implements Disposable {
       documentSelector: selector(this.roots),
       outputChannel: this.output,
       initializationOptions: this.settings.initial(),
+      // Of the addresses in a hover that run a command, VS Code follows these and no others.
+      markdown: { isTrusted: { enabledCommands: Object.values(HOVER_ACTIONS).map((address) => address.slice("command:".length)) } },
       middleware: {
         handleDiagnostics: (uri, diagnostics, next) => {
           doubles.handle(uri, diagnostics, next);
@@ -190,11 +195,11 @@ export class Server implements Disposable {
   }
 }
 
-/** Tells the server that its own notification of what it knows is wanted. */
+/** Tells the server that its own notification of what it knows is wanted, and which commands hovers may lead to. */
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    capabilities.experimental = { ...experimental, hiera: { status: true } };
+    capabilities.experimental = { ...experimental, hiera: { status: true, hoverActions: HOVER_ACTIONS } };
   }
   initialize(): void {
     // There is nothing to be set up: the notification comes or it does not.

@@ -4,8 +4,8 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::Value;
 use crate::text::Span;
 
-/// The value as YAML with a line end behind each line, at most `max_lines` of them, of which the
-/// last one counts those left out.
+/// The value as YAML with a line end behind each line, at most `max_lines` of them before a last
+/// one that counts those left out: a single line is not left out.
 ///
 /// `level` names the level that a place belongs to; without it no line has a comment. The second
 /// part says whether this is all of the value.
@@ -16,8 +16,8 @@ pub(super) fn yaml(
     level: Option<&dyn Fn(Span) -> Option<String>>,
 ) -> (String, bool) {
     let lines = print::yaml_lines(value, options);
-    let is_whole = lines.len() <= max_lines;
-    let shown = if is_whole { lines.len() } else { max_lines.saturating_sub(1) };
+    let is_whole = lines.len() <= max_lines + 1;
+    let shown = if is_whole { lines.len() } else { max_lines };
     let mut out =
         print::with_comments(&lines[..shown], &|origin| level.and_then(|level| level(origin)));
     if !is_whole {

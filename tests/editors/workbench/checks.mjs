@@ -169,7 +169,9 @@ const scenarios = {
       check(opened === `data/roles/web.yaml:${place(folder, "data/roles/web.yaml", "profile::web::vhosts").join(":")}`, "a click on a level opens the place", opened);
 
       await window.command("Hiera: Explain Lookup of the Key at the Cursor");
-      const story = await until("the story", async () => ((await window.text(1)).includes("Searching for") ? window.text(1) : undefined));
+      const story = await until("the page about the key", async () => ((await window.text(1)).includes("Places, in the order of the hierarchy") ? window.text(1) : undefined));
+      check(/  port: 443 +# data\/common\.yaml:68/.test(story), "the page begins with the value, each part with its place", story);
+      await until("the links", async () => (await window.page.locator(".detected-link").count()) > 0);
       const tabs = await window.page.locator(".tab .tab-label").evaluateAll((tabs) => tabs.map((tab) => tab.textContent));
       await window.screenshot("explained");
       check(tabs.includes("profile::web::vhosts explained") && story.includes("node web-01.kyoto"), "the story of the lookup is a document", [tabs, story]);

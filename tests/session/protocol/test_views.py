@@ -91,6 +91,13 @@ async def test_the_story_of_a_lookup(session: Session) -> None:
     story = await view(session, "explain", NODE, key=f"{VHOSTS}.shop.port")
     assert (story.key, story.scope) == (f"{VHOSTS}.shop.port", "node web-01.oslo.example.net")
     assert f'Searching for "{VHOSTS}.shop.port"' in story.text and "443" in story.text
+    # The value and its places come first, and each place is a link.
+    lines = story.text.splitlines()
+    assert lines[:2] == [f"{VHOSTS}.shop.port", "node web-01.oslo.example.net"]
+    assert lines.index("  443  # data/common.yaml:68") < lines.index("Places, in the order of the hierarchy")
+    first = next(link for link in story.links if link.range.start.line == lines.index("  443  # data/common.yaml:68"))
+    assert lines[first.range.start.line][first.range.start.character : first.range.end.character] == "data/common.yaml:68"
+    assert first.target.uri.endswith("/data/common.yaml") and first.target.range.start.line == 67
     # No place and no key; a text that is no key; a place without one; a file without any.
     assert await refused(view(session, "explain", COMMON)) == -32602
     assert await refused(view(session, "explain", COMMON, key="a..b")) == -32602

@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode. What they ask the server is in editors/PROTOCOL.md.
+-- :HieraExplain, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in editors/PROTOCOL.md.
 
 local M = {}
 
@@ -19,8 +19,8 @@ local function client_of(buf)
 end
 
 -- What the server answers; nothing where that was said to be an error, or where no server is.
-local function ask(method, params)
-  local client = client_of(0)
+local function ask(method, params, client)
+  client = client or client_of(0)
   if not client then
     return say('no server for this file: it lies below no hiera.yaml, or is no YAML (see :checkhealth hiera_ls)', vim.log.levels.ERROR)
   end
@@ -69,12 +69,36 @@ local function show(name, text, filetype)
   vim.api.nvim_win_set_cursor(0, { 1, 0 })
 end
 
---- Tells how the lookup of a key goes, as `hiera-ls lookup --explain` does.
+-- The links of the page that is shown, and how its columns count.
+local page = { links = {} }
+
+-- Opens the place whose name is under the cursor, in the window that the page was asked for in.
+local function follow()
+  local line, column = unpack(vim.api.nvim_win_get_cursor(0))
+  local text = vim.api.nvim_get_current_line()
+  for _, link in ipairs(page.links) do
+    local first, last = link.range.start, link.range['end']
+    local function byte(character)
+      return page.encoding == 'utf-8' and character or vim.str_byteindex(text, character, true)
+    end
+    if first.line == line - 1 and byte(first.character) <= column and column < byte(last.character) then
+      vim.cmd('wincmd p')
+      vim.cmd('edit ' .. vim.fn.fnameescape(vim.uri_to_fname(link.target.uri)))
+      return vim.api.nvim_win_set_cursor(0, { link.target.range.start.line + 1, 0 })
+    end
+  end
+  say('no place under the cursor')
+end
+
+--- Shows the value of a key, the places that it comes from, and how its lookup goes. Enter opens the place under the cursor.
 function M.explain(call)
   local params = call.args == '' and at_cursor() or vim.tbl_extend('force', document(), { key = call.args })
+  local encoding = (client_of(0) or {}).offset_encoding or 'utf-16'
   local story = ask('hiera/explain', params)
   if story then
-    show('hiera://explain', ('%s\nfor %s\n\n%s'):format(story.key, story.scope, story.text), '')
+    page = { links = story.links or {}, encoding = encoding }
+    show('hiera://explain', story.text, '')
+    vim.keymap.set('n', '<cr>', follow, { buffer = 0 })
   end
 end
 
@@ -138,6 +162,10 @@ function M.nodes(call)
     return { filename = node.source, lnum = 1, col = 1, text = node.name }
   end, answer.nodes)
   local title = ('Hiera: %d of %d known nodes'):format(#items, answer.known)
+  local status = ask('hiera/status', vim.empty_dict())
+  if status then
+    title = table.concat(vim.list_extend({ title }, status.governing), ' · ')
+  end
   vim.fn.setloclist(0, {}, ' ', { title = title, items = items })
   if #items == 0 then
     return say(title .. (call.bang and '' or ' read this file'))
@@ -186,6 +214,106 @@ function M.node(call)
       end)
     end
   end
+end
+
+--- Says what the server knows: which hiera.yaml governs how many data files, what was assumed, how many nodes are known and from where.
+function M.status()
+  local status = ask('hiera/status', vim.empty_dict())
+  if not status then
+    return
+  end
+  local lines = vim.list_extend({}, status.governing)
+  for _, file in ipairs(status.withoutConfig) do
+    local name = vim.fn.fnamemodify(vim.uri_to_fname(file.uri), ':.')
+    table.insert(lines, ('no hiera.yaml governs %s: :HieraConfig chooses one of %d'):format(name, #file.candidates))
+  end
+  if given(status.selected) then
+    table.insert(lines, 'values are those of ' .. status.selected)
+  end
+  say(#lines > 0 and table.concat(lines, '\n') or 'no hiera.yaml governs any data here')
+end
+
+-- The text of a settings file with this line in place of the one that there is, or after all others; nothing for a text to which no line
+-- can be added: a hash in braces, a second document, or a value on lines of its own.
+local function with_setting(lines, setting)
+  local out, is_replaced = {}, false
+  for number, line in ipairs(lines) do
+    local is_plain = line:match('^%s') or line:match('^#') or line == '' or (number == 1 and line:match('^%-%-%-%s*$'))
+    if line:match('^[\'"]?hieraConfig[\'"]?%s*:') then
+      if not line:match(':%s*[^%s|>&!#]') then
+        return
+      end
+      line, is_replaced = setting, true
+    elseif not is_plain and not line:match('^[%w_"\'-]+%s*:%s') and not line:match('^[%w_"\'-]+%s*:$') then
+      return
+    end
+    table.insert(out, line)
+  end
+  if not is_replaced then
+    table.insert(out, setting)
+  end
+  return out
+end
+
+local function write_config(file, candidate)
+  local path = vim.uri_to_fname(file.settings)
+  local before = vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {}
+  local line = 'hieraConfig: ' .. vim.fn.json_encode(candidate.hieraConfig)
+  local after = with_setting(before, line)
+  if not after then
+    return say(('%s is no block of settings, so that nothing is written; add %s yourself'):format(path, line), vim.log.levels.WARN)
+  end
+  if vim.fn.confirm(('Write %s into %s?'):format(line, path), '&Write\n&Cancel', 2) ~= 1 then
+    return
+  end
+  vim.fn.writefile(after, path)
+  -- Neovim watches no files: a save is when the server looks at the disk.
+  local client = client_of(0)
+  if client then
+    local changed = { changes = { { uri = file.settings, type = #before == 0 and 1 or 2 } } }
+    local notify = client.notify
+    if vim.fn.has('nvim-0.11') == 1 then
+      notify(client, 'workspace/didChangeWatchedFiles', changed)
+    else
+      notify('workspace/didChangeWatchedFiles', changed)
+    end
+  end
+  say(('%s governs %s'):format(candidate.hieraConfig, vim.fn.fnamemodify(vim.uri_to_fname(file.uri), ':.')))
+end
+
+--- Chooses the config that governs this file, which no hiera.yaml does, and writes it into .hiera-ls.yaml.
+function M.config()
+  local buf = vim.api.nvim_get_current_buf()
+  if not client_of(buf) then
+    require('hiera_ls').start_here(buf)
+    vim.wait(TIMEOUT, function()
+      local client = client_of(buf)
+      return client and client.initialized ~= false and client.server_capabilities ~= nil
+    end, 20)
+  end
+  local status = ask('hiera/status', vim.empty_dict())
+  if not status then
+    return
+  end
+  local uri = vim.uri_from_bufnr(buf)
+  local file
+  for _, one in ipairs(status.withoutConfig) do
+    if one.uri == uri then
+      file = one
+    end
+  end
+  if not file then
+    -- It may be governed by a config that the server has just found, or be no data.
+    return say(table.concat(vim.list_extend({ 'there is no config to choose for this file' }, status.governing), '\n'))
+  end
+  local function shown(candidate)
+    return ('%s reads %d files%s'):format(candidate.hieraConfig, candidate.dataFiles, candidate.readsFile and ', this one too' or '')
+  end
+  vim.ui.select(file.candidates, { prompt = 'Which config governs this file?', format_item = shown }, function(candidate)
+    if candidate then
+      write_config(file, candidate)
+    end
+  end)
 end
 
 --- The known nodes that begin with what was typed.

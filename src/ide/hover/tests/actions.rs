@@ -27,40 +27,53 @@ fn check(data: &str, markdown: bool, expected: Expect) {
 
 #[test]
 fn a_value_that_is_cut_has_a_way_to_all_of_it() {
-    check("li$0st: [1, 2, 3, 4]\n", true, expect![[r#"
-        **list**  
-        for any node  
-        from **Common** data/common.yaml:1
+    check(
+        "li$0st: [1, 2, 3, 4, 5]\n",
+        true,
+        expect![[r#"
+            **list**  
+            for any node  
+            from **Common** data/common.yaml:1
 
-        ```yaml
-        - 1
-        - 2
-        # … 2 more lines
-        ```
+            ```yaml
+            - 1
+            - 2
+            - 3
+            # … 2 more lines
+            ```
 
-        [all of it](command:x?/data/common.yaml#list)
+            [all of it](command:x?/data/common.yaml#list)
 
-        [explain](command:x?/data/common.yaml#list)
-    "#]]);
-    check("li$0st: [1, 2, 3, 4]\n", false, expect![[r#"
-        list
-        for any node
-        from Common data/common.yaml:1
+            [explain](command:x?/data/common.yaml#list)
+        "#]],
+    );
+    check(
+        "li$0st: [1, 2, 3, 4, 5]\n",
+        false,
+        expect![[r#"
+            list
+            for any node
+            from Common data/common.yaml:1
 
-          - 1
-          - 2
-          # … 2 more lines
+              - 1
+              - 2
+              - 3
+              # … 2 more lines
 
-        all of it: :HieraExplain
+            all of it: :HieraExplain
 
-        explain: :HieraExplain · choose a node: :HieraNode
-    "#]]);
+            explain: :HieraExplain · choose a node: :HieraNode
+        "#]],
+    );
 }
 
-/// An element is explained with its list; a value of three lines is whole.
+/// An element is explained with its list; a value of one line more than fit is whole.
 #[test]
 fn the_key_is_the_one_that_a_lookup_can_be_asked_for() {
-    check("a: {b: [1, $02]}\n", true, expect![[r#"
+    check(
+        "a: {b: [1, $02]}\n",
+        true,
+        expect![[r#"
         **a.b.1**  
         for any node  
         from **Common** data/common.yaml:1
@@ -70,31 +83,45 @@ fn the_key_is_the_one_that_a_lookup_can_be_asked_for() {
         ```
 
         [explain](command:x?/data/common.yaml#a.b)
-    "#]]);
-    check("li$0st: [1, 2, 3]\n", false, expect![[r#"
-        list
-        for any node
-        from Common data/common.yaml:1
+    "#]],
+    );
+    check(
+        "li$0st: [1, 2, 3, 4]\n",
+        false,
+        expect![[r#"
+            list
+            for any node
+            from Common data/common.yaml:1
 
-          - 1
-          - 2
-          - 3
+              - 1
+              - 2
+              - 3
+              - 4
 
-        explain: :HieraExplain · choose a node: :HieraNode
-    "#]]);
+            explain: :HieraExplain · choose a node: :HieraNode
+        "#]],
+    );
 }
 
 #[test]
 fn a_variable_has_no_actions() {
-    check("a: '%{ro$0le}'\n", true, expect![[r#"
+    check(
+        "a: '%{ro$0le}'\n",
+        true,
+        expect![[r#"
         **%{role}**  
         for any node
 
         unknown here: this file's path does not tell it
-    "#]]);
-    check("lookup_options: {$0a: {merge: deep}}\n", true, expect![[r#"
+    "#]],
+    );
+    check(
+        "lookup_options: {$0a: {merge: deep}}\n",
+        true,
+        expect![[r#"
         **lookup_options**
 
         `a` serves 0 known keys
-    "#]]);
+    "#]],
+    );
 }

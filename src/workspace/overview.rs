@@ -188,8 +188,9 @@ mod tests {
         let module = "#- /hiera.yaml\nversion: 5\n#- /metadata.json\n{\"name\": \"me-ntp\"}\n#- /manifests/init.pp\nclass ntp {}\n#- /data/common.yaml\nntp::a: 1\n";
         let told = line(&module.replace("#- /", "#- /ntp/"));
         assert_eq!(told[0], "ntp/hiera.yaml governs 1 data file; no nodes");
-}
+    }
 
+    #[test]
     fn what_is_assumed_is_named() {
         let line = |config: &str, data: &str| {
             let text = format!("#- /hiera.yaml\nversion: 5\n{config}\n#- {data}\na: 1\n");
@@ -199,7 +200,7 @@ mod tests {
         };
         assert_eq!(
             line("hierarchy: [{name: E, path: '%{environment}.yaml'}]", "/data/staging.yaml"),
-            "hiera.yaml governs 1 data file (environment = production); no nodes"
+            "hiera.yaml governs 1 data file (environment = production); 1 kind of nodes, from data"
         );
         assert_eq!(
             line(

@@ -1,5 +1,5 @@
 /**
- * No finding twice: another YAML server tells of broken syntax and of keys that stand twice, too. Where one does, ours step back.
+ * No finding twice: another YAML server tells of broken syntax and of duplicate keys, too. Where one does, ours step back.
  */
 import { DiagnosticSeverity, languages } from "vscode";
 import type { Diagnostic, Disposable, Uri } from "vscode";

@@ -7,7 +7,7 @@ use crate::hiera::data::{Problem, ProblemKind};
 pub(crate) static RULE: Rule = Rule {
     code: "duplicate-key",
     severity: Severity::Error,
-    summary: "a key stands twice in one hash",
+    summary: "a duplicate key in one hash",
     docs: include_str!("duplicate_key.md"),
     check: Check::Problem(check),
 };
@@ -17,13 +17,13 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let (severity, message, first) = match is_equal {
         true => (
             Severity::Warning,
-            format!("the key '{key}' stands twice in this hash, with the same value"),
+            format!("duplicate key '{key}' in this hash, with the same value"),
             "the same value, which Puppet ignores",
         ),
         false => (
             RULE.severity,
             format!(
-                "the key '{key}' stands twice in this hash: Puppet keeps this value and silently loses the one before"
+                "duplicate key '{key}' in this hash: Puppet keeps this value and silently loses the one before"
             ),
             "the value that is lost",
         ),

@@ -160,12 +160,12 @@ hierarchy:
 hierarchy: []
 ",
         expect![[r#"
-            hiera.yaml:5:5: error: the key 'path' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            hiera.yaml:5:5: error: duplicate key 'path' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               5 |     path: common.yaml
                 |     ^^^^
                 hiera.yaml:4:5: the value that is lost
                   4 | path: a.yaml
-            hiera.yaml:6:1: error: the key 'hierarchy' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            hiera.yaml:6:1: error: duplicate key 'hierarchy' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               6 | hierarchy: []
                 | ^^^^^^^^^
                 hiera.yaml:2:1: the value that is lost

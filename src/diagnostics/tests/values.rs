@@ -180,22 +180,22 @@ a: 2
 d: {1: x, '1': y, 1: z}
 "#,
         expect![[r#"
-            data/common.yaml:4:3: error: the key 'c' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:4:3: error: duplicate key 'c' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               4 |   "c": 2
                 |   ^^^
                 data/common.yaml:3:3: the value that is lost
                   3 | c: 1
-            data/common.yaml:5:1: error: the key 'a' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:5:1: error: duplicate key 'a' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               5 | a: 2
                 | ^
                 data/common.yaml:1:1: the value that is lost
                   1 | a: 1
-            data/common.yaml:6:1: error: the key 'a' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:6:1: error: duplicate key 'a' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               6 | :a: 3
                 | ^^
                 data/common.yaml:5:1: the value that is lost
                   5 | a: 2
-            data/common.yaml:7:19: error: the key '1' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:7:19: error: duplicate key '1' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               7 | d: {1: x, '1': y, 1: z}
                 |                   ^
                 data/common.yaml:7:5: the value that is lost
@@ -341,7 +341,7 @@ hierarchy: [{name: JSON, data_hash: json_data, paths: [a.json, b.json, c.json, d
             data/a.json:1:26: warning: no level of any layer defines 'c': the token becomes an empty text [unknown-key]
               1 | {"a": 1, "b": "%{lookup('c')}", "a": 2}
                 |                          ^
-            data/a.json:1:33: error: the key 'a' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/a.json:1:33: error: duplicate key 'a' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               1 | {"a": 1, "b": "%{lookup('c')}", "a": 2}
                 |                                 ^^^
                 data/a.json:1:2: the value that is lost
@@ -351,7 +351,7 @@ hierarchy: [{name: JSON, data_hash: json_data, paths: [a.json, b.json, c.json, d
             data/c.json:1:1: error: a data file must be a hash of keys and values, this is a list [not-a-hash]
               1 | [1]
                 | ^^^
-            data/d.json:1:16: error: the key 'c' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/d.json:1:16: error: duplicate key 'c' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               1 | {"b": {"c": 1, "c": 2}, "d": "%{lookup( 'x' )}"}
                 |                ^^^
                 data/d.json:1:8: the value that is lost
@@ -452,17 +452,17 @@ b: [y]
 c: {d: 1, d: 2}
 ",
         expect![[r#"
-            data/common.yaml:3:1: warning: the key 'a' stands twice in this hash, with the same value [duplicate-key]
+            data/common.yaml:3:1: warning: duplicate key 'a' in this hash, with the same value [duplicate-key]
               3 | a: 1
                 | ^
                 data/common.yaml:1:1: the same value, which Puppet ignores
                   1 | a: 1
-            data/common.yaml:4:1: error: the key 'b' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:4:1: error: duplicate key 'b' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               4 | b: [y]
                 | ^
                 data/common.yaml:2:1: the value that is lost
                   2 | b: [x]
-            data/common.yaml:5:11: error: the key 'd' stands twice in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
+            data/common.yaml:5:11: error: duplicate key 'd' in this hash: Puppet keeps this value and silently loses the one before [duplicate-key]
               5 | c: {d: 1, d: 2}
                 |           ^
                 data/common.yaml:5:5: the value that is lost

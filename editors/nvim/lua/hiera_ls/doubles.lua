@@ -1,4 +1,4 @@
--- No finding twice: another YAML server tells of broken syntax and of keys that stand twice, too. Where one does, ours step back.
+-- No finding twice: another YAML server tells of broken syntax and of duplicate keys, too. Where one does, ours step back.
 
 local M = {}
 

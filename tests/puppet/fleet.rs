@@ -1,6 +1,7 @@
 //! The values that a hover of a shared file states for groups of nodes, nodes inferred from the
 //! names of files among them: Puppet is asked for other nodes of each group than the one that
-//! hiera-ls looked the key up for.
+//! hiera-ls looked the key up for. Where the value depends on what is unknown of a node, Puppet is
+//! asked under each assumption that the hover states.
 //!
 //! Where calls in the repository's code ask for a merge, Puppet is asked with it.
 //!
@@ -10,10 +11,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hiera_ls::fleet::groups::{Question as GroupQuestion, group_by_answer};
+use hiera_ls::fleet::alternatives::{Assumed, Case, alternatives};
+use hiera_ls::fleet::groups::{Group, Question as GroupQuestion, group_by_answer};
 use hiera_ls::hiera::error::LookupError;
 use hiera_ls::hiera::key::LookupKey;
 use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use hiera_ls::hiera::pattern::Bindings;
 use hiera_ls::hiera::resolution::{MergeSource, Resolution};
 use hiera_ls::hiera::scope::Scope;
 use hiera_ls::puppet::PuppetVersion;
@@ -21,6 +24,7 @@ use hiera_ls::puppet::print::{self, PrintOptions};
 use hiera_ls::text::FilePath;
 use hiera_ls::workspace::environments::Environment;
 use hiera_ls::workspace::fs::OsFs;
+use hiera_ls::workspace::nodes::same_fact;
 use hiera_ls::workspace::{Change, EnvironmentConfig, Snapshot, Workspace, WorkspaceConfig, scan};
 use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
@@ -67,6 +71,8 @@ struct Stated {
     answer: Value,
     /// The names of these variables.
     unknown: Vec<String>,
+    /// What the value is stated for: variables of which nothing is known of the node.
+    assumed: Bindings,
 }
 
 /// Compares at most so many values of a repository with Puppet's. How many there were.
@@ -77,19 +83,22 @@ fn compare(root: &Path, most: usize) -> usize {
     assert!(nodes.iter().all(|node| !node.is_given), "the repository tells of its nodes itself");
     let (stated, open) = stated(&snapshot, environment);
     let step = stated.len().div_ceil(most).max(1);
-    let mut by_node: Vec<(usize, Vec<&Stated>)> = Vec::new();
+    let mut by_node: Vec<((usize, &Bindings), Vec<&Stated>)> = Vec::new();
     let mut chosen: Vec<&Stated> = stated.iter().step_by(step).collect();
-    chosen.sort_by_key(|one| one.node);
+    chosen.sort_by_key(|one| (one.node, &one.assumed));
     for one in &chosen {
+        let whom = (one.node, &one.assumed);
         match by_node.last_mut() {
-            Some((node, of_node)) if *node == one.node => of_node.push(one),
-            _ => by_node.push((one.node, vec![one])),
+            Some((known, of_node)) if *known == whom => of_node.push(one),
+            _ => by_node.push((whom, vec![one])),
         }
     }
     let jobs: Vec<(Value, Vec<Question>)> = by_node
         .iter()
-        .map(|(node, of_node)| {
-            let mut scope = scope_as_json(&nodes[*node].scope_in(&environment.name));
+        .map(|((node, assumed), of_node)| {
+            let mut own = (*nodes[*node].scope_in(&environment.name)).clone();
+            own.assume(assumed);
+            let mut scope = scope_as_json(&own);
             of_node.iter().flat_map(|one| &one.unknown).for_each(|name| set(&mut scope, name));
             let keys = of_node
                 .iter()
@@ -99,20 +108,22 @@ fn compare(root: &Path, most: usize) -> usize {
         .collect();
     let answers = ask_puppet_each(root, &jobs, "catalog");
     let mut differences = Vec::new();
-    for ((node, of_node), answers) in by_node.iter().zip(answers) {
+    for (((node, assumed), of_node), answers) in by_node.iter().zip(answers) {
         for (one, answer) in of_node.iter().zip(answers) {
             let both_fail = one.answer.get("error").is_some() && answer.get("error").is_some();
             if !both_fail && !same_json(&one.answer, &answer) && !needs_a_private_key(&answer) {
                 let name = &nodes[*node].name;
-                differences.push(format!("{name}: {}\n  {}\n  {answer}", one.key, one.answer));
+                let (key, own) = (&one.key, &one.answer);
+                differences.push(format!("{name} with {assumed:?}: {key}\n  {own}\n  {answer}"));
             }
         }
     }
     eprintln!(
-        "{} nodes; {} values of groups, {} compared, {} of them merged as calls ask, {open} not settled, {} differ",
+        "{} nodes; {} values of groups, {} compared, {} of them under assumptions, {} of them merged as calls ask, {open} not settled, {} differ",
         nodes.len(),
         stated.len(),
         chosen.len(),
+        chosen.iter().filter(|one| !one.assumed.is_empty()).count(),
         chosen.iter().filter(|one| one.merge.is_some()).count(),
         differences.len()
     );
@@ -144,27 +155,65 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                 max_lookups: MAX_LOOKUPS,
             };
             for group in group_by_answer(&question, &readers.certainly).groups {
-                if !group.resolution.unsettled.is_empty() || group.resolution.is_secret() {
-                    open += 1;
-                    continue;
-                }
-                let merge = asked_merge(&group.resolution);
-                let (answer, unknown) = without_tokens(&answer(&group.resolution.value));
-                let (last, middle) = (group.nodes.len() - 1, group.nodes.len() / 2);
-                for number in BTreeSet::from([middle, last]) {
-                    let (answer, unknown) = (answer.clone(), unknown.clone());
-                    all.push(Stated {
-                        node: group.nodes[number],
-                        key: key.to_owned(),
-                        merge: merge.clone(),
-                        answer,
-                        unknown,
-                    });
+                for case in cases(&question, &group) {
+                    let settled = case
+                        .resolution
+                        .filter(|found| found.unsettled.is_empty() && !found.is_secret());
+                    let Some(resolution) = settled else {
+                        open += 1;
+                        continue;
+                    };
+                    let merge = asked_merge(&resolution);
+                    let (answer, unknown) = without_tokens(&answer(&resolution.value));
+                    let assumed = values_of(&case.when);
+                    if unknown.iter().any(|name| assumed.contains_key(name)) {
+                        continue; // Of variables side by side, the single ones are not told.
+                    }
+                    let (last, middle) = (group.nodes.len() - 1, group.nodes.len() / 2);
+                    for number in BTreeSet::from([middle, last]) {
+                        let (answer, unknown) = (answer.clone(), unknown.clone());
+                        all.push(Stated {
+                            node: group.nodes[number],
+                            key: key.to_owned(),
+                            merge: merge.clone(),
+                            answer,
+                            unknown,
+                            assumed: assumed.clone(),
+                        });
+                    }
                 }
             }
         }
     }
     (all, open)
+}
+
+/// The values that are stated for a group.
+fn cases(question: &GroupQuestion<'_>, group: &Group) -> Vec<Case> {
+    let (scope, resolution) = (&group.scope, &group.resolution);
+    let mut cases = Vec::new();
+    if !resolution.unsettled.is_empty() {
+        cases = alternatives(question, scope, resolution, &|_| false, &mut MAX_LOOKUPS.clone());
+    }
+    if cases.is_empty() {
+        cases.push(Case { when: Assumed::new(), resolution: Some(resolution.clone()) });
+    }
+    cases
+}
+
+/// Variables that fit an assumption, with the other names of the same facts. Of variables side by
+/// side, `%{a}%{b}`, the first one has the whole text.
+fn values_of(assumed: &Assumed) -> Bindings {
+    let mut values = Bindings::new();
+    for (name, value) in assumed {
+        let own: Vec<&str> = name.split(['%', '{', '}']).filter(|it| !it.is_empty()).collect();
+        for (number, name) in own.iter().enumerate() {
+            let value = if number == 0 { value.as_str() } else { "" };
+            values.insert((*name).to_owned(), value.to_owned());
+        }
+        values.extend(same_fact(name).map(|other| (other, value.clone())));
+    }
+    values
 }
 
 /// The strategy that calls ask for, as Puppet's `lookup` takes it.

@@ -1,6 +1,7 @@
 //! The values under assumptions, where the variables that decide are unknown: a line for each value
 //! that the names of files lead to.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use crate::hiera::scope::Scope;
 use crate::workspace::nodes::Step;
 
 /// The most lookups with assumptions for one hover.
-pub(super) const MAX_LOOKUPS: usize = 48;
+const MAX_LOOKUPS: usize = 48;
 /// The most values to list for one node, or for nodes that agree.
 const MAX_VALUES: usize = 6;
 /// The most assumptions to name beside a value.
@@ -32,20 +33,34 @@ pub(super) struct Row {
     others: usize,
 }
 
+/// What the lookups with assumptions of one hover share.
+pub(super) struct Trying<'a> {
+    /// How many lookups may still be made.
+    lookups: usize,
+    /// The names of the known nodes, once they were needed.
+    names: OnceCell<HashSet<&'a str>>,
+}
+
+impl Default for Trying<'_> {
+    fn default() -> Self {
+        Trying { lookups: MAX_LOOKUPS, names: OnceCell::new() }
+    }
+}
+
 impl PartialEq for Row {
     fn eq(&self, other: &Row) -> bool {
         (&self.when, &self.shown, self.others) == (&other.when, &other.shown, other.others)
     }
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// The values to which a lookup in a scope may come: one row where unknown variables make no
     /// difference. Values of variables that are names of known nodes are those of other nodes.
     pub(super) fn cases(
         &self,
         asked: &Asked<'_>,
         (scope, resolution): (&Scope, &Resolution),
-        lookups: &mut usize,
+        trying: &mut Trying<'a>,
     ) -> Vec<Row> {
         let environment = &self.subject.environment;
         let only = |others| Row {
@@ -59,7 +74,7 @@ impl Writer<'_> {
         }
         let is_on = self.snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
         let mut cases = Vec::new();
-        let names = self.names_of_known();
+        let names = trying.names.get_or_init(|| self.names_of_known());
         let is_foreign = |value: &str| names.contains(value);
         if is_on {
             let question = Question {
@@ -69,7 +84,7 @@ impl Writer<'_> {
                 lookup: &|scope| self.resolve(&asked.root, scope),
                 max_lookups: 0,
             };
-            cases = alternatives(&question, scope, resolution, &is_foreign, lookups);
+            cases = alternatives(&question, scope, resolution, &is_foreign, &mut trying.lookups);
         }
         let others = |found: &Resolution| {
             let is_own = |value: &String| !scope.is_node || !is_foreign(value);
@@ -87,7 +102,7 @@ impl Writer<'_> {
     }
 
     /// The names of the known nodes.
-    fn names_of_known(&self) -> HashSet<&str> {
+    fn names_of_known(&self) -> HashSet<&'a str> {
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         nodes.iter().map(|node| &*node.name).collect()
     }

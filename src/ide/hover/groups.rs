@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::answer::Shown;
-use super::cases::Row;
+use super::cases::{Row, Trying};
 use super::markup::counted;
 use super::{Asked, Found, Writer};
 use crate::fleet::groups::{Group, Question, group_by_answer};
@@ -98,8 +98,8 @@ impl Writer<'_> {
     pub(super) fn answers_by_kind(&self, asked: &Asked<'_>) -> Option<String> {
         let scope = self.scope_of_kinds();
         let resolution = self.resolve(&asked.root, &scope);
-        let mut lookups = super::cases::MAX_LOOKUPS;
-        let rows = self.cases(asked, (&scope, &resolution), &mut lookups);
+        let mut trying = Trying::default();
+        let rows = self.cases(asked, (&scope, &resolution), &mut trying);
         if rows.len() < 2 {
             return None;
         }
@@ -157,9 +157,9 @@ impl Writer<'_> {
     /// The groups with equal values as one, those with most nodes first.
     fn merged(&self, groups: Vec<Group>, asked: &Asked<'_>) -> Vec<Answer> {
         let mut answers: Vec<Answer> = Vec::new();
-        let mut lookups = super::cases::MAX_LOOKUPS;
+        let mut trying = Trying::default();
         for group in groups {
-            let rows = self.cases(asked, (&group.scope, &group.resolution), &mut lookups);
+            let rows = self.cases(asked, (&group.scope, &group.resolution), &mut trying);
             let is_redundant = self.is_redundant(&group.resolution, asked);
             match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {

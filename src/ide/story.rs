@@ -10,6 +10,7 @@ use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
+use crate::hiera::resolution::MergeSource;
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -66,7 +67,16 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
-    let explanation = resolver.explain(&LookupRequest::of(&key.text), Explained::Lookup);
+    let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
+    let resolution = lookup(&scope);
+    let mut request = LookupRequest::of(&key.text);
+    let mut asked = String::new();
+    if matches!(resolution.merge_source, MergeSource::Argument) {
+        // Calls in code ask for it: Puppet is told, as they tell it.
+        request.merge = Some(Ok(resolution.merge.clone()));
+        asked = format!("--merge {} ", resolution.merge);
+    }
+    let explanation = resolver.explain(&request, Explained::Lookup);
     let names = Names { snapshot, root: &environment.root };
     let line = |span: Span| names.line(span);
     let shown = Shown {
@@ -82,8 +92,6 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
         _ => Vec::new(),
     };
     let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
-    let lookup = |scope: &Scope| page::lookup(snapshot, environment, key, scope);
-    let resolution = lookup(&scope);
     let mut page = Page::new(snapshot, environment, key);
     page.line(&key.text);
     if readers.is_empty() {
@@ -97,7 +105,7 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     }
     page.table(&resolution);
     page.line("");
-    page.line(&format!("As puppet lookup --explain tells it, {audience}"));
+    page.line(&format!("As puppet lookup {asked}--explain tells it, {audience}"));
     page.line("");
     page.line(explain::text(&explanation.tree, shown).trim_end());
     let (text, links) = page.finished();
@@ -232,6 +240,21 @@ port: 8080
             data/roles/web.yaml:1 -> /data/roles/web.yaml 1
         "#]]
         .assert_eq(&page(&node, "/data/common.yaml", "users.grace"));
+    }
+
+    #[test]
+    fn the_explanation_merges_as_calls_ask() {
+        let site = SITES.replacen('\n', "\n#- scope web01 role=web\n", 1)
+            + "#- /manifests/site.pp\n$users = lookup('users', Hash, 'first')\n";
+        let fixture = Fixture::new(&site);
+        let key = LookupKey::of_root("users");
+        let told = story(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &key);
+        let text = told.expect("an environment governs the file").text;
+        let (page, explanation) =
+            text.split_once("As puppet lookup --merge first --explain").expect("the call's merge");
+        assert!(page.contains(", as manifests/site.pp:1 says"), "{page}");
+        assert!(page.contains("ada: 1") && !page.contains("joan"), "{page}");
+        assert!(explanation.contains("ada") && !explanation.contains("joan"), "{explanation}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
+use crate::workspace::manifests::{CalledMerge, MergingCall};
 
 /// The most lookups for the groups of nodes. Nodes beyond them are counted.
 const MAX_LOOKUPS: usize = 60;
@@ -105,12 +106,24 @@ impl<'a> Page<'a> {
         };
         let chosen = match &resolution.merge_source {
             MergeSource::Options(entry) => entry.span,
-            MergeSource::Argument | MergeSource::Default => None,
+            MergeSource::Argument => self.merging_call(resolution),
+            MergeSource::Default => None,
         };
         let chosen = chosen.map(|span| format!(", as {} says", self.place(span)));
         let converted = resolution.convert_to.as_ref();
         let converted = converted.map(|to| format!(", converted to {}", to.shown()));
         format!("{how}{}{}", chosen.unwrap_or_default(), converted.unwrap_or_default())
+    }
+
+    /// The place of the call in code that asks for the strategy.
+    fn merging_call(&self, resolution: &Resolution) -> Option<Span> {
+        let code = self.snapshot.manifests(self.environment);
+        match code.called_merge(&resolution.key.root_text()) {
+            CalledMerge::One(MergingCall { call, .. }) => {
+                Some(Span::in_file(call.file.id, call.reader.range))
+            }
+            CalledMerge::None | CalledMerge::Several(_) => None,
+        }
     }
 
     /// The result of a lookup: value and places.

@@ -11,7 +11,6 @@ const BUNDLED = process.env.WORKBENCH_BUNDLED;
 const UNIVERSAL = process.env.WORKBENCH_UNIVERSAL;
 const SAMPLE = path.resolve(import.meta.dirname, "../../control-repo");
 const [NODE, COMMON] = ["data/nodes/web-01.oslo.example.net.yaml", "data/common.yaml"];
-const DATABASE = "data/nodes/db-01.oslo.example.net.yaml";
 
 /** A copy of the sample repository, for one scenario to change. */
 function repository(name) {
@@ -104,14 +103,15 @@ const scenarios = {
       const folder = repository("control-repo");
       const window = await host.open(folder);
 
-      // The picture of the README, about as large as it is shown. (A high window leaves the hover as much height as it wants.)
-      await window.resize(1080, 1500);
+      // The picture of the README, about as large as it is shown. The line is in the middle of the window.
+      await window.resize(1080, 560);
       await window.unfold("Hierarchy");
-      await window.go(DATABASE, ...place(folder, DATABASE, "profile::base::sysctl"));
+      await window.go(COMMON, ...place(folder, COMMON, "\nchrony::servers"));
       await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
       const pictured = await window.hover();
-      check(pictured.includes("vm.swappiness: 1") && pictured.includes("merged hash from 3 files"), "the hover of the README's picture is whole", pictured);
-      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 432 } });
+      const groups = ["Array[String[1]]", "in all 3 known nodes", "ntp1.oslo.example.net", "in 2 nodes: db-01.oslo.example.net", "ntp.kyoto.example.net", "explain"];
+      check(groups.every((text) => pictured.includes(text)), "the hover of the README's picture has the value of each group of nodes", pictured);
+      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 488 } });
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
       await window.press("Escape");
       await window.resize(1280, 800);

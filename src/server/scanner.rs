@@ -105,7 +105,8 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
     }
     let left_out = shared.with(|state| state.left_out);
-    if std::mem::replace(&mut told.left_out, left_out) != left_out && left_out > 0 {
+    // Thousands may come one by one: it is told once.
+    if std::mem::replace(&mut told.left_out, left_out) == 0 && left_out > 0 {
         let text = format!(
             "hiera-ls reads {MAX_FOLDERS} folders of a workspace; {left_out} more were not read"
         );

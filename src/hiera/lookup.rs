@@ -408,9 +408,12 @@ impl<'a> Resolver<'a> {
             true => error.into_secret(Secrecy::SENSITIVE),
             false => error,
         })?;
-        match (found, choice.convert_to.as_ref().map_err(Clone::clone)?) {
-            (Some(found), Some(convert_to)) => self.converted(inv, key, convert_to, found),
-            (found, _) => Ok(found),
+        // Puppet reads the conversion after it found a value, and then fails over an entry that is
+        // no hash.
+        let Some(found) = found else { return Ok(None) };
+        match choice.convert_to.as_ref().map_err(Clone::clone)? {
+            Some(convert_to) => self.converted(inv, key, convert_to, found),
+            None => Ok(Some(found)),
         }
     }
 

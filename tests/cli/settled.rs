@@ -84,7 +84,7 @@ fn answers_of_a_batch_say_that_they_are_not_settled() {
         "{\"key\":\"above\",\"found\":true,\"value\":1}\n\
          {\"key\":\"nowhere\",\"found\":false,\"settled\":false,\"unsettled_levels\":[\"Vault\"]}\n\
          {\"key\":\"port\",\"found\":true,\"value\":8080,\"settled\":false,\"unsettled_levels\":[\"Vault\",\"Role\"]}\n\
-         {\"key\":\"asks\",\"found\":true,\"value\":\"\",\"settled\":false,\"unsettled_levels\":[\"Vault\"]}\n"
+         {\"key\":\"asks\",\"found\":true,\"value\":\"%{lookup('nowhere')}\",\"settled\":false,\"unsettled_levels\":[\"Vault\"]}\n"
     );
 }
 

@@ -159,6 +159,8 @@ end
 
 -- The server finds a config by its content; Neovim does not start one by itself where no hiera.yaml lies above.
 function tests.a_repository_without_a_mark_is_served_when_asked()
+  -- Without it the root is that of the repository which this folder lies in, with all that it holds.
+  write('bare/.git/HEAD', 'ref: refs/heads/main')
   write('bare/data/web.yaml', 'web: 1', 'port: 80')
   write('bare/docker/hiera.yaml', 'version: 5', 'hierarchy: [{name: Web, datadir: ../data, path: web.yaml}]')
   vim.cmd('cd ' .. vim.fn.fnameescape(folder .. '/bare'))

@@ -78,14 +78,7 @@ impl KeyPath {
         for step in &self.steps {
             text.push('.');
             match step {
-                KeyStep::Member(key) => {
-                    let name = key.to_text();
-                    let quote = name.contains(['.', '\'', '"'])
-                        || key
-                            .as_str()
-                            .is_some_and(|name| name.bytes().all(|b| b.is_ascii_digit()));
-                    text.push_str(&if quote { format!("'{name}'") } else { name.into_owned() });
-                }
+                KeyStep::Member(key) => text.push_str(&dotted_member(key)),
                 KeyStep::Element { index, .. } => text.push_str(&index.to_string()),
             }
         }
@@ -267,6 +260,14 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
         _ => Data::String((**text).into()),
     };
     Some(Key::new(data, Provenance::written(None)))
+}
+
+/// A key of a hash as a segment of a dotted key: quoted where it would be read as another one.
+pub(super) fn dotted_member(key: &Key) -> String {
+    let name = key.to_text();
+    let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
+    let quote = name.contains(['.', '\'', '"']) || key.as_str().is_some_and(is_number);
+    if quote { format!("'{name}'") } else { name.into_owned() }
 }
 
 /// The part of a root value that a dotted key asks for, with the place of its key (of an element:

@@ -5,6 +5,7 @@ mod actions;
 mod answer;
 mod around;
 mod cases;
+mod difference;
 mod groups;
 mod head;
 mod markup;

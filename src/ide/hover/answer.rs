@@ -106,9 +106,7 @@ impl Writer<'_> {
         // there is more.
         let options =
             print::PrintOptions { max_json: Some(MAX_INLINE * 4), ..self.print_options() };
-        let text = print::inline(value, &options);
-        let cut: String = text.chars().take(MAX_INLINE).collect();
-        if cut.len() < text.len() { format!("{cut}…") } else { cut }
+        cut(&print::inline(value, &options))
     }
 
     pub(super) fn is_long(&self, value: &Value) -> bool {
@@ -133,4 +131,10 @@ impl Writer<'_> {
         let more = if is_whole { String::new() } else { self.all_of_it() };
         self.markup.block(&text) + &more
     }
+}
+
+/// The beginning of a text that is long.
+pub(super) fn cut(text: &str) -> String {
+    let cut: String = text.chars().take(MAX_INLINE).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }

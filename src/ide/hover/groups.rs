@@ -31,6 +31,14 @@ struct Answer {
     is_redundant: bool,
 }
 
+/// The answer for nodes that are not known.
+struct Other {
+    shown: Shown,
+    resolution: Resolution,
+    /// The condition in words, behind a comma; empty where there is none.
+    unless: String,
+}
+
 impl Answer {
     /// The value where it depends on nothing that is unknown.
     fn only_value(&self) -> Option<&Shown> {
@@ -63,7 +71,7 @@ impl Writer<'_> {
         let value = first.group.resolution.value.as_ref().ok().and_then(Option::as_ref);
         let title = (asked.title)(value);
         let other = self.in_other_nodes(asked);
-        let is_same = other.as_ref().is_none_or(|(shown, _)| Some(shown) == first.only_value());
+        let is_same = other.as_ref().is_none_or(|other| Some(&other.shown) == first.only_value());
         let head = self.head_of_key(asked, &title, &audience);
         let is_one = answers.len() == 1 && found.rest.is_empty();
         if is_one && is_same && first.only_value().is_some() {
@@ -72,7 +80,7 @@ impl Writer<'_> {
             let found = Found { resolution, scope, is_redundant: *is_redundant };
             return self.answer(head, &found, asked);
         }
-        let other = other.filter(|(shown, _)| !matches!(shown, Shown::NotSettled(_)));
+        let other = other.filter(|other| !matches!(other.shown, Shown::NotSettled(_)));
         let others = if other.is_some() { ", and in others" } else { "" };
         let mut out = head.written_above_list(&self.markup, others);
         match &answers[..] {
@@ -81,9 +89,12 @@ impl Writer<'_> {
             }
             _ => self.list(&answers, found.rest.len(), asked, &mut out),
         }
-        if let Some((shown, unless)) = other {
-            writeln!(out, "- {} in other nodes{unless}", self.short_phrase(&shown))
-                .expect("writing to a string");
+        if let Some(Other { shown, resolution, unless }) = &other {
+            let line = match self.difference(first.only_value(), shown, resolution, asked) {
+                Some(difference) => format!("in other nodes{unless} · {difference}"),
+                None => format!("{} in other nodes{unless}", self.short_phrase(shown)),
+            };
+            writeln!(out, "- {line}").expect("writing to a string");
         }
         out.push_str(&self.assumed_names(answers.iter().flat_map(|answer| &answer.rows)));
         out.push_str(&self.unread_levels(&first.group.resolution));
@@ -129,9 +140,9 @@ impl Writer<'_> {
         Cow::Owned(scope)
     }
 
-    /// The answer for nodes that read the file and have none of their own, with a condition in
-    /// words; `None` where the settings name all nodes.
-    fn in_other_nodes(&self, asked: &Asked<'_>) -> Option<(Shown, String)> {
+    /// The answer for nodes that read the file and have none of their own; `None` where the settings
+    /// name all nodes.
+    fn in_other_nodes(&self, asked: &Asked<'_>) -> Option<Other> {
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         if nodes.iter().all(|node| node.is_given) {
             return None;
@@ -147,7 +158,8 @@ impl Writer<'_> {
             1 => ", unless another file changes it".to_owned(),
             count => format!(", unless one of {count} files changes it"),
         };
-        Some((self.shown(&resolution, asked.narrow), unless))
+        let shown = self.shown(&resolution, asked.narrow);
+        Some(Other { shown, resolution, unless })
     }
 
     fn is_long_value(&self, answer: &Answer) -> bool {
@@ -192,15 +204,8 @@ impl Writer<'_> {
             listed = &answers[1..];
         }
         for answer in listed.iter().take(MAX_VALUES) {
-            let nodes = self.nodes_of(answer);
-            let line = match answer.only_value() {
-                Some(shown) => {
-                    let place = self.elsewhere(&answer.group.resolution, asked);
-                    format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
-                }
-                None => format!("- in {nodes}\n{}", self.rows(&answer.rows, asked, "  ")),
-            };
-            out.push_str(&line);
+            let base = first.only_value().filter(|_| !std::ptr::eq(first, answer));
+            out.push_str(&self.line_of(answer, base, asked));
         }
         let (more, nodes) = listed
             .iter()
@@ -214,6 +219,22 @@ impl Writer<'_> {
             let nodes = counted(rest, "other node");
             writeln!(out, "- {nodes}, not compared: too many read files of their own")
                 .expect("writing to a string");
+        }
+    }
+
+    /// The value of some nodes: where it is long, how it differs from `base`.
+    fn line_of(&self, answer: &Answer, base: Option<&Shown>, asked: &Asked<'_>) -> String {
+        let nodes = self.nodes_of(answer);
+        let resolution = &answer.group.resolution;
+        let Some(shown) = answer.only_value() else {
+            return format!("- in {nodes}\n{}", self.rows(&answer.rows, asked, "  "));
+        };
+        match self.difference(base, shown, resolution, asked) {
+            Some(difference) => format!("- in {nodes} · {difference}\n"),
+            None => {
+                let place = self.elsewhere(resolution, asked);
+                format!("- {} in {nodes}{place}\n", self.short_phrase(shown))
+            }
         }
     }
 

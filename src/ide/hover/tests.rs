@@ -3,6 +3,7 @@
 
 mod actions;
 mod calls;
+mod differences;
 mod layers;
 mod locations;
 mod markdown;

@@ -182,7 +182,7 @@ fn a_long_value_that_differs() {
               linus:
                 uid: 3
 
-            - {ada: {uid: 9, shell: zsh}, grace: {uid: 2, shell: bash}, li… in web02 ← Node data/nodes/web02.yaml:1 and 1 more
+            - in web02 · differs in ada.uid ← Node data/nodes/web02.yaml:1
         "#]],
     );
 }

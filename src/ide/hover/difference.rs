@@ -1,0 +1,207 @@
+//! How a long value of some nodes differs from the value that is shown in full above it: the parts
+//! of a hash, or the elements of a list.
+
+use std::collections::HashMap;
+
+use super::answer::{Shown, cut};
+use super::markup::counted;
+use super::provenance::Source;
+use super::{Asked, Writer};
+use crate::hiera::resolution::Resolution;
+use crate::ide::cursor::dotted_member;
+use crate::puppet::value::{Data, Hash, Value};
+use crate::text::{FilePath, Span};
+
+/// The most parts of one kind, such as those that are added, to name.
+const MAX_PARTS: usize = 3;
+
+/// A part in which two values differ.
+#[derive(Debug)]
+struct Part<'v> {
+    name: Name<'v>,
+    /// Where it is written; `None` for a part that the value does not have.
+    place: Option<Span>,
+}
+
+#[derive(Debug)]
+enum Name<'v> {
+    /// The keys that lead to it, as they are dotted.
+    Path(String),
+    /// A scalar element of a list.
+    Element(&'v Value),
+    /// A list or a hash in a list.
+    Collection,
+}
+
+/// What a value has otherwise than another one of its kind.
+#[derive(Debug, Default)]
+struct Difference<'v> {
+    other: Vec<Part<'v>>,
+    lacking: Vec<Part<'v>>,
+    added: Vec<Part<'v>>,
+    /// Whether elements that both lists have are in another order.
+    is_reordered: bool,
+}
+
+impl Writer<'_> {
+    /// `differs in a.b; adds d; lacks c ← Role role/web.yaml:12`: how a long value differs from the
+    /// one of its kind that `base` is. `None` where the value is short, where it and `base` are of
+    /// different kinds, or where all of `base` is hidden.
+    pub(super) fn difference(
+        &self,
+        base: Option<&Shown>,
+        shown: &Shown,
+        resolution: &Resolution,
+        asked: &Asked<'_>,
+    ) -> Option<String> {
+        let (Some(Shown::Value(base)), Shown::Value(value)) = (base, shown) else { return None };
+        if !self.is_long(value) || base.is_secret() || value.is_secret() {
+            return None;
+        }
+        let difference = match (base.data(), value.data()) {
+            (Data::Hash(base), Data::Hash(hash)) => of_hashes(base, hash),
+            (Data::Array(base), Data::Array(items)) => of_lists(base, items),
+            _ => return None,
+        };
+        let kinds = [
+            ("differs in", &difference.other),
+            ("adds", &difference.added),
+            ("lacks", &difference.lacking),
+        ];
+        let kinds = kinds.iter().filter(|(_, parts)| !parts.is_empty());
+        let mut kinds: Vec<String> = kinds.map(|(verb, parts)| self.parts(verb, parts)).collect();
+        if difference.is_reordered {
+            let elements = if kinds.is_empty() { "the same elements" } else { "the others" };
+            kinds.push(format!("{elements} in another order"));
+        }
+        if kinds.is_empty() {
+            return None;
+        }
+        let what = kinds.join("; ");
+        Some(what + &self.place_of_difference(&difference, resolution, asked))
+    }
+
+    /// `adds x, y and 3 more`, `adds 2 elements`.
+    fn parts(&self, verb: &str, parts: &[Part<'_>]) -> String {
+        let name = |part: &Part<'_>| match &part.name {
+            Name::Path(path) => {
+                Some(self.markup.code(&cut(&self.print_options().mask(path.clone()))))
+            }
+            Name::Element(element) => Some(self.markup.code(&self.inline(element))),
+            Name::Collection => None,
+        };
+        let names: Option<Vec<String>> = parts.iter().take(MAX_PARTS).map(name).collect();
+        let Some(names) = names else {
+            return format!("{verb} {}", counted(parts.len(), "element"));
+        };
+        let more = parts.len() - names.len();
+        let end = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{verb} {}{end}", names.join(", "))
+    }
+
+    /// The first place outside of the file of the hover where the difference is written. Where
+    /// there is none, the first file of the value.
+    fn place_of_difference(
+        &self,
+        difference: &Difference<'_>,
+        resolution: &Resolution,
+        asked: &Asked<'_>,
+    ) -> String {
+        let mut places: Vec<(&FilePath, Span)> = Vec::new();
+        for place in difference.other.iter().chain(&difference.added).filter_map(|it| it.place) {
+            let Some(path) = self.snapshot.path(place.file) else { continue };
+            let is_known = places.iter().any(|(known, _)| *known == path);
+            if !is_known && *path != self.subject.path {
+                places.push((path, place));
+            }
+        }
+        let Some((path, place)) = places.first() else { return self.elsewhere(resolution, asked) };
+        let sources = self.sources(resolution, asked.narrow);
+        let written = match sources.into_iter().find(|source| source.path == **path) {
+            Some(source) => self.source_with_path(&Source { place: Some(*place), ..source }),
+            None => self.markup.place(*place),
+        };
+        match places.len() {
+            1 => format!(" ← {written}"),
+            count => format!(" ← {written} and {} more", count - 1),
+        }
+    }
+}
+
+fn of_hashes<'v>(base: &'v Hash, hash: &'v Hash) -> Difference<'v> {
+    let mut difference = Difference::default();
+    compare(base, hash, "", &mut difference);
+    difference
+}
+
+/// Notes how the members of two hashes below `above` differ. Parts of a hash that is hidden as a
+/// whole are not looked into, so that no key of it is named.
+fn compare(base: &Hash, hash: &Hash, above: &str, difference: &mut Difference<'_>) {
+    for (key, member) in hash {
+        let path = format!("{above}{}", dotted_member(key));
+        let value = &member.value;
+        let known = match base.get(key) {
+            Some(known) if known.value == *value => continue,
+            Some(known) => &known.value,
+            None => {
+                let place = member.key_origin.or(value.origin);
+                difference.added.push(Part { name: Name::Path(path), place });
+                continue;
+            }
+        };
+        let is_hidden = known.is_secret() || value.is_secret();
+        match (known.data(), value.data()) {
+            (Data::Hash(known), Data::Hash(inner)) if !is_hidden => {
+                compare(known, inner, &format!("{path}."), difference);
+            }
+            _ => {
+                let place = place_of_other(known, value).or(member.key_origin);
+                difference.other.push(Part { name: Name::Path(path), place });
+            }
+        }
+    }
+    for key in base.keys().filter(|key| !hash.contains_key(*key)) {
+        let path = format!("{above}{}", dotted_member(key));
+        difference.lacking.push(Part { name: Name::Path(path), place: None });
+    }
+}
+
+/// Where a value differs from another one: of a list, the first element that the other one lacks.
+fn place_of_other(known: &Value, value: &Value) -> Option<Span> {
+    let (Some(known), Some(items)) = (known.as_array(), value.as_array()) else {
+        return value.origin;
+    };
+    split(items, known).1.first().and_then(|element| element.origin).or(value.origin)
+}
+
+fn of_lists<'v>(base: &'v [Value], items: &'v [Value]) -> Difference<'v> {
+    let is_flat =
+        base.iter().chain(items).all(|it| it.as_array().is_none() && it.as_hash().is_none());
+    let part = |element: &'v Value, place| {
+        let name = if is_flat { Name::Element(element) } else { Name::Collection };
+        Part { name, place }
+    };
+    let (kept, added) = split(items, base);
+    let (known, lacking) = split(base, items);
+    Difference {
+        other: Vec::new(),
+        lacking: lacking.into_iter().map(|element| part(element, None)).collect(),
+        added: added.into_iter().map(|element| part(element, element.origin)).collect(),
+        is_reordered: kept != known,
+    }
+}
+
+/// The elements that others have as well, and those that they do not have, or not as often.
+fn split<'v>(items: &'v [Value], others: &[Value]) -> (Vec<&'v Value>, Vec<&'v Value>) {
+    let mut left: HashMap<&Value, usize> = HashMap::new();
+    for other in others {
+        *left.entry(other).or_default() += 1;
+    }
+    items.iter().partition(|item| match left.get_mut(*item) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    })
+}

@@ -181,7 +181,7 @@ impl Applying<'_> {
                 "puppet" => apply.puppet(value),
                 "environment" => {
                     if let Some(text) = apply.text(key, value) {
-                        apply.settings.workspace.common.name = text;
+                        apply.settings.workspace.common.name = Some(text);
                     }
                 }
                 "hieraConfig" => {

@@ -309,7 +309,7 @@ impl Discovery<'_> {
     fn name_of(&self, root: &FilePath) -> String {
         match root.parent().as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
-            _ => self.settings.of(root).name.clone(),
+            _ => self.settings.of(root).environment_name().to_owned(),
         }
     }
 

@@ -66,12 +66,12 @@ pub struct WorkspaceConfig {
 }
 
 /// How an environment is to be read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentConfig {
     /// Which Puppet to agree with.
     pub puppet: PuppetVersion,
-    /// Its name, where its folder does not tell it.
-    pub name: String,
+    /// Its name, where its folder does not tell it; `None` assumes `production`.
+    pub name: Option<String>,
     /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
     /// Puppet's habit.
     pub module_path: Option<Vec<String>>,
@@ -85,6 +85,16 @@ pub struct EnvironmentConfig {
 
 /// The name of an environment's config where no setting names another.
 const USUAL_CONFIG: &str = kinds::HIERA_CONFIG;
+
+/// The name of an environment that neither its folder nor a setting names.
+const USUAL_NAME: &str = "production";
+
+impl EnvironmentConfig {
+    /// The name of an environment whose folder does not tell it.
+    pub fn environment_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(USUAL_NAME)
+    }
+}
 
 impl WorkspaceConfig {
     /// Whether a setting names the config of environments.
@@ -102,19 +112,6 @@ impl WorkspaceConfig {
         let holding = self.environments.iter().filter(|(root, _)| path.is_within(root));
         let nearest = holding.max_by_key(|(root, _)| root.as_str().len());
         nearest.map_or(&self.common, |(_, config)| config)
-    }
-}
-
-impl Default for EnvironmentConfig {
-    fn default() -> EnvironmentConfig {
-        EnvironmentConfig {
-            puppet: PuppetVersion::default(),
-            name: "production".into(),
-            module_path: None,
-            path_mappings: PathMappings::default(),
-            backends: DescribedBackends::default(),
-            nodes: NodesConfig::default(),
-        }
     }
 }
 

@@ -17,8 +17,9 @@ pub struct Overview {
     pub config: Option<FilePath>,
     /// How many data files its levels can read.
     pub data_files: usize,
-    /// What was taken for granted, in words: the environment's name where locations ask for it, and
-    /// each datadir that was found elsewhere than its config says.
+    /// What was taken for granted, in words: the environment's name where locations ask for it and
+    /// neither its folder nor a setting tells it, and each datadir that was found elsewhere than its
+    /// config says.
     pub assumed: Vec<String>,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,
@@ -44,7 +45,7 @@ impl Overview {
             root: environment.root.clone(),
             config: governing(environment),
             data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
-            assumed: assumed(environment),
+            assumed: assumed(snapshot, environment),
             nodes: nodes_from(snapshot, environment),
             kinds: snapshot.kinds_of(environment).all.len(),
             kinds_from: snapshot.kinds_of(environment).folders.clone(),
@@ -111,11 +112,16 @@ fn governing(environment: &Environment) -> Option<FilePath> {
     Some(only.path.clone())
 }
 
-fn assumed(environment: &Environment) -> Vec<String> {
-    let asks = environment.reach.iter().any(|reach| {
-        let names = reach.pattern.variables().iter();
-        names.into_iter().any(|name| name == "environment" || name == "server_facts.environment")
-    });
+fn assumed(snapshot: &Snapshot, environment: &Environment) -> Vec<String> {
+    let is_told =
+        environment.is_named_by_folder() || snapshot.config_of(environment).name.is_some();
+    let asks = !is_told
+        && environment.reach.iter().any(|reach| {
+            let names = reach.pattern.variables().iter();
+            names
+                .into_iter()
+                .any(|name| name == "environment" || name == "server_facts.environment")
+        });
     let name = asks.then(|| format!("environment = {}", environment.name));
     let datadirs = environment.sought_datadirs.iter().map(|sought| {
         let found = sought.found.relative_to(&environment.root).unwrap_or(sought.found.as_str());
@@ -202,6 +208,19 @@ mod tests {
             line("hierarchy: [{name: E, path: '%{environment}.yaml'}]", "/data/staging.yaml"),
             "hiera.yaml governs 1 data file (environment = production); 1 kind of nodes, from data"
         );
+        // A setting that names the environment leaves nothing to assume, nor does the name of a folder.
+        let staging = "hiera.yaml governs 1 data file; 1 kind of nodes, from data";
+        let config = "hierarchy: [{name: E, path: '%{environment}.yaml'}]";
+        for name in ["staging", "production"] {
+            let config = format!("{config}\n#- /.hiera-ls.yaml\nenvironment: {name}");
+            assert_eq!(line(&config, "/data/staging.yaml"), staging, "{name}");
+        }
+        let text = format!(
+            "#- /environments/test/hiera.yaml\nversion: 5\n{config}\n#- /environments/test/data/test.yaml\na: 1\n"
+        );
+        let snapshot = Fixture::new(&text).snapshot;
+        let told = snapshot.overviews()[0].line(&FilePath::new("/environments/test"));
+        assert!(told.starts_with("hiera.yaml governs 1 data file; "), "{told}");
         assert_eq!(
             line(
                 "hierarchy: [{name: C, path: common.yaml, datadir: /srv/now/data_cloud}]",

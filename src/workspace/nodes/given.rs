@@ -45,8 +45,11 @@ pub(in crate::workspace) fn nodes_of(
     }
     let node = |((environment, _, _), parts): (Place<'_>, Arc<Parts>)| {
         let own = environment.map_or(&config.common, |root| config.of(root));
-        let around =
-            Around { environment: &own.name, puppet: own.puppet, rules: &own.nodes.derive };
+        let around = Around {
+            environment: own.environment_name(),
+            puppet: own.puppet,
+            rules: &own.nodes.derive,
+        };
         let node = parts.node(Vec::new(), &around);
         Arc::new(Node { environment: environment.cloned(), is_given: true, ..node })
     };

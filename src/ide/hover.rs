@@ -10,6 +10,7 @@ mod groups;
 mod head;
 mod markup;
 mod notes;
+mod overriding;
 mod provenance;
 mod subjects;
 mod value;
@@ -20,7 +21,7 @@ use super::phrases::Names;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
-use crate::hiera::resolution::Resolution;
+use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::puppet::print::PrintOptions;
 use crate::puppet::value::Value;
@@ -126,10 +127,19 @@ struct Asked<'a> {
 /// What a lookup found for the nodes that a hover shows.
 struct Found<'a> {
     resolution: &'a Resolution,
+    /// The files that could change it for one of these nodes, if unknown variables were known.
+    unsettled: &'a [Unsettled],
     /// The scope that it was made in.
     scope: &'a Scope,
     /// Whether all these nodes get the same value without the key in the file of the hover.
     is_redundant: bool,
+}
+
+impl<'a> Found<'a> {
+    /// What one lookup found.
+    fn of(resolution: &'a Resolution, scope: &'a Scope, is_redundant: bool) -> Found<'a> {
+        Found { resolution, unsettled: &resolution.unsettled, scope, is_redundant }
+    }
 }
 
 impl Writer<'_> {
@@ -190,7 +200,7 @@ impl Writer<'_> {
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.audience());
         let is_redundant = self.is_redundant(&resolution, asked);
-        let found = Found { resolution: &resolution, scope, is_redundant };
+        let found = Found::of(&resolution, scope, is_redundant);
         self.answer(head, &found, asked)
     }
 

@@ -103,6 +103,8 @@ pub(super) struct EnvironmentCache {
     pub(super) scopes: Memo<FilePath, Arc<Scope>>,
     /// The nodes by the value of a variable that locations name.
     pub(super) nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
+    /// The variables that name nodes.
+    pub(super) node_variables: OnceLock<Vec<String>>,
     /// The names of the levels without any file.
     pub(super) levels_without_files: OnceLock<Vec<String>>,
     /// Located levels of recently used scopes, keyed by the scope's address.
@@ -118,6 +120,7 @@ impl Default for EnvironmentCache {
             readers: Memo::new(FILES),
             scopes: Memo::new(FILES),
             nodes_by_value: Memo::new(VARIABLES),
+            node_variables: OnceLock::new(),
             levels_without_files: OnceLock::new(),
             located: Memo::new(SCOPES),
         }

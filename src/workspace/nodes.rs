@@ -13,6 +13,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub(super) use inferred::node_variables;
 pub use kinds::{Kinds, same_fact};
 pub use parts::literal_scope;
 pub(super) use read::read_parts;

@@ -11,7 +11,7 @@ use super::index::{KeyIndex, LazyIndex};
 use super::kinds::{code_language, is_below_installed, is_puppetfile, may_be_installed};
 use super::manifests::{LazyManifests, ManifestIndex};
 use super::names::Names;
-use super::nodes::{Kinds, Node, kinds, list};
+use super::nodes::{Kinds, Node, kinds, list, node_variables};
 use super::overview::Overview;
 use super::readers::{FileReaders, NodesReading, Reads};
 use super::scan::NodeSource;
@@ -402,6 +402,11 @@ impl Snapshot {
     /// Which files define which keys.
     pub fn keys(&self) -> &KeyIndex {
         self.key_index.get(self)
+    }
+
+    /// The variables of locations of which each file is a node: their value is the node's name.
+    pub fn node_variables<'a>(&self, environment: &'a Environment) -> &'a [String] {
+        environment.cache.node_variables.get_or_init(|| node_variables(self, environment))
     }
 
     /// The names of the environment's own levels of which a location names no existing file. The

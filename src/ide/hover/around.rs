@@ -1,15 +1,12 @@
-//! What lies around an answer: the values that it overrides, the levels that cannot be read, and
-//! the files that could change it.
+//! What lies around an answer: the values that it overrides, and the levels that cannot be read.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::answer::Shown;
 use super::markup::counted;
 use super::provenance::Source;
 use super::{Asked, Found, Writer};
-use crate::hiera::pattern::conditions;
-use crate::hiera::resolution::{Outcome, Resolution, Step, Unsettled};
+use crate::hiera::resolution::{Outcome, Resolution, Step};
 use crate::ide::phrases::level_title;
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
@@ -29,7 +26,7 @@ impl Writer<'_> {
                 resolution.reads.unknown.iter().map(|name| self.markup.code(name)).collect();
             writeln!(out, "\nunknown here: {}", names.join(", ")).expect("writing to a string");
         }
-        self.unsettled(resolution, &mut out);
+        self.unsettled(found, &mut out);
         out
     }
 
@@ -201,76 +198,10 @@ impl Writer<'_> {
             _ => None,
         }
     }
-
-    /// The files that could change the value if unknown variables were known, by variable.
-    fn unsettled(&self, resolution: &Resolution, out: &mut String) {
-        let root = resolution.key.root_text();
-        let (own, other): (Vec<_>, Vec<_>) =
-            resolution.unsettled.iter().partition(|file| *file.key == *root);
-        let merges = !resolution.merge.stops_at_first();
-        let own_title = match (&resolution.value, merges) {
-            (Ok(None), _) => "could be set by",
-            (_, true) => "could be merged with",
-            (_, false) => "could be overridden by",
-        };
-        for (files, title) in [(own, own_title), (other, "keys that it asks for could be set by")] {
-            for files in self.by_variable(files) {
-                writeln!(out, "\n{title} {files}").expect("writing to a string");
-            }
-        }
-    }
-
-    /// Files that unknown variables decide on: a text for each set of variables.
-    pub(super) fn by_variable<'f>(
-        &self,
-        files: impl IntoIterator<Item = &'f Unsettled>,
-    ) -> Vec<String> {
-        let mut by_variable: BTreeMap<Vec<&str>, Vec<&Unsettled>> = BTreeMap::new();
-        for file in files {
-            let names = file.when.keys().map(String::as_str).collect();
-            by_variable.entry(names).or_default().push(file);
-        }
-        let all = by_variable.iter();
-        all.map(|(names, files)| self.files_by_variable(names, files)).collect()
-    }
-
-    /// `[file:1] where role = web`, or `12 values of role: [api], [db], …`.
-    fn files_by_variable(&self, names: &[&str], files: &[&Unsettled]) -> String {
-        const FEW: usize = 2;
-        const EXAMPLES: usize = 5;
-        let place = |file: &Unsettled| match file.span {
-            Some(span) => self.markup.place(span),
-            None => self.markup.text(self.markup.names.path(&file.path)),
-        };
-        let [name] = names else {
-            let shown = files.iter().take(EXAMPLES).map(|file| {
-                let when = self.markup.text(&conditions(&file.when));
-                let place = place(file);
-                if when.is_empty() { place } else { format!("{place} where {when}") }
-            });
-            return with_more(shown.collect(), files.len());
-        };
-        if files.len() <= FEW {
-            let shown = files.iter().map(|file| {
-                format!("{} where {}", place(file), self.markup.text(&conditions(&file.when)))
-            });
-            return with_more(shown.collect(), files.len());
-        }
-        let value = |file: &Unsettled| file.when.get(*name).cloned().unwrap_or_default();
-        let examples = files.iter().take(EXAMPLES).map(|file| match file.span {
-            Some(span) if self.markup.config.link.is_some() => {
-                self.markup.named_place(&value(file), span)
-            }
-            _ => self.markup.text(&value(file)),
-        });
-        let name = self.markup.code(name);
-        let examples = with_more(examples.collect(), files.len());
-        format!("{} values of {name}: {examples}", files.len())
-    }
 }
 
 /// A list of the first ones of so many.
-fn with_more(mut shown: Vec<String>, all: usize) -> String {
+pub(super) fn with_more(mut shown: Vec<String>, all: usize) -> String {
     if shown.len() < all {
         shown.push(format!("… and {} more", all - shown.len()));
     }

@@ -9,7 +9,7 @@ use super::cases::{Row, Trying};
 use super::markup::counted;
 use super::{Asked, Found, Writer};
 use crate::fleet::groups::{Group, Question, group_by_answer};
-use crate::hiera::resolution::Resolution;
+use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::ide::audience::Audience;
 
@@ -27,6 +27,8 @@ struct Answer {
     nodes: Vec<usize>,
     /// The largest group of them.
     group: Group,
+    /// The files that could change the value for one of them.
+    unsettled: Vec<Unsettled>,
     /// Whether all of them get the same value without the key in this file.
     is_redundant: bool,
 }
@@ -75,9 +77,9 @@ impl Writer<'_> {
         let head = self.head_of_key(asked, &title, &audience);
         let is_one = answers.len() == 1 && found.rest.is_empty();
         if is_one && is_same && first.only_value().is_some() {
-            let Answer { group, is_redundant, .. } = first;
-            let (resolution, scope) = (&group.resolution, &*group.scope);
-            let found = Found { resolution, scope, is_redundant: *is_redundant };
+            let Answer { group, unsettled, is_redundant, .. } = first;
+            let found =
+                Found { unsettled, ..Found::of(&group.resolution, &group.scope, *is_redundant) };
             return self.answer(head, &found, asked);
         }
         let other = other.filter(|other| !matches!(other.shown, Shown::NotSettled(_)));
@@ -119,7 +121,7 @@ impl Writer<'_> {
         let mut out = head.written_above_list(&self.markup, "");
         out.push_str(&self.rows(&rows, asked, ""));
         out.push_str(&self.assumed_names(&rows));
-        let found = Found { resolution: &resolution, scope: &scope, is_redundant: false };
+        let found = Found::of(&resolution, &scope, false);
         out.push_str(&self.below(&found, asked));
         Some(out + &self.strategy(&resolution))
     }
@@ -176,11 +178,17 @@ impl Writer<'_> {
             match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {
                     known.nodes.extend(&group.nodes);
+                    for file in group.resolution.unsettled {
+                        if !known.unsettled.contains(&file) {
+                            known.unsettled.push(file);
+                        }
+                    }
                     known.is_redundant &= is_redundant;
                 }
                 None => {
-                    let nodes = group.nodes.clone();
-                    answers.push(Answer { rows, nodes, group, is_redundant });
+                    let (nodes, unsettled) =
+                        (group.nodes.clone(), group.resolution.unsettled.clone());
+                    answers.push(Answer { rows, nodes, group, unsettled, is_redundant });
                 }
             }
         }

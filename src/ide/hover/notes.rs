@@ -4,7 +4,7 @@
 use super::answer::Shown;
 use super::{Asked, Found, Writer};
 use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::Resolution;
+use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::puppet::value::Data;
 
@@ -57,9 +57,10 @@ impl Writer<'_> {
         let view = self.snapshot.view(environment);
         let resolver = Resolver::new(self.snapshot.context(environment, &view, scope));
         let files = resolver.options_left_open(resolution);
-        let texts = self.by_variable(&files);
-        (!texts.is_empty()).then(|| {
-            format!("the merge strategy is not settled: lookup_options in {}", texts.join("; "))
+        let files: Vec<&Unsettled> = files.iter().collect();
+        (!files.is_empty()).then(|| {
+            let files = self.by_variable(&files);
+            format!("the merge strategy is not settled: lookup_options in {files}")
         })
     }
 }

@@ -136,6 +136,15 @@ pub(super) fn node_locations<'a>(
         .collect()
 }
 
+/// The variables that are the names of nodes in these locations, each once.
+pub(in crate::workspace) fn node_variables(
+    snapshot: &Snapshot,
+    environment: &Environment,
+) -> Vec<String> {
+    let locations = node_locations(snapshot, environment).into_iter();
+    locations.map(|location| location.variable).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// The variable that is the whole name of the file, but for its extension.
 fn last_variable(template: &str) -> Option<String> {
     let name = template.rsplit_once('/').map_or(template, |(_, name)| name);

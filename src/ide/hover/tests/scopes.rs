@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::check;
+use super::{check, hovered};
+use crate::text::FilePath;
 
 #[test]
 fn an_inferred_scope_and_what_could_override() {
@@ -288,6 +289,121 @@ a: 2
               1
 
             - overrides Common data/common/all.yaml:1: 2
+        "#]],
+    );
+}
+
+/// Files that unknown variables decide on are counted in the words of the data.
+#[test]
+fn what_could_override_is_counted_by_nodes_and_variables() {
+    let files = |folder: &str, names: &[&str]| -> String {
+        names.iter().map(|name| format!("#- /data/{folder}/{name}.yaml\nmotd: {name}\n")).collect()
+    };
+    let text = format!(
+        "
+#- /.hiera-ls.yaml
+nodes: {{infer: []}}
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {{name: Node, path: 'nodes/%{{trusted.certname}}.yaml'}}
+  - {{name: Role, path: 'roles/%{{role}}.yaml'}}
+  - {{name: System, path: 'os/%{{facts.os.name}}.yaml'}}
+  - {{name: Release, path: 'release/%{{facts.os.name}}-%{{facts.os.release.major}}.yaml'}}
+  - {{name: Site, path: 'site/%{{site}}.yaml'}}
+  - {{name: Common, path: common.yaml}}
+{}{}{}{}{}
+#- /data/common.yaml
+mo$0td: welcome
+",
+        files("nodes", &["a.x", "b.x", "c.x", "d.x", "e.x", "f.x"]),
+        files("roles", &["api", "db", "web"]),
+        files("os", &["Debian", "RedHat", "Suse"]),
+        files("release", &["Debian-12", "RedHat-8", "RedHat-9"]),
+        files("site", &["west"]),
+    );
+    check(
+        &text,
+        expect![[r#"
+        <motd>
+        motd
+        for any node
+        from Common data/common.yaml:1
+
+          welcome
+
+        could be overridden by 6 nodes (a.x, b.x, c.x, d.x, e.x, … and 1 more), 3 files by facts.os.name (Debian, RedHat, Suse), 3 files by facts.os.name, facts.os.release.major (data/release/Debian-12.yaml:1, data/release/RedHat-8.yaml:1, data/release/RedHat-9.yaml:1), 3 roles (api, db, web), data/site/west.yaml:1 where site = west
+    "#]],
+    );
+    let linked = |path: &FilePath, line: u32| format!("file://{path}#L{line}");
+    let text = hovered(&text, true, Some(&linked));
+    let line = text.lines().find(|line| line.starts_with("could be")).unwrap_or_default();
+    assert!(line.contains("3 roles ([api](file:///data/roles/api.yaml#L1), "), "{line}");
+}
+
+/// The file of a known node that does not read the file of the hover changes nothing for those that
+/// do.
+#[test]
+fn files_of_known_nodes_that_read_other_files_are_left_out() {
+    check(
+        "
+#- node db01.x trusted.certname=db01.x role=db
+#- levels Node Role Common
+#- /data/nodes/db01.x.yaml
+motd: own
+#- /data/roles/web.yaml
+mo$0td: role
+#- /data/roles/db.yaml
+motd: db
+#- /data/common.yaml
+motd: welcome
+",
+        expect![[r#"
+        <motd>
+        motd
+        for nodes with role = web
+        from Role data/roles/web.yaml:1
+
+          role
+
+        - overrides Common data/common.yaml:1: welcome
+    "#]],
+    );
+}
+
+/// Nodes with one value may differ in the files that could change it: those of all of them count.
+#[test]
+fn what_could_override_counts_for_each_of_several_nodes() {
+    check(
+        "
+#- /.hiera-ls.yaml
+nodes: {infer: [fileNames]}
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Node, path: 'nodes/%{site}/%{trusted.certname}.yaml'}
+  - {name: Zone, path: 'zones/%{site}/%{zone}.yaml'}
+  - {name: Common, path: common.yaml}
+#- /data/nodes/east/a.x.yaml
+other: 1
+#- /data/nodes/west/b.x.yaml
+other: 1
+#- /data/zones/east/dmz.yaml
+motd: east
+#- /data/zones/west/lan.yaml
+motd: west
+#- /data/common.yaml
+mo$0td: welcome
+",
+        expect![[r#"
+            <motd>
+            motd
+            in all 2 known nodes
+            from Common data/common.yaml:1
+
+              welcome
+
+            could be overridden by data/zones/west/lan.yaml:1 where zone = lan, data/zones/east/dmz.yaml:1 where zone = dmz
         "#]],
     );
 }

@@ -1,0 +1,155 @@
+//! The files that could change an answer if unknown variables were known, in groups that users know
+//! from their data: nodes, roles, files by other variables.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+
+use super::around::with_more;
+use super::{Found, Writer};
+use crate::hiera::pattern::conditions;
+use crate::hiera::resolution::Unsettled;
+
+/// The most files of a group that are written with their conditions; of more, there are a count and
+/// examples.
+const FEW: usize = 2;
+/// The most examples of a group.
+const EXAMPLES: usize = 5;
+
+impl Writer<'_> {
+    /// The files that could change the value if unknown variables were known, by variable.
+    pub(super) fn unsettled(&self, found: &Found<'_>, out: &mut String) {
+        let resolution = found.resolution;
+        let root = resolution.key.root_text();
+        let elsewhere = self.names_elsewhere(found);
+        let reachable = found.unsettled.iter().filter(|file| !self.is_of(&elsewhere, file));
+        let (own, other): (Vec<&Unsettled>, Vec<&Unsettled>) =
+            reachable.partition(|file| *file.key == *root);
+        let merges = !resolution.merge.stops_at_first();
+        let own_title = match (&resolution.value, merges) {
+            (Ok(None), _) => "could be set by",
+            (_, true) => "could be merged with",
+            (_, false) => "could be overridden by",
+        };
+        for (files, title) in [(own, own_title), (other, "keys that it asks for could be set by")] {
+            if !files.is_empty() {
+                let files = self.by_variable(&files);
+                writeln!(out, "\n{title} {files}").expect("writing to a string");
+            }
+        }
+    }
+
+    /// The names of the known nodes for which an answer does not hold: all but the node that is
+    /// shown, or all but those that read the file, or may read it.
+    fn names_elsewhere(&self, found: &Found<'_>) -> HashSet<&str> {
+        let environment = &self.subject.environment;
+        if found.unsettled.is_empty() {
+            return HashSet::new();
+        }
+        let nodes = self.snapshot.nodes_of(environment);
+        let mut names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
+        if self.scope.is_node {
+            names.remove(&*self.scope.name);
+            return names;
+        }
+        let is_of_kind = self.snapshot.selected_in(environment).is_some();
+        if is_of_kind || !environment.reaches(&self.subject.path) {
+            return HashSet::new();
+        }
+        let readers = self.snapshot.readers_of(environment, &self.subject.path);
+        let shown =
+            if readers.certainly.is_empty() { &readers.possibly } else { &readers.certainly };
+        for number in shown {
+            names.remove(&*nodes[*number].name);
+        }
+        names
+    }
+
+    /// Whether a file is that of a node with one of these names.
+    fn is_of(&self, names: &HashSet<&str>, file: &Unsettled) -> bool {
+        !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
+    }
+
+    /// The name of the node that a file belongs to, where its location names the files of nodes.
+    fn node_name<'f>(&self, file: &'f Unsettled) -> Option<&'f str> {
+        let variables = self.snapshot.node_variables(&self.subject.environment);
+        variables.iter().find_map(|name| file.when.get(name)).map(String::as_str)
+    }
+
+    /// Files that unknown variables decide on, those of nodes first, then a text for each set of
+    /// variables.
+    pub(super) fn by_variable(&self, files: &[&Unsettled]) -> String {
+        let mut of_nodes = Vec::new();
+        let mut by_variable: BTreeMap<Vec<&str>, Vec<&Unsettled>> = BTreeMap::new();
+        for file in files {
+            if self.node_name(file).is_some() {
+                of_nodes.push(*file);
+                continue;
+            }
+            let names = file.when.keys().map(String::as_str).collect();
+            by_variable.entry(names).or_default().push(file);
+        }
+        let mut texts = Vec::new();
+        if !of_nodes.is_empty() {
+            texts.push(self.group(&of_nodes, || "nodes".into(), |file| self.node_name(file)));
+        }
+        for (names, files) in &by_variable {
+            let noun = || self.noun(names);
+            texts.push(match names[..] {
+                [name] => self.group(files, noun, |it| it.when.get(name).map(String::as_str)),
+                _ => self.group(files, noun, |_| None),
+            });
+        }
+        texts.join(", ")
+    }
+
+    /// `[file:1] where role = web`, or `12 roles (api, db, …)`: examples have the `name` of a file,
+    /// or else its place.
+    fn group<'f>(
+        &self,
+        files: &[&'f Unsettled],
+        noun: impl FnOnce() -> String,
+        name: impl Fn(&'f Unsettled) -> Option<&'f str>,
+    ) -> String {
+        if files.len() <= FEW {
+            let shown = files.iter().map(|file| {
+                let when = self.markup.text(&conditions(&file.when));
+                let place = self.place_of_file(file);
+                if when.is_empty() { place } else { format!("{place} where {when}") }
+            });
+            return shown.collect::<Vec<_>>().join(", ");
+        }
+        let example = |file: &&'f Unsettled| match (name(file), file.span) {
+            (Some(name), Some(span)) if self.markup.config.link.is_some() => {
+                self.markup.named_place(name, span)
+            }
+            (Some(name), _) => self.markup.text(name),
+            (None, _) => self.place_of_file(file),
+        };
+        let examples = with_more(files.iter().take(EXAMPLES).map(example).collect(), files.len());
+        format!("{} {} ({examples})", files.len(), noun())
+    }
+
+    fn place_of_file(&self, file: &Unsettled) -> String {
+        match file.span {
+            Some(span) => self.markup.place(span),
+            None => self.markup.text(self.markup.names.path(&file.path)),
+        }
+    }
+
+    /// `roles`, ``files by `facts.os.name` ``: what files are that are named after these variables.
+    fn noun(&self, names: &[&str]) -> String {
+        if let [name] = names
+            && has_plain_plural(name)
+        {
+            return format!("{name}s");
+        }
+        let names: Vec<String> = names.iter().map(|name| self.markup.code(name)).collect();
+        if names.is_empty() { "files".into() } else { format!("files by {}", names.join(", ")) }
+    }
+}
+
+/// Whether the name of a variable is a word whose plural ends in one more `s`.
+fn has_plain_plural(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !name.ends_with(['s', 'x', 'y', 'z', 'h', 'o'])
+}

@@ -1,9 +1,11 @@
 //! What a story leaves open beside the value: locations that were not asked and may have the key,
 //! and `lookup_options` that unknown variables may add.
 
+use std::sync::Arc;
+
 use super::location::serves;
 use super::{LOOKUP_OPTIONS, Resolver, layers_of};
-use crate::hiera::config::Reader;
+use crate::hiera::config::{Layer, Level, Reader};
 use crate::hiera::hierarchy::CandidateFile;
 use crate::hiera::hierarchy::located::{LocatedLevel, Location, Place};
 use crate::hiera::lookup_options::{LookupOptions, OptionsEntry};
@@ -76,6 +78,60 @@ impl Resolver<'_> {
             }
         }
         found
+    }
+
+    /// The levels, by layer and name, whose backend cannot be evaluated and may hold
+    /// `lookup_options` that choose another merge strategy for the key of a lookup. Empty where the
+    /// caller chose the strategy.
+    pub fn levels_that_may_hold_options(&self, resolution: &Resolution) -> Vec<(Layer, Arc<str>)> {
+        let chosen = match &resolution.merge_source {
+            MergeSource::Argument => return Vec::new(),
+            MergeSource::Options(entry) => Some(entry),
+            MergeSource::Default => None,
+        };
+        let root = resolution.key.root_text();
+        let mut found = Vec::new();
+        for layer in layers_of(&resolution.key) {
+            let located = self.located(&layer);
+            let Ok(levels) = located.as_ref() else { continue };
+            for level in levels.hierarchy.located.iter() {
+                let holds_chosen = |location: &Location| {
+                    chosen.is_some_and(|chosen| self.holds(level, location, &root, chosen))
+                };
+                // No lower level replaces an entry for exactly this key.
+                let is_certain = chosen.is_some_and(|chosen| !chosen.pattern);
+                if is_certain && level.locations.iter().any(holds_chosen) {
+                    return found;
+                }
+                if self.may_hold_options(level) {
+                    found.push((layer.clone(), level.level.name.clone()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the backend of a level cannot be evaluated and may be asked for `lookup_options`.
+    fn may_hold_options(&self, located: &LocatedLevel) -> bool {
+        let Level { backend, .. } = &*located.level;
+        let is_excluded =
+            located.level.excludes(LOOKUP_OPTIONS) && !self.ctx.sources.has_function(&backend.name);
+        backend.reader().is_none()
+            && !is_excluded
+            && located.locations.iter().any(|it| self.may_have(located, it, LOOKUP_OPTIONS))
+    }
+
+    /// Whether the file of a location holds this entry for a root key.
+    fn holds(
+        &self,
+        located: &LocatedLevel,
+        location: &Location,
+        root: &str,
+        chosen: &OptionsEntry,
+    ) -> bool {
+        let Place::File { path, exists: true } = &location.place else { return false };
+        let entry = located.level.backend.reader().and_then(|it| self.entry_in(path, it, root));
+        entry.is_some_and(|entry| entry.span == chosen.span)
     }
 
     /// The candidate, if an entry in it would replace the chosen one (and whether it is in a lower

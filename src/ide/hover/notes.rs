@@ -3,9 +3,11 @@
 
 use super::answer::Shown;
 use super::{Asked, Found, Writer};
+use crate::hiera::config::Layer;
 use crate::hiera::lookup::Resolver;
-use crate::hiera::resolution::{Resolution, Unsettled};
+use crate::hiera::resolution::{Outcome, Resolution, Unsettled};
 use crate::hiera::scope::Scope;
+use crate::ide::phrases::level_title;
 use crate::puppet::value::Data;
 
 /// The widest default that is shown, in characters.
@@ -48,19 +50,49 @@ impl Writer<'_> {
         })
     }
 
-    /// That `lookup_options` which unknown variables decide on may choose another strategy.
-    pub(super) fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
-        if !scope.open {
-            return None;
-        }
+    /// That `lookup_options` may choose another strategy: those that unknown variables decide on,
+    /// and those that a level may hold whose backend cannot be evaluated.
+    fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
         let resolver = Resolver::new(self.snapshot.context(environment, &view, scope));
-        let files = resolver.options_left_open(resolution);
-        let files: Vec<&Unsettled> = files.iter().collect();
-        (!files.is_empty()).then(|| {
-            let files = self.by_variable(&files);
-            format!("the merge strategy is not settled: lookup_options in {files}")
-        })
+        let mut parts = Vec::new();
+        if scope.open {
+            let files = resolver.options_left_open(resolution);
+            let files: Vec<&Unsettled> = files.iter().collect();
+            if !files.is_empty() {
+                parts.push(format!("lookup_options in {}", self.by_variable(&files)));
+            }
+        }
+        parts.extend(self.levels_with_options(&resolver, resolution));
+        (!parts.is_empty())
+            .then(|| format!("the merge strategy is not settled: {}", parts.join("; ")))
+    }
+
+    /// `level Vault may hold lookup_options`, for the levels that nothing else in the hover calls
+    /// not evaluated.
+    fn levels_with_options(
+        &self,
+        resolver: &Resolver<'_>,
+        resolution: &Resolution,
+    ) -> Option<String> {
+        let is_named = |layer: &Layer, name: &str| {
+            resolution.steps.iter().any(|step| {
+                matches!(step.outcome, Outcome::Opaque(_))
+                    && (&step.layer, &*step.level.name) == (layer, name)
+            })
+        };
+        let mut names = Vec::new();
+        for (layer, name) in resolver.levels_that_may_hold_options(resolution) {
+            let title = self.markup.bold(&level_title(&layer, &name));
+            if !is_named(&layer, &name) && !names.contains(&title) {
+                names.push(title);
+            }
+        }
+        match &names[..] {
+            [] => None,
+            [only] => Some(format!("level {only} may hold lookup_options")),
+            several => Some(format!("levels {} may hold lookup_options", several.join(", "))),
+        }
     }
 }

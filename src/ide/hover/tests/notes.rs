@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 
-use super::{check, check_markdown};
+use super::{check, check_markdown, hovered};
 
 const CLASS: &str = "
 #- levels Role Common
@@ -281,4 +281,53 @@ ur$0l: \"http://localhost:%{lookup('port')}/%{lookup('nothing')}\"
             first value found
         "#]],
     );
+}
+
+/// A level whose function is not evaluated may hold `lookup_options`. It is named once: not where
+/// the hover says already that it is not evaluated.
+#[test]
+fn a_level_that_may_hold_options_leaves_the_strategy_open() {
+    let note = |vault: &str, options: &str, levels: [&str; 2]| {
+        let vault = format!(
+            "{{name: Vault, lookup_key: hiera_vault, uri: 'https://vault.example'{vault}}}"
+        );
+        let level = |name: &str| match name {
+            "Vault" => vault.clone(),
+            _ => "{name: Common, path: common.yaml}".to_owned(),
+        };
+        let [first, second] = levels.map(level);
+        let text = hovered(
+            &format!(
+                "
+#- scope web01 role=web
+#- /hiera.yaml
+version: 5
+hierarchy: [{first}, {second}]
+#- /data/common.yaml
+{options}us$0ers: {{a: 1}}
+"
+            ),
+            false,
+            None,
+        );
+        let lines = text.lines().filter(|line| line.contains("Vault"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let open = "- the merge strategy is not settled: level Vault may hold lookup_options";
+    let confined = |patterns: &str| format!(", options: {{confine_to_keys: [{patterns}]}}");
+    let excluded = "- Vault: hiera_vault is not asked, its option confine_to_keys excludes the key";
+    let (below, above) = (["Common", "Vault"], ["Vault", "Common"]);
+    assert_eq!(note("", "", below), [open]);
+    assert_eq!(note(&confined("'^secret_.*'"), "", below), [] as [&str; 0]);
+    assert_eq!(note(&confined("'^secret_.*'"), "", above), [excluded]);
+    assert_eq!(note(&confined("'lookup_.*'"), "", above), [excluded, open]);
+    let not_evaluated = "- Vault: the backend hiera_vault cannot be evaluated here";
+    assert_eq!(note("", "", above), [not_evaluated]);
+    // An entry for exactly this key above the level is not replaced, a pattern is.
+    let (literal, pattern) =
+        ("lookup_options: {users: {merge: hash}}\n", "lookup_options: {'^us': {merge: first}}\n");
+    assert_eq!(note("", literal, below), [not_evaluated]);
+    assert_eq!(note("", pattern, below), [open]);
+    let asked = confined("'lookup_.*'");
+    assert_eq!(note(&asked, literal, above), [excluded, open]);
 }

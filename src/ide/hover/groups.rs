@@ -103,6 +103,9 @@ impl Writer<'_> {
         if !self.is_long_value(first) {
             out.push_str(&self.strategy(&first.group.resolution));
         }
+        if let Some(note) = self.open_strategy(&first.group.resolution, &first.group.scope) {
+            writeln!(out, "\n{note}").expect("writing to a string");
+        }
         out
     }
 

@@ -52,7 +52,7 @@ impl Writer<'_> {
 
     /// That `lookup_options` may choose another strategy: those that unknown variables decide on,
     /// and those that a level may hold whose backend cannot be evaluated.
-    fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
+    pub(super) fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);
         let resolver = Resolver::new(self.snapshot.context(environment, &view, scope));

@@ -331,3 +331,35 @@ hierarchy: [{first}, {second}]
     let asked = confined("'lookup_.*'");
     assert_eq!(note(&asked, literal, above), [excluded, open]);
 }
+
+#[test]
+fn the_strategy_of_nodes_with_several_values_may_be_open() {
+    check(
+        "
+#- node web01.x role=web
+#- node db01.x role=db
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Role, path: 'roles/%{role}.yaml'}
+  - {name: Common, path: common.yaml}
+  - {name: Vault, lookup_key: hiera_vault, uri: 'https://vault.example'}
+#- /data/roles/db.yaml
+users: {b: 2}
+#- /data/common.yaml
+us$0ers: {a: 1}
+",
+        expect![[r#"
+            <users>
+            users
+            in all 2 known nodes:
+
+            - {b: 2} in db01.x ← Role data/roles/db.yaml:1
+            - {a: 1} in web01.x
+
+            first value found
+
+            the merge strategy is not settled: level Vault may hold lookup_options
+        "#]],
+    );
+}

@@ -10,7 +10,7 @@ use super::markup::counted;
 use super::{Asked, Writer};
 use crate::fleet::alternatives::{Assumed, Case, alternatives};
 use crate::fleet::groups::Question;
-use crate::hiera::resolution::Resolution;
+use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::workspace::nodes::Step;
 
@@ -39,11 +39,13 @@ pub(super) struct Trying<'a> {
     lookups: usize,
     /// The names of the known nodes, once they were needed.
     names: OnceCell<HashSet<&'a str>>,
+    /// Those of them for which the hover does not hold, once they were needed.
+    elsewhere: OnceCell<HashSet<&'a str>>,
 }
 
 impl Default for Trying<'_> {
     fn default() -> Self {
-        Trying { lookups: MAX_LOOKUPS, names: OnceCell::new() }
+        Trying { lookups: MAX_LOOKUPS, names: OnceCell::new(), elsewhere: OnceCell::new() }
     }
 }
 
@@ -75,6 +77,7 @@ impl<'a> Writer<'a> {
         let is_on = self.snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
         let mut cases = Vec::new();
         let names = trying.names.get_or_init(|| self.names_of_known());
+        let elsewhere = trying.elsewhere.get_or_init(|| self.names_elsewhere());
         let is_foreign = |value: &str| names.contains(value);
         if is_on {
             let question = Question {
@@ -87,8 +90,11 @@ impl<'a> Writer<'a> {
             cases = alternatives(&question, scope, resolution, &is_foreign, &mut trying.lookups);
         }
         let others = |found: &Resolution| {
-            let is_own = |value: &String| !scope.is_node || !is_foreign(value);
-            found.unsettled.iter().filter(|file| file.when.values().all(is_own)).count()
+            let is_own = |file: &&Unsettled| match scope.is_node {
+                true => !file.when.values().any(|value| is_foreign(value)),
+                false => !self.is_of(elsewhere, file),
+            };
+            found.unsettled.iter().filter(is_own).count()
         };
         if cases.is_empty() {
             return vec![only(others(resolution))];

@@ -15,12 +15,15 @@ const FEW: usize = 2;
 /// The most examples of a group.
 const EXAMPLES: usize = 5;
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// The files that could change the value if unknown variables were known, by variable.
     pub(super) fn unsettled(&self, found: &Found<'_>, out: &mut String) {
         let resolution = found.resolution;
         let root = resolution.key.root_text();
-        let elsewhere = self.names_elsewhere(found);
+        if found.unsettled.is_empty() {
+            return;
+        }
+        let elsewhere = self.names_elsewhere();
         let reachable = found.unsettled.iter().filter(|file| !self.is_of(&elsewhere, file));
         let (own, other): (Vec<&Unsettled>, Vec<&Unsettled>) =
             reachable.partition(|file| *file.key == *root);
@@ -40,11 +43,8 @@ impl Writer<'_> {
 
     /// The names of the known nodes for which an answer does not hold: all but the node that is
     /// shown, or all but those that read the file, or may read it.
-    fn names_elsewhere(&self, found: &Found<'_>) -> HashSet<&str> {
+    pub(super) fn names_elsewhere(&self) -> HashSet<&'a str> {
         let environment = &self.subject.environment;
-        if found.unsettled.is_empty() {
-            return HashSet::new();
-        }
         let nodes = self.snapshot.nodes_of(environment);
         let mut names: HashSet<&str> = nodes.iter().map(|node| &*node.name).collect();
         if self.scope.is_node {
@@ -65,7 +65,7 @@ impl Writer<'_> {
     }
 
     /// Whether a file is that of a node with one of these names.
-    fn is_of(&self, names: &HashSet<&str>, file: &Unsettled) -> bool {
+    pub(super) fn is_of(&self, names: &HashSet<&str>, file: &Unsettled) -> bool {
         !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
     }
 

@@ -20,6 +20,7 @@ pub mod resolution;
 pub mod scope;
 mod shared;
 pub mod sources;
+mod without;
 
 pub use key::{LookupKey, Segment};
 pub use scope::{Scope, Variable};

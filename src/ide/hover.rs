@@ -12,6 +12,7 @@ mod markup;
 mod notes;
 mod overriding;
 mod provenance;
+mod redundancy;
 mod subjects;
 mod value;
 
@@ -199,7 +200,7 @@ impl Writer<'_> {
         let resolution = self.resolve(&asked.root, scope);
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
         let head = self.head_of_key(asked, &title, &self.audience());
-        let is_redundant = self.is_redundant(&resolution, asked);
+        let is_redundant = self.is_redundant(&resolution, scope, asked);
         let found = Found::of(&resolution, scope, is_redundant);
         self.answer(head, &found, asked)
     }

@@ -42,6 +42,7 @@ impl Writer<'_> {
         if more > 0 {
             lines.push(format!("… and {more} more"));
         }
+        lines.extend(self.merges_nothing(found, asked));
         lines.extend(self.notes(found, asked));
         if !lines.is_empty() {
             out.push('\n');
@@ -57,32 +58,6 @@ impl Writer<'_> {
         let lines = resolution.steps.iter().filter_map(|step| self.unread(step));
         let lines: String = lines.map(|line| format!("- {line}\n")).collect();
         if lines.is_empty() { lines } else { format!("\n{lines}") }
-    }
-
-    /// Whether the lookup gives the same value without the key in the file of the hover: the next
-    /// lower location that has the key has the same value, and nothing between them is unknown.
-    pub(super) fn is_redundant(&self, resolution: &Resolution, asked: &Asked<'_>) -> bool {
-        let Ok(Some(value)) = &resolution.value else { return false };
-        // A conversion may make the same of different values, and different values of the same.
-        if !asked.is_own || !asked.is_whole || resolution.convert_to.is_some() {
-            return false;
-        }
-        let is_settled = resolution.unsettled.is_empty() && resolution.unsettled_levels.is_empty();
-        let is_secret = resolution.is_secret() || value.holds_secret();
-        if !is_settled || !resolution.merge.stops_at_first() || is_secret {
-            return false;
-        }
-        let mut steps = resolution.steps.iter().map(|step| &step.outcome);
-        let is_winner = steps.by_ref().any(
-            |outcome| matches!(outcome, Outcome::Found { path, .. } if *path == self.subject.path),
-        );
-        let next = steps.find_map(|outcome| match outcome {
-            Outcome::NotReached { is_open: true, .. } => Some(None),
-            Outcome::NotReached { shadowed: Some((_, lower)), .. } => Some(Some(lower)),
-            _ => None,
-        });
-        // What is overridden is as written: with a token in it, its value is another.
-        is_winner && next.flatten().is_some_and(|lower| lower == value && !lower.is_live())
     }
 
     /// The values of the part that a higher location hides.
@@ -128,15 +103,6 @@ impl Writer<'_> {
             });
         }
         lines
-    }
-
-    /// For which nodes a sentence about an answer holds, where that is not everyone.
-    fn for_whom(&self) -> &'static str {
-        match self.scope.is_node {
-            true => " for this node",
-            false if self.readers().is_empty() => "",
-            false => " for these nodes",
-        }
     }
 
     /// What another value hides of one: of a hash the keys that are lost, or else those with other

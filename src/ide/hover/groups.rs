@@ -27,10 +27,10 @@ struct Answer {
     nodes: Vec<usize>,
     /// The largest group of them.
     group: Group,
+    /// The other groups.
+    others: Vec<Group>,
     /// The files that could change the value for one of them.
     unsettled: Vec<Unsettled>,
-    /// Whether all of them get the same value without the key in this file.
-    is_redundant: bool,
 }
 
 /// The answer for nodes that are not known.
@@ -77,9 +77,12 @@ impl Writer<'_> {
         let head = self.head_of_key(asked, &title, &audience);
         let is_one = answers.len() == 1 && found.rest.is_empty();
         if is_one && is_same && first.only_value().is_some() {
-            let Answer { group, unsettled, is_redundant, .. } = first;
+            let Answer { group, others, unsettled, .. } = first;
+            let is_redundant = std::iter::once(group)
+                .chain(others)
+                .all(|one| self.is_redundant(&one.resolution, &one.scope, asked));
             let found =
-                Found { unsettled, ..Found::of(&group.resolution, &group.scope, *is_redundant) };
+                Found { unsettled, ..Found::of(&group.resolution, &group.scope, is_redundant) };
             return self.answer(head, &found, asked);
         }
         let other = other.filter(|other| !matches!(other.shown, Shown::NotSettled(_)));
@@ -177,21 +180,20 @@ impl Writer<'_> {
         let mut trying = Trying::default();
         for group in groups {
             let rows = self.cases(asked, (&group.scope, &group.resolution), &mut trying);
-            let is_redundant = self.is_redundant(&group.resolution, asked);
             match answers.iter_mut().find(|answer| answer.rows == rows) {
                 Some(known) => {
                     known.nodes.extend(&group.nodes);
-                    for file in group.resolution.unsettled {
-                        if !known.unsettled.contains(&file) {
-                            known.unsettled.push(file);
+                    for file in &group.resolution.unsettled {
+                        if !known.unsettled.contains(file) {
+                            known.unsettled.push(file.clone());
                         }
                     }
-                    known.is_redundant &= is_redundant;
+                    known.others.push(group);
                 }
                 None => {
                     let (nodes, unsettled) =
                         (group.nodes.clone(), group.resolution.unsettled.clone());
-                    answers.push(Answer { rows, nodes, group, unsettled, is_redundant });
+                    answers.push(Answer { rows, nodes, group, others: Vec::new(), unsettled });
                 }
             }
         }

@@ -9,6 +9,7 @@ mod locations;
 mod markdown;
 mod notes;
 mod options;
+mod redundancy;
 mod scopes;
 mod secrets;
 mod tokens;

@@ -90,8 +90,8 @@ pub fn hover(
     let markup = Markup { snapshot, config, names };
     let writer = Writer { snapshot, subject: &subject, scope: &scope, markup };
     let text = match &subject.kind {
-        SubjectKind::Key(path) => writer.key(path),
-        SubjectKind::Reference(key) => writer.reference(key),
+        SubjectKind::Key(path) => writer.key(path) + &writer.governed(),
+        SubjectKind::Reference(key) => writer.reference(key) + &writer.governed(),
         SubjectKind::Variable(key) => writer.variable(key),
         SubjectKind::Location { config, template } => writer.location(config, template),
         SubjectKind::Alias { .. } => return None,

@@ -38,6 +38,8 @@ pub(super) struct UnusedConfig {
     pub(super) path: FilePath,
     /// The existing files that it reads.
     pub(super) files: BTreeSet<FilePath>,
+    /// Whether it belongs to tests or examples.
+    pub(super) is_sample: bool,
 }
 
 /// A config that may govern data.
@@ -80,6 +82,7 @@ pub(super) fn settle(
     let unused = |candidate: &Candidate| UnusedConfig {
         path: candidate.config.path.clone(),
         files: candidate.files.clone(),
+        is_sample: candidate.is_sample,
     };
     let unused = others.iter().map(unused).collect();
     let others: Vec<(usize, OtherConfig)> = among_environments(discovery.names, &all)

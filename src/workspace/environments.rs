@@ -116,6 +116,16 @@ impl Environments {
         governing.sort_by_key(|environment| !path.is_within(&environment.root));
         governing.first().copied().or_else(|| self.all.iter().find(within))
     }
+
+    /// Whether several configs may be taken for the one that governs a file: environments have
+    /// different ones, or one that governs nothing reads data. Those of tests and examples do not
+    /// count.
+    pub fn has_several_configs(&self) -> bool {
+        let mut governing = self.all.iter().filter_map(|one| one.governing_config());
+        let Some(first) = governing.next() else { return false };
+        let reads = |one: &UnusedConfig| !one.is_sample && !one.files.is_empty();
+        governing.any(|config| config.path != first.path) || self.candidates.iter().any(reads)
+    }
 }
 
 impl Environment {

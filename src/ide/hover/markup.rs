@@ -65,6 +65,11 @@ impl Markup<'_> {
             .unwrap_or_else(|| format!("{} {}", self.text(name), self.place_of(path, line)))
     }
 
+    /// A file by a name: linked where the client follows links.
+    pub(super) fn file(&self, name: &str, path: &FilePath) -> String {
+        self.linked(name, path, 1).unwrap_or_else(|| self.text(name))
+    }
+
     fn linked(&self, name: &str, path: &FilePath, line: u32) -> Option<String> {
         let link = self.config.link.filter(|_| self.config.markdown)?;
         Some(format!("[{}]({})", escape::markdown(name), link(path, line)))

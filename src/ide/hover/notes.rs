@@ -24,6 +24,22 @@ impl Writer<'_> {
         notes
     }
 
+    /// The config whose levels are asked, where the workspace has several; empty where it has one.
+    pub(super) fn governed(&self) -> String {
+        let Some(config) = self.subject.environment.governing_config() else {
+            return String::new();
+        };
+        if !self.snapshot.environments().has_several_configs() {
+            return String::new();
+        }
+        // Below the folder of an environment, the configs of all environments have the same name.
+        let above = self.snapshot.folders().iter().filter(|folder| config.path.is_within(folder));
+        let folder = above.max_by_key(|folder| folder.as_str().len());
+        let name = folder.and_then(|folder| config.path.relative_to(folder));
+        let name = name.unwrap_or(config.path.as_str());
+        format!("\ngoverned by {}\n", self.markup.file(name, &config.path))
+    }
+
     /// That a null leaves the parameter to the class: Puppet takes the default, or undef where there
     /// is none.
     fn null(&self, resolution: &Resolution, asked: &Asked<'_>) -> Option<String> {

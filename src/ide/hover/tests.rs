@@ -4,6 +4,7 @@
 mod actions;
 mod calls;
 mod differences;
+mod governed;
 mod layers;
 mod locations;
 mod markdown;

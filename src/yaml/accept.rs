@@ -40,7 +40,7 @@ pub(super) fn attempt<'t>(
 /// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it
 /// accepts the first document.
 ///
-/// [`parse`] reports more errors, and may blame another place for the first one.
+/// [`parse`](super::parse()) reports more errors, and may blame another place for the first one.
 pub fn verdict(text: &str) -> Option<SyntaxError> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
     let mut run = Run::new(text, 0, text.len(), Builder::default());

@@ -30,9 +30,9 @@ pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
 /// All settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// What the workspace needs of them.
+    /// The settings of the workspace.
     pub workspace: WorkspaceConfig,
-    /// What the rules need of them.
+    /// The settings of the rules.
     pub rules: RulesConfig,
     /// When an editor is told of findings.
     pub run: Run,
@@ -51,7 +51,7 @@ pub enum Run {
     Off,
 }
 
-/// Whose settings they are.
+/// The origin of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A file of the repository, which anyone may have written: it may not make hiera-ls read
@@ -160,7 +160,7 @@ pub fn section(settings: &Value) -> Option<&Value> {
     }
 }
 
-/// What editors keep for themselves beside the settings.
+/// Keys that editors use for themselves beside the settings.
 const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
 struct Applying<'a> {
@@ -427,7 +427,7 @@ impl Applying<'_> {
         self.settings.workspace.common.path_mappings = mappings;
     }
 
-    /// What functions read: hashes with `files`, by the names of the functions.
+    /// Sets the files that functions read: hashes with `files`, by the names of the functions.
     fn backends(&mut self, value: &Value) {
         let Some(members) = value.as_object() else {
             return self.report("backends", "must be a hash of functions and what they read");
@@ -737,7 +737,7 @@ mod tests {
                 Who::User => [false, true, true],
             };
             assert_eq!(refused, expected, "{}", setting.name);
-            // What it is not is said of it, so it is read; the default is what it takes.
+            // A value of a wrong type is reported, so the setting is read; its default is accepted.
             assert_ne!(set(&serde_json::json!([[]]), Origin::User), [], "{}", setting.name);
             let default: Value = serde_json::from_str(setting.default).unwrap();
             assert_eq!(set(&default, Origin::User), [], "{}", setting.name);

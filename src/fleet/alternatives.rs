@@ -1,8 +1,8 @@
-//! What a lookup comes to where variables are unknown: an answer for each existing file that these
-//! may lead to, and one for where they lead to none of these files.
+//! Results of a lookup where variables are unknown: one answer for each existing file that these
+//! variables may lead to, and one for nodes that read none of these files.
 //!
-//! The values of the variables are those that the files' names tell. Nothing is claimed of a node:
-//! each answer states what it assumes.
+//! The values of the variables come from the names of the files. The answers do not describe a
+//! node: each answer states its assumption.
 
 use super::groups::Question;
 use crate::hiera::config::Locations;
@@ -18,7 +18,7 @@ const MAX_BRANCHES: usize = 12;
 /// The most files that unknown variables may lead to; beyond, no alternative is looked at.
 const MAX_OPEN_FILES: usize = 256;
 
-/// What is assumed: variables with their values, in the order in which the levels ask for them.
+/// An assumption: variables with their values, in the order in which the levels ask for them.
 pub type Assumed = Vec<(String, String)>;
 
 /// An answer under an assumption. Of several, the first one whose assumption holds is the answer.
@@ -226,7 +226,8 @@ fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Optio
     pinned.get(name).or_else(assumed)
 }
 
-/// What a reading assumes. `None` where the text of the path does not tell it.
+/// Returns the branch that a reading leads to, with its assumption. `None` where the text of the
+/// path does not tell it.
 fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
     let Reading { unsettled, reach, pattern, is_bound } = reading;
     let in_order = |values: &Bindings, names: &[String]| {

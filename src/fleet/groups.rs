@@ -37,7 +37,7 @@ pub struct Groups {
     pub rest: Vec<usize>,
 }
 
-/// What a question is about.
+/// A lookup to make for nodes.
 pub struct Question<'a> {
     /// The snapshot.
     pub snapshot: &'a Snapshot,
@@ -51,7 +51,8 @@ pub struct Question<'a> {
     pub max_lookups: usize,
 }
 
-/// What tells nodes apart: for each file, whether and how a node reads it.
+/// The key by which nodes are grouped: the files that a node reads, each with the number of the way
+/// in which it reads the file.
 type FilesRead = Vec<(u32, u32)>;
 
 /// Groups these nodes, given by their numbers, by the answer to a question.
@@ -162,7 +163,8 @@ fn classes(question: &Question<'_>, files: &[FilePath], nodes: &[usize]) -> Vec<
     classes.into_values().collect()
 }
 
-/// What each of these nodes reads of these files; nodes that read none of them are left out.
+/// Returns the files among `files` that each of these nodes reads; nodes that read none of them are
+/// left out.
 fn files_read(
     question: &Question<'_>,
     files: &[FilePath],

@@ -30,7 +30,7 @@ fn comment_above(text: &str, at: usize) -> Vec<Line<'_>> {
     lines
 }
 
-/// What a line says if it is a comment.
+/// Returns the text of a comment line; `None` for a line that is no comment.
 fn comment_line(text: &str, start: usize, end: usize) -> Option<Line<'_>> {
     let line = text[start..end].trim_end();
     let content = line.trim_start().trim_start_matches('#');
@@ -46,7 +46,7 @@ fn is_directive(text: &str) -> bool {
     text.starts_with("lint:") || text.starts_with("puppet-lint:")
 }
 
-/// What the next lines belong to.
+/// The part of a comment that the next lines belong to.
 enum Current {
     Text,
     /// A tag: indented lines go on with it.

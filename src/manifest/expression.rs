@@ -101,7 +101,7 @@ impl<'a> View<'a> {
         None
     }
 
-    /// What stands in the brackets, if the tokens are one bracketed group.
+    /// Returns the tokens between the brackets, if the tokens are one bracketed group.
     pub(super) fn group(&self, tokens: &Tokens, bracket: Bracket) -> Option<Tokens> {
         let is_group = self.kind(tokens.start) == Some(Kind::Open(bracket))
             && self.code.partner(tokens.start) == tokens.end.checked_sub(1);

@@ -13,7 +13,7 @@ mod by_lines;
 
 pub(super) use by_lines::by_lines;
 
-/// What stands between a definition's name and its body.
+/// The header of a definition: the part between its name and its body.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     pub parameters: Vec<Parameter>,

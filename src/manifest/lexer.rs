@@ -4,7 +4,7 @@ use super::strings::{self, Quoted};
 use super::token::{Bracket, Code, Kind, Token};
 use crate::text::TextRange;
 
-/// What was read of a text from some byte to its end.
+/// The tokens of a text from some byte to its end.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub code: Code,
@@ -12,7 +12,7 @@ pub(super) struct Lexed {
     pub unclosed: Option<u32>,
 }
 
-/// What the text is.
+/// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     /// A manifest.

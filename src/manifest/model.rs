@@ -1,4 +1,4 @@
-//! What a manifest says, as plain data with byte ranges of its text.
+//! The content of a manifest, as plain data with byte ranges of its text.
 
 use crate::text::TextRange;
 
@@ -29,7 +29,7 @@ pub struct Excerpt {
     pub text: String,
 }
 
-/// What a definition defines.
+/// The kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DefinitionKind {
     /// `class`: its parameters are looked up.
@@ -79,14 +79,14 @@ pub struct Parameter {
     pub value: Option<Literal>,
     /// Whether it takes all further arguments (`*$rest`).
     pub captures_rest: bool,
-    /// What the documentation of the definition says about it, else the comment beside it.
+    /// Its text in the documentation of the definition, else the comment beside it.
     pub documentation: Option<String>,
 }
 
 /// A comment above a definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documentation {
-    /// What stands in no tag and belongs to no parameter.
+    /// The text outside of all tags and parameters.
     pub text: String,
     /// `@summary`.
     pub summary: Option<String>,
@@ -95,7 +95,7 @@ pub struct Documentation {
     pub parameters: Vec<DocumentedParameter>,
 }
 
-/// What a comment says about a parameter.
+/// The documentation of a parameter in a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentedParameter {
     /// Without `$`.
@@ -115,7 +115,7 @@ pub struct TypeAlias {
     pub name_range: TextRange,
     /// The whole definition.
     pub range: TextRange,
-    /// What it stands for.
+    /// The type that it stands for.
     pub data_type: Excerpt,
     /// The comment above it.
     pub documentation: Documentation,
@@ -287,7 +287,7 @@ pub struct Reader {
 pub struct Merge {
     /// The bytes that say so: an argument, or the function's name.
     pub range: TextRange,
-    /// What is asked for.
+    /// The strategy.
     pub strategy: AskedStrategy,
 }
 

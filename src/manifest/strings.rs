@@ -158,7 +158,8 @@ impl Segments {
     }
 }
 
-/// What a backslash before `first` stands for, and how many bytes after the backslash it takes.
+/// Returns the text that a backslash before `first` stands for, and the number of bytes after the
+/// backslash that it takes.
 fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
     let simple = match first {
         '\\' => "\\",
@@ -227,7 +228,7 @@ pub(super) fn value<'t>(
 
 /// The tag of a heredoc.
 pub(super) struct HeredocTag<'t> {
-    /// What ends it.
+    /// The word that ends the heredoc.
     pub name: &'t str,
     /// Whether its text has interpolation.
     pub interpolates: bool,

@@ -1,4 +1,4 @@
-//! What is read of small texts. Names of traps (M23 to M36) are those of the specification of
+//! Readings of small texts. Names of traps (M23 to M36) are those of the specification of
 //! manifests; agreement with Puppet on whole trees is `tests/puppet/manifests`'s.
 
 use super::model::{

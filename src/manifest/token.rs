@@ -9,7 +9,7 @@ pub(super) struct Token {
     pub range: TextRange,
 }
 
-/// What a token is. Keywords are names.
+/// The kind of a token. Keywords are names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A bare word in lower case: `a::b`, `::a`, `a-b`, a keyword.

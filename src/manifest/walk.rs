@@ -38,7 +38,7 @@ pub(super) fn walk(text: &str, module: Option<&str>, language: Language) -> Mani
     walker.found
 }
 
-/// What is known while the tokens go by.
+/// The state of a walk through the tokens.
 pub(super) struct Walker<'t> {
     pub text: &'t str,
     pub module: Option<&'t str>,
@@ -94,7 +94,7 @@ impl Walker<'_> {
         })
     }
 
-    /// What strings may name at the current token.
+    /// Returns the class and the module that strings may name at the current token.
     pub(super) fn surroundings(&self) -> Surroundings<'_> {
         let class = self
             .definition()

@@ -29,7 +29,7 @@ pub(crate) fn without_effect(
     }
     let mut all = Vec::new();
     for file in files {
-        // What is no YAML is told of where it is applied.
+        // Text that is no YAML is reported where the settings are applied.
         let Some(value) = parsed(&file.text) else { continue };
         let mut looking = Looking { snapshot, fs, folder: &file.folder, problems: Vec::new() };
         looking.hiera_config(&value["hieraConfig"]);

@@ -105,8 +105,8 @@ pub fn gather(
     (settings, problems)
 }
 
-/// What is wrong with the settings file of a folder that is a link to somewhere else: a repository
-/// has no settings in files of others, and must not have them quoted.
+/// Returns the problem of a settings file that is a link to a file outside of its folder. A
+/// repository has no settings in files of others, and messages must not quote such files.
 fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     let path = folder.join(FILE_NAME);
     let (file, real_folder) = (fs.real_path(&path)?, fs.real_path(folder)?);
@@ -114,7 +114,7 @@ fn leads_out(folder: &FilePath, fs: &dyn FileSystem) -> Option<SettingProblem> {
     (!file.is_within(&real_folder)).then(|| of_file(folder, message()))
 }
 
-/// What is wrong with the settings file of a folder as a whole.
+/// Returns a problem of the settings file of a folder as a whole.
 fn of_file(folder: &FilePath, message: String) -> SettingProblem {
     SettingProblem {
         file: Some(folder.join(FILE_NAME)),
@@ -132,11 +132,11 @@ pub struct Opened {
     pub workspace: Workspace,
     /// The settings in force.
     pub settings: Settings,
-    /// What is wrong with them.
+    /// The problems of the settings.
     pub problems: Vec<SettingProblem>,
     /// Whether there was more in the folders than was read.
     pub cut_short: bool,
-    /// What was passed over in folders that environments read.
+    /// Files and folders that were passed over and that concern some environment.
     pub unlisted: Vec<Unlisted>,
 }
 
@@ -173,8 +173,8 @@ pub fn open(
     opened
 }
 
-/// What of these concerns some environment: folders of it that the disk refused to list, and
-/// anything in its data directories.
+/// Keeps the entries that concern some environment: folders of it that the disk refused to list,
+/// and all entries in its data directories.
 pub fn of_environments(snapshot: &Snapshot, unlisted: Vec<Unlisted>) -> Vec<Unlisted> {
     let concerns = |one: &Unlisted, environment: &Environment| match one.reason {
         UnlistedReason::Io(_) => one.path.is_within(&environment.root),

@@ -1,6 +1,6 @@
-//! The list of all settings: what each is called, takes and means. What is not in it is not known,
-//! wherever it is written; the README's table and the settings of the VS Code extension are made
-//! from it.
+//! The list of all settings with their names, types and meanings. A setting that is not in it is
+//! unknown, wherever it is written; the README's table and the settings of the VS Code extension
+//! are made from it.
 
 use crate::diagnostics::catalogue;
 use crate::text::similar::nearest;
@@ -11,19 +11,19 @@ use crate::workspace::nodes::Step;
 pub struct Setting {
     /// Its dotted name.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub kind: Kind,
     /// Its default as JSON; `null` where there is none, or where it depends on something else.
     pub default: &'static str,
     /// The default in words, where JSON does not tell it.
     pub otherwise: Option<&'static str>,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub meaning: &'static str,
-    /// Who may set it.
+    /// The origins that may set it.
     pub who: Who,
 }
 
-/// What a setting takes.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A text, a path among them.
@@ -44,20 +44,21 @@ pub enum Kind {
     TextByText,
     /// Rules that compute variables.
     Derivations,
-    /// What functions read, by their names.
+    /// The files that functions read, by the names of the functions.
     Backends,
     /// Severities by the codes of rules.
     Severities,
 }
 
-/// Who may set something.
+/// The origins that may set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Anybody: what it does stays within the repository.
+    /// Every origin: the effect of the setting stays within the repository.
     Anybody,
-    /// It may lead out of the repository: then only the editor's settings or the user count.
+    /// The setting may lead out of the repository: then only the editor's settings and the user's
+    /// own are accepted.
     EditorBeyondTheRepository,
-    /// It concerns secrets: only what is the user's own for certain counts.
+    /// The setting concerns secrets: only settings that are certainly the user's own are accepted.
     User,
 }
 

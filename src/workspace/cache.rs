@@ -1,4 +1,4 @@
-//! What was computed about an environment and its files, kept for the next question.
+//! Memos: results computed about an environment and its files, kept for the next request.
 //!
 //! One rule of eviction holds for all memos. A memo belongs to one value of
 //! [`Environments`](super::environments::Environments) or
@@ -79,7 +79,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
     }
 }
 
-/// What a file is to an environment.
+/// The role of a file in an environment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Role {
     /// Whether it is one of the environment's configs.

@@ -178,7 +178,8 @@ impl Candidate {
         Some(Candidate { config, role: role.clone(), root, is_sample, sought, files })
     }
 
-    /// What the environments are told of it, by their numbers.
+    /// Returns the entries that the environments get for this config, with the numbers of the
+    /// environments.
     fn told(self, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
         let mut shared: BTreeMap<usize, BTreeSet<FilePath>> = BTreeMap::new();
         let mut own = BTreeSet::new();

@@ -120,7 +120,7 @@ pub(super) fn discover(
     environments
 }
 
-/// What environments are discovered from.
+/// The input of the discovery of environments.
 pub(super) struct Discovery<'a> {
     pub(super) names: &'a Names,
     pub(super) configs: &'a Configs,
@@ -403,7 +403,8 @@ impl Discovery<'_> {
         conf.data_provider().map(str::to_owned)
     }
 
-    /// What the environment.conf in a folder says, if there is one; nothing if Puppet refuses it.
+    /// Reads the environment.conf in a folder, if there is one; its settings are empty if Puppet
+    /// refuses it.
     fn environment_conf(&self, root: &FilePath) -> Option<EnvironmentConf> {
         self.read_environment_conf(root).map(Result::unwrap_or_default)
     }

@@ -353,8 +353,7 @@ impl Environment {
         scope.set("environment", Value::given(&self.name));
         let matches: Vec<(&Reach, PatternMatch)> = self.matches(path).collect();
         let agreed = self.agreed(path);
-        // What the path says of the environment counts more than what the environment's folder is
-        // called.
+        // The environment's name in the path wins over the name of the environment's folder.
         for (name, value) in &agreed {
             scope.set_path(name, Value::given(value));
         }

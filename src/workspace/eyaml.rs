@@ -19,7 +19,7 @@ use crate::hiera::eyaml::{Decryptor, KeyPair, KeySource};
 use crate::text::FilePath;
 use pkcs7::{Certificate, PrivateKey};
 
-/// What the user says about encrypted values.
+/// The user's settings for encrypted values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EyamlConfig {
     /// Whether values are decrypted.
@@ -67,7 +67,7 @@ enum Source {
     Variable(String),
 }
 
-/// What tells one version of a key from another. It may hold the key itself: no `Debug`.
+/// The identity of one version of a key. It may hold the key itself: no `Debug`.
 #[derive(PartialEq, Eq)]
 enum Version {
     Stamp(Stamp),
@@ -114,8 +114,8 @@ impl Keys {
         })
     }
 
-    /// What decrypts values of the environment in the folder `root`: key files with relative paths
-    /// are looked for there.
+    /// Returns the decryptor for values of the environment in the folder `root`: key files with
+    /// relative paths are looked for there.
     pub fn decryptor<'a>(&'a self, root: &'a FilePath) -> EnvironmentKeys<'a> {
         EnvironmentKeys { keys: self, root }
     }

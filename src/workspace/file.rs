@@ -20,7 +20,7 @@ pub struct File {
     pub id: FileId,
     /// Its path.
     pub path: FilePath,
-    /// What is in it.
+    /// Its content.
     pub content: Content,
     /// Which version on disk this is; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
@@ -28,7 +28,7 @@ pub struct File {
     read: Arc<Read>,
 }
 
-/// What was read from a text, shared with other versions that have the same text.
+/// The results of reading a text, shared with other versions that have the same text.
 #[derive(Debug, Default)]
 struct Read {
     /// The tree of the whole text, once it was looked into.
@@ -36,7 +36,7 @@ struct Read {
     yaml: OnceLock<Arc<DataFile>>,
     json: OnceLock<Arc<DataFile>>,
     hocon: OnceLock<Arc<DataFile>>,
-    /// What its code says, as a file of this module.
+    /// The declarations and reads of its code, as a file of this module.
     code: OnceLock<(Option<Arc<str>>, Arc<Manifest>)>,
     /// The version of the config that it is by its content.
     config_version: OnceLock<Option<Version>>,
@@ -67,7 +67,7 @@ enum Reading {
     Edited(Arc<DataFile>, Edited),
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A text.
@@ -216,8 +216,9 @@ impl File {
         Some(TextPart { id, start: range.start, tree, text })
     }
 
-    /// What its code declares and reads, as a file of this module; nothing for a file that is no
-    /// code. Parsed once per text, as the module that asks first.
+    /// Returns the declarations and reads of its code, as a file of this module; an empty manifest
+    /// for a file that is no code. The text is parsed once, as a file of the module that asks
+    /// first.
     pub fn manifest(&self, module: Option<&Arc<str>>) -> Arc<Manifest> {
         let read = || (module.cloned(), Arc::new(self.read_code(module.map(|name| &**name))));
         let (known_as, manifest) = self.read.code.get_or_init(read);

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::text::FilePath;
 
-/// What can be asked of a disk.
+/// A file system: a disk, or files in memory.
 pub trait FileSystem: Send + Sync {
     /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read
     /// counts as empty.
@@ -17,10 +17,11 @@ pub trait FileSystem: Send + Sync {
     /// The bytes of a file; files longer than `max_size` are not read.
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError>;
 
-    /// What is at a path; `None` when nothing is.
+    /// Returns the file or folder at a path; `None` when nothing is there.
     fn entry(&self, path: &FilePath) -> Option<Entry>;
 
-    /// The path of what is at a path, without any link on the way; `None` when nothing is there.
+    /// Returns the path of the file or folder at a path, with all links resolved; `None` when
+    /// nothing is there.
     fn real_path(&self, path: &FilePath) -> Option<FilePath>;
 }
 
@@ -38,14 +39,14 @@ pub struct WalkLimits {
     pub max_depth: usize,
 }
 
-/// What lies below a folder.
+/// The result of a walk: the entries below a folder.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     /// Files and folders, by path.
     pub entries: BTreeMap<FilePath, Entry>,
     /// Whether there was more than the limits allow.
     pub cut_short: bool,
-    /// What is there and was passed over, in the order of the walk.
+    /// The entries that were passed over, in the order of the walk.
     pub unlisted: Vec<Unlisted>,
 }
 
@@ -100,7 +101,7 @@ pub enum Entry {
     },
 }
 
-/// What tells one version of a file on disk from another.
+/// The identity of one version of a file on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// When it was last changed, if the disk says so.
@@ -257,7 +258,7 @@ impl Walking<'_> {
         }
     }
 
-    /// What a folder holds, by name, as far as the disk tells.
+    /// Returns the entries of a folder, by name, as far as the disk lists them.
     fn children(&mut self, path: &FilePath, os_path: &Path) -> Vec<std::fs::DirEntry> {
         let listing = match std::fs::read_dir(os_path) {
             Ok(listing) => listing,
@@ -277,7 +278,7 @@ impl Walking<'_> {
         children
     }
 
-    /// Notes that the disk refused. What is not there any more is no news.
+    /// Notes that the disk refused. A file that is not there any more is not reported.
     fn refused(&mut self, path: &FilePath, error: &std::io::Error) {
         if error.kind() != std::io::ErrorKind::NotFound {
             self.pass_over(path.clone(), UnlistedReason::Io(error.to_string()));

@@ -31,14 +31,14 @@ const INSTALLED_FOLDERS: [&str; 4] = ["vendor", "r10k_modules", ".librarian", "v
 const OWN_MODULE_FOLDERS: [&str; 4] = ["site", "site-modules", "site_modules", "dist"];
 /// Folders whose configs are for tests and development machines.
 const TEST_FOLDERS: [&str; 6] = ["spec", "test", "tests", "fixtures", "docker", "examples"];
-/// What the names of more such folders start with.
+/// Prefixes of the names of more such folders.
 const TEST_FOLDER_PREFIXES: [&str; 2] = ["vagrant", ".vagrant"];
 /// The folder that holds environments, whose names say nothing about their configs.
 const ENVIRONMENTS: &str = "environments";
 /// The longest file that is taken for a config by its content, in bytes.
 const MAX_CONFIG_SIZE: u64 = 64 << 10;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A `hiera.yaml`, or the file that the settings name in its place.

@@ -51,15 +51,15 @@ use crate::text::{FileId, FilePath, Text, TextRange};
 /// How a workspace is to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceConfig {
-    /// What holds for the environments that are not among `environments`.
+    /// The settings of the environments that are not among `environments`.
     pub common: EnvironmentConfig,
-    /// What holds for those that have settings of their own, by their folders.
+    /// The settings of those that have settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, EnvironmentConfig>,
     /// The name of the file that configures an environment, relative to its folder.
     pub hiera_config: String,
     /// The global layer's `hiera.yaml`.
     pub global_hiera_config: Option<FilePath>,
-    /// What the user says about encrypted values.
+    /// The user's settings for encrypted values.
     pub eyaml: EyamlConfig,
     /// The longest file that is read, in bytes.
     pub max_file_size: u64,
@@ -77,7 +77,7 @@ pub struct EnvironmentConfig {
     pub module_path: Option<Vec<String>>,
     /// Deployed paths and what they are here.
     pub path_mappings: PathMappings,
-    /// What functions of others read.
+    /// The files that functions of others read.
     pub backends: DescribedBackends,
     /// Where nodes come from.
     pub nodes: NodesConfig,
@@ -102,12 +102,12 @@ impl WorkspaceConfig {
         self.hiera_config != USUAL_CONFIG
     }
 
-    /// What holds for the environment in this folder.
+    /// Returns the settings of the environment in this folder.
     pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
         self.environments.get(environment).unwrap_or(&self.common)
     }
 
-    /// What holds for the environment that a file lies in.
+    /// Returns the settings of the environment that a file lies in.
     pub fn of_file(&self, path: &FilePath) -> &EnvironmentConfig {
         let holding = self.environments.iter().filter(|(root, _)| path.is_within(root));
         let nearest = holding.max_by_key(|(root, _)| root.as_str().len());
@@ -152,9 +152,9 @@ struct Current {
     stale: Stale,
 }
 
-/// What of the latest snapshot is yet to be made anew: it is made once for all changes that come
-/// before somebody asks, as thousands of files may be opened one after another. Each includes those
-/// before it.
+/// The part of the latest snapshot that is yet to be made anew. It is made once for all changes
+/// before the next request, as thousands of files may be opened one after another. Each value
+/// includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stale {
     /// Nothing.
@@ -246,7 +246,7 @@ impl Workspace {
     }
 
     fn current(&self) -> MutexGuard<'_, Current> {
-        // What is stale is marked as fresh last, so that it is made anew after a panic.
+        // Stale parts are marked as fresh last, so that they are made anew after a panic.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -255,7 +255,7 @@ impl Workspace {
         self.overlay.get(path)?.text()
     }
 
-    /// What a scan needs to know: settings, folders and the versions that need not be read again.
+    /// Returns the input of a scan: settings, folders and the versions that need not be read again.
     pub fn scan_request(&self) -> scan::Request {
         let snapshot = self.snapshot();
         // Files that only an editor has, and texts that it holds, shape the environments, too.
@@ -477,7 +477,7 @@ impl Workspace {
         // Other keys may be named now; those that are not named any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);
         let configs = Configs::among(snapshot.files.values().cloned(), &self.config);
-        // What lies outside the workspace was listed by the scan.
+        // The scan has listed the files outside the workspace.
         let found = discover(&snapshot.names, &configs, &self.config, &self.folders, &|_| false);
         snapshot.environments = Arc::new(found);
         snapshot.manifests =

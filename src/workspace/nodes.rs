@@ -69,7 +69,7 @@ pub struct Node {
     pub is_given: bool,
     /// Where each variable comes from, of facts that of all of them together.
     pub told: VariableSources,
-    /// What files say of it.
+    /// Its parts, as files state them.
     pub(super) parts: Arc<parts::Parts>,
 }
 
@@ -106,7 +106,7 @@ pub enum SaidAs {
     Parameter,
     /// The environment that the classifier or the agent chose.
     Environment,
-    /// What the server told of itself.
+    /// A fact of the server about itself.
     ServerFact,
     /// A variable of its `node` block.
     Variable,

@@ -17,9 +17,9 @@ pub struct Overview {
     pub config: Option<FilePath>,
     /// How many data files its levels can read.
     pub data_files: usize,
-    /// What was taken for granted, in words: the environment's name where locations ask for it and
-    /// neither its folder nor a setting tells it, and each datadir that was found elsewhere than its
-    /// config says.
+    /// The assumptions, in words: the environment's name where locations ask for it and neither its
+    /// folder nor a setting tells it, and each datadir that was found elsewhere than its config
+    /// says.
     pub assumed: Vec<String>,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,

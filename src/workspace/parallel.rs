@@ -16,7 +16,7 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// What `work` makes of each item, in the order of the items.
+/// Applies `work` to each item on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = cores().min(items.len().div_ceil(BATCH));
     if cores < 2 {

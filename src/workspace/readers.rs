@@ -1,4 +1,4 @@
-//! Who reads a file: the routes by which levels can name it, and in which scopes they do.
+//! The readers of a file: the routes by which levels can name it, and the scopes in which they do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(super) struct FileReaders<'a> {
 struct Route<'a> {
     config: &'a HieraConfig,
     reach: &'a Reach,
-    /// What variables must be for that, as far as their texts alone decide it.
+    /// The values that variables must have for that, as far as their texts alone decide it.
     needs: Vec<(LookupKey, String)>,
 }
 

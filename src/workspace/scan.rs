@@ -24,7 +24,7 @@ use super::parallel::on_all_cores;
 use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::text::{FileId, FilePath};
 
-/// What to read.
+/// The input of a scan.
 #[derive(Debug)]
 pub struct Request {
     /// The settings.
@@ -53,7 +53,7 @@ pub struct Scan {
     pub sources: Vec<NodeSource>,
     /// Whether there was more in the folders than is listed.
     pub cut_short: bool,
-    /// What was passed over in folders that environments read, and why.
+    /// Entries that were passed over in folders that environments read, with the reasons.
     pub unlisted: Vec<Unlisted>,
 }
 
@@ -68,7 +68,7 @@ pub struct NodeSource {
     pub step: Option<Step>,
     /// Which version of it was read.
     pub stamp: Option<Stamp>,
-    /// What it says of its nodes, or why it has none.
+    /// The parts of its nodes, or why it has none.
     pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
 }
 

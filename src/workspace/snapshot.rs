@@ -90,8 +90,8 @@ impl Snapshot {
         self.files.values().filter(move |file| !is_code(&file.path))
     }
 
-    /// What the manifests, templates and Ruby code of an environment say. They are parsed when this
-    /// is first asked for.
+    /// Returns the index of the manifests, templates and Ruby code of an environment. The first
+    /// call parses them.
     pub fn manifests(&self, environment: &Environment) -> &ManifestIndex {
         self.manifests.get(self, environment)
     }
@@ -179,7 +179,7 @@ impl Snapshot {
         &self.config
     }
 
-    /// What the settings say of an environment.
+    /// Returns the settings of an environment.
     pub fn config_of(&self, environment: &Environment) -> &EnvironmentConfig {
         self.config.of(&environment.root)
     }
@@ -232,7 +232,7 @@ impl Snapshot {
         })
     }
 
-    /// What was wrong with those sources.
+    /// Returns the errors of those sources, with their files.
     pub fn source_errors(&self) -> &[(FilePath, String)] {
         &self.source_errors
     }
@@ -386,9 +386,9 @@ impl Snapshot {
         }
     }
 
-    /// What decrypts values of an environment; `None` unless the user has switched it on.
-    /// [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's own
-    /// questions do.
+    /// Returns the decryptor for values of an environment; `None` unless the user has switched it
+    /// on. [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's
+    /// own questions do.
     pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
         self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
     }
@@ -566,8 +566,8 @@ impl EnvironmentView<'_> {
         self.data(path, reader)
     }
 
-    /// What stands under a root key in the files that the environment's levels read, in the order
-    /// of their paths.
+    /// Returns the members under a root key in the files that the environment's levels read, in the
+    /// order of their paths.
     pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
         let is_read = |path: &&FilePath| {
             self.environment.is_some_and(|environment| environment.reaches(path))
@@ -578,8 +578,8 @@ impl EnvironmentView<'_> {
 
     /// Whether any of them defines a root key.
     pub fn is_defined(&self, root: &str) -> bool {
-        // What is in the index is read by some environment: with one there is, most of the time, it
-        // is by that.
+        // Some environment reads each file in the index. Most workspaces have one environment: then
+        // it is the reader.
         let is_the_only_one = self.snapshot.environments.all.len() == 1;
         if is_the_only_one {
             !self.snapshot.keys().definitions(root).is_empty()

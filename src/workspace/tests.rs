@@ -1,4 +1,4 @@
-//! What a file's path tells, which layer governs what, and what changes do.
+//! The scopes that files' paths give, the layers that govern files, and the effects of changes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -6,7 +6,7 @@ use super::kinds::{has_data_name, is_sample};
 use super::snapshot::Snapshot;
 use crate::text::FilePath;
 
-/// What the names of folders that hold data are, or start with before a `-` or `_`.
+/// The names of folders that hold data, or the starts of such names before a `-` or `_`.
 const DATA_FOLDERS: [&str; 3] = ["data", "hiera", "hieradata"];
 
 /// An open file that looks like data and that no environment governs.
@@ -52,7 +52,7 @@ impl Snapshot {
         let has_config = |environment: &Environment| {
             environment.governs(path)
                 || environment.probable_function(path).is_some()
-                // What lies among a level's files, or in a module, belongs to that.
+                // A file among a level's files, or in a module, belongs to that level or module.
                 || environment.datadirs.iter().any(|datadir| path.is_within(datadir))
                 || environment.modules.values().any(|module| path.is_within(&module.root))
         };
@@ -131,7 +131,7 @@ version: 5
 hierarchy: [{name: Both, datadir: ../hieradata, glob: '*.yaml'}]
 ";
 
-    /// What is said when these files are open.
+    /// Returns the reports when these files are open.
     fn said(text: &str, open: &[&str]) -> Vec<String> {
         let mut fixture = Fixture::new(text);
         for path in open {

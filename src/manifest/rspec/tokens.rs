@@ -200,7 +200,7 @@ impl Lexer<'_> {
                 break;
             }
         }
-        // What stands behind it in its line is left out, which can only make the text unbalanced.
+        // The rest of the line behind it is left out, which can only make the text unbalanced.
         self.found.push(Token::Other);
         self.push(Token::Line, end);
     }

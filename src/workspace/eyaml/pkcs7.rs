@@ -29,7 +29,7 @@ const TRIPLE_DES: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.11354
 /// Longer keys take seconds for each value; nobody has them.
 const MAX_KEY_BITS: usize = 8192;
 
-/// What OpenSSL says of a wrong key and of damaged content alike.
+/// OpenSSL's message for a wrong key and for damaged content alike.
 const BAD_DECRYPT: &str = "bad decrypt";
 
 /// A private key.

@@ -29,7 +29,7 @@ pub struct KeyIndex {
     keys: UsesOfKeys,
     /// The root keys that some file defines.
     defined: Names,
-    /// What each file says, in each way in which some level reads it.
+    /// The data of each file, in each way in which some level reads it.
     readings: imbl::OrdMap<FilePath, Readings>,
     /// Computed when a search has to go far; the same as long as no key asks for another one.
     circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
@@ -331,7 +331,7 @@ impl KeyIndex {
         Some(seen.into_iter().collect())
     }
 
-    /// What changed from this index to a later one.
+    /// Returns the changes from this index to a later one.
     pub fn changes_to(&self, later: &KeyIndex) -> KeyChanges {
         use imbl::ordmap::DiffItem;
         let mut all = KeyChanges::default();
@@ -361,7 +361,7 @@ impl KeyIndex {
     }
 }
 
-/// What changed between two indexes.
+/// The changes between two indexes.
 #[derive(Debug, Default)]
 pub struct KeyChanges {
     /// The files whose data is another.
@@ -397,7 +397,7 @@ pub struct LazyIndex {
     under_way: Option<(Weak<LazyIndex>, Changed)>,
 }
 
-/// What changed from one snapshot to another.
+/// The changes from one snapshot to another.
 #[derive(Clone, Debug)]
 enum Changed {
     /// These files and nothing else.
@@ -512,7 +512,7 @@ fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
     let governing = environments.iter().filter(|environment| environment.reaches(path));
     let mut data: Vec<_> =
         governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
-    // What is read in the same way is the same: parsed once, counted once.
+    // Environments that read the file in the same way share its data: parsed once, counted once.
     data.dedup_by(|a, b| Arc::ptr_eq(a, b));
     Readings(data.into())
 }

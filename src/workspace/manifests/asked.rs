@@ -18,7 +18,7 @@ use crate::workspace::environments::Environment;
 use crate::workspace::nodes::from_json;
 use crate::workspace::snapshot::Snapshot;
 
-/// What the calls that read a root key ask for.
+/// The merge strategy that the calls that read a root key ask for.
 #[derive(Clone, Debug)]
 pub enum CalledMerge<'a> {
     /// No strategy: `lookup_options` decide.
@@ -65,7 +65,7 @@ impl MergingCall<'_> {
         let set = set.and_then(|set| parse_strategy(set).ok().flatten());
         let strategy = set.as_ref().unwrap_or(default);
         let mut resolution = resolver.lookup(key, Some(strategy));
-        // What decides the strategy decides the value.
+        // The value depends on everything that the strategy depends on.
         resolution.reads.keys.insert(parameter.clone());
         resolution.reads.keys.extend(settled.reads.keys);
         resolution.reads.variables.extend(settled.reads.variables);
@@ -108,7 +108,7 @@ fn as_json(literal: &Literal) -> Option<Json> {
 }
 
 impl ManifestIndex {
-    /// What the calls that read a root key ask for.
+    /// Returns the merge strategy that the calls that read a root key ask for.
     pub fn called_merge(&self, root: &str) -> CalledMerge<'_> {
         let asks = |one: &ReaderAt<'_>| !one.reader.has_override;
         let calls: Vec<ReaderAt<'_>> = self.readers(root).filter(asks).collect();

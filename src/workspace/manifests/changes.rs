@@ -8,8 +8,8 @@ use super::query::split_key;
 use crate::manifest::Manifest;
 use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias};
 
-/// What changed from one index of an environment to a later one, as far as data is concerned.
-/// Places count: what names a place of code is told anew where that moved.
+/// The changes from one index of an environment to a later one that concern data. A moved place in
+/// code is a change, too: findings that name the place are computed anew.
 #[derive(Clone, Debug, Default)]
 pub struct CodeChanges {
     /// Classes and defined types whose keys are concerned.
@@ -46,7 +46,7 @@ impl CodeChanges {
         self.is_all |=
             is_installed(old).unwrap_or_default() != is_installed(new).unwrap_or_default();
         if old_said.complete != new_said.complete {
-            // What a module lacks is known only of what was read to its end.
+            // Only files that were read to their end tell which names a module lacks.
             self.modules.extend(old.or(new).and_then(|file| file.place.module()).cloned());
         }
         let mut names = HashSet::new();
@@ -126,7 +126,7 @@ fn names_any(text: &str, names: &HashSet<String>) -> bool {
 }
 
 impl ManifestIndex {
-    /// What changed from this index to a later one.
+    /// Returns the changes from this index to a later one.
     pub fn changes_to(&self, later: &ManifestIndex) -> CodeChanges {
         use imbl::ordmap::DiffItem;
         let mut changes = CodeChanges {

@@ -19,7 +19,7 @@ pub struct CodeFile {
     pub path: FilePath,
     /// Where it stands in the environment.
     pub place: CodePlace,
-    /// What it says.
+    /// Its content.
     pub manifest: Arc<Manifest>,
     /// The modules that it lists, if it is a Puppetfile.
     pub installs: Arc<[Arc<str>]>,
@@ -48,7 +48,7 @@ pub(super) type Places = imbl::GenericHashMap<
     imbl::shared_ptr::DefaultSharedPtr,
 >;
 
-/// What the code of an environment says.
+/// The declarations and reads in the code of an environment.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestIndex {
     pub(super) modules: Arc<CodeModules>,
@@ -59,9 +59,9 @@ pub struct ManifestIndex {
     pub(super) aliases: Places,
     /// Calls with a literal key, by root key.
     pub(super) readers: Places,
-    /// Calls of which only a part of the key is known.
+    /// Calls with a partly known key.
     pub(super) patterns: Arc<Vec<Place>>,
-    /// Calls of whose key nothing is known.
+    /// Calls with an unknown key.
     pub(super) dynamic: Arc<Vec<Place>>,
     /// Declarations and references, by class.
     pub(super) uses: Places,
@@ -71,7 +71,7 @@ pub struct ManifestIndex {
     pub(super) types: Arc<TypeTable>,
 }
 
-/// What is known of the key that a call asks for.
+/// The known part of the key that a call asks for.
 pub(super) enum ReadKey {
     /// The root key.
     Literal(Arc<str>),
@@ -84,7 +84,8 @@ pub(super) enum ReadKey {
 /// With fewer literal characters a pattern fits so many keys that it tells nothing about one.
 const MIN_LITERAL: usize = 3;
 
-/// What a key as written in code tells. A hole behind a dot leaves the root key literal.
+/// Returns the known part of a key as written in code. A hole behind a dot leaves the root key
+/// literal.
 pub(super) fn read_key(pattern: &Pattern) -> ReadKey {
     let root_end = |text: &str| text.contains('.') && !text.contains(['\'', '"']);
     let known = match pattern.pieces.as_slice() {
@@ -175,7 +176,7 @@ impl ManifestIndex {
     }
 }
 
-/// What files say, by name.
+/// The declarations and reads of files, by name.
 #[derive(Default)]
 struct Collected {
     definitions: Named,

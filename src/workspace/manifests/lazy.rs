@@ -30,7 +30,7 @@ struct LazyIndex {
     before: Option<(ManifestIndex, Changed)>,
 }
 
-/// What changed since an index was made.
+/// The changes since an index was made.
 #[derive(Clone, Debug)]
 enum Changed {
     /// The texts of these files.

@@ -47,7 +47,7 @@ pub struct UseAt<'a> {
     pub class_use: &'a ClassUse,
 }
 
-/// What is known of a module.
+/// The origin of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleOrigin {
     /// Its code is in the workspace.
@@ -84,7 +84,7 @@ impl ManifestIndex {
         self.files.values()
     }
 
-    /// What is known of a module.
+    /// Returns the origin of a module.
     pub fn module_origin(&self, name: &str) -> ModuleOrigin {
         if self.modules.by_name.contains_key(name) {
             ModuleOrigin::Present
@@ -279,7 +279,7 @@ fn may_be(pattern: &Pattern, root: &str) -> bool {
             is_open = true;
             continue;
         };
-        // What follows a dot is no part of the root key.
+        // The text behind a dot is no part of the root key.
         let (text, is_end) = match text.split_once('.') {
             Some((text, _)) => (text, true),
             None => (text.as_str(), number == last),

@@ -5,7 +5,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::workspace::environments::Environment;
 use crate::workspace::snapshot::Snapshot;
 
-/// Who reads a root key of data.
+/// The readers of a root key of data.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyStanding<'a> {
     /// A parameter of a class.
@@ -29,7 +29,7 @@ pub enum KeyStanding<'a> {
 }
 
 impl Snapshot {
-    /// Who reads a root key in an environment.
+    /// Returns the readers of a root key in an environment.
     pub fn standing<'a>(&'a self, environment: &Environment, key: &str) -> KeyStanding<'a> {
         let index = self.manifests(environment);
         if let Some(parameter) = index.parameter(key) {

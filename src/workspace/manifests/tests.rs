@@ -1,4 +1,4 @@
-//! What an index says of small environments, and what remains of it after changes.
+//! The content of indexes of small environments, and the parts of it that are kept after changes.
 
 use std::collections::BTreeSet;
 

@@ -237,16 +237,16 @@ fn with_values_in_folders(
     known
 }
 
-/// What is known of a node.
+/// The knowledge about a node.
 #[derive(Default)]
 struct Found<'a> {
     /// The data file of its own, or else the file that tells of it.
     source: Option<&'a FilePath>,
     /// The variable that is its name, in the path of its data file.
     variable: Option<&'a str>,
-    /// What the paths of its data files tell.
+    /// The variables in the paths of its data files.
     bindings: Bindings,
-    /// What other files tell.
+    /// The parts that other files state.
     parts: Option<Arc<Parts>>,
 }
 

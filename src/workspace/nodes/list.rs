@@ -54,8 +54,8 @@ pub(in crate::workspace) fn nodes_of(
     nodes.into()
 }
 
-/// What files that no setting names say of an environment's nodes, by their names. What more
-/// certain sources say comes later, and counts.
+/// Returns the parts of an environment's nodes that files state which no setting names, by the
+/// names of the nodes. More certain sources come later and win.
 fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>, Arc<Parts>> {
     const ORDER: [Step; 6] =
         [Step::NodeBlocks, Step::Rspec, Step::Bolt, Step::Classifier, Step::Facts, Step::Puppetdb];

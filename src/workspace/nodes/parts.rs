@@ -1,4 +1,4 @@
-//! What sources say of a node, and the one function that makes its scope of that.
+//! The parts of a node that sources state, and the one function that makes its scope of them.
 //!
 //! Source of the order: what a real compiler with a node terminus made of facts, parameters and
 //! server facts.
@@ -14,8 +14,8 @@ use crate::text::FilePath;
 
 /// Variables that neither a fact nor a parameter of the classifier sets.
 const RESERVED: [&str; 4] = ["environment", "facts", "trusted", "server_facts"];
-/// What a Puppet that compiles may know of itself, but for the environment; the last one is OpenVox
-/// 9's.
+/// The facts that a compiling Puppet may have about itself, without the environment; the last one
+/// is OpenVox 9's.
 const SERVER_FACTS: [&str; 6] = [
     "serverversion",
     "servername",
@@ -52,7 +52,7 @@ pub(in crate::workspace) struct Included {
     pub(in crate::workspace) name: String,
 }
 
-/// What is said of one node. Each part comes from one file.
+/// The parts of one node. Each part comes from one file.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct Parts {
     /// The certname.
@@ -70,7 +70,7 @@ pub(in crate::workspace) struct Parts {
     pub(in crate::workspace) classes: Option<Said<Value>>,
     /// The name of the environment that the node is in.
     pub(in crate::workspace) environment: Option<Said<Arc<str>>>,
-    /// A hash: what the server told of itself.
+    /// A hash: the facts of the server about itself.
     pub(in crate::workspace) server_facts: Option<Said<Value>>,
     /// A hash: all variables, literally. All other parts are ignored beside it.
     pub(in crate::workspace) whole: Option<Said<Value>>,
@@ -83,7 +83,7 @@ pub(in crate::workspace) struct Parts {
 /// A variable that is known of a node by other ways than its parts.
 pub(in crate::workspace) type Inferred = (String, String, VariableSource);
 
-/// What a scope depends on beyond the node.
+/// The input of a scope beyond the node.
 pub(in crate::workspace) struct Around<'a> {
     /// The environment's name, for nodes that state none.
     pub(in crate::workspace) environment: &'a str,
@@ -93,12 +93,12 @@ pub(in crate::workspace) struct Around<'a> {
 }
 
 impl Parts {
-    /// A node of which a file tells the certname.
+    /// A node whose certname a file states.
     pub(in crate::workspace) fn named(name: &str, by: &FilePath) -> Parts {
         Parts { is_certname: true, ..Parts::called(name, by) }
     }
 
-    /// A node of which a file tells some name.
+    /// A node of which a file states some name.
     pub(in crate::workspace) fn called(name: &str, by: &FilePath) -> Parts {
         Parts {
             name: name.into(),
@@ -309,8 +309,8 @@ impl Making {
 }
 
 impl Parts {
-    /// What a source says of `$trusted`: for itself, or among the facts, where PuppetDB keeps it.
-    /// Source: `Puppet::Node#sanitize`.
+    /// Returns `$trusted` as a source states it: by itself, or among the facts, where PuppetDB
+    /// keeps it. Source: `Puppet::Node#sanitize`.
     pub(super) fn certificate(&self) -> Option<(Value, FilePath)> {
         if let Some(said) = &self.trusted {
             return Some((said.value.clone(), said.by.clone()));

@@ -32,14 +32,14 @@ struct Shape {
     parts: usize,
 }
 
-/// What the positions of names mean.
+/// The meanings of positions in names.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     /// The variables at positions, for each shape of name.
     claims: BTreeMap<Shape, Vec<(Position, String)>>,
 }
 
-/// What a name says of a variable.
+/// The value of a variable that a name states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// The text at a position.
@@ -63,7 +63,7 @@ impl Positions {
         Positions { claims }
     }
 
-    /// What a name says of variables, each once.
+    /// Returns the values of variables that a name states, each variable once.
     pub(super) fn told_by(&self, name: &str) -> Vec<(String, Told)> {
         let shape = shape(name);
         let claims = self.claims.get(&shape);

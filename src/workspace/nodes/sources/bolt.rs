@@ -23,7 +23,7 @@ pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
     is_2 && (has_list("groups") || has_list("targets"))
 }
 
-/// What is said of a target so far.
+/// The facts and vars of a target so far.
 #[derive(Default)]
 struct Target {
     facts: Hash,
@@ -33,8 +33,9 @@ struct Target {
 /// The targets of an inventory, as nodes. Their facts are some of the facts, merged deeply, those
 /// of a target over those of its groups; vars are variables in code that Bolt applies.
 ///
-/// What two groups, neither of which holds the other, say differently of a target is left out.
-/// Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets would be known.
+/// Facts and vars of a target are left out where two groups, neither of which holds the other,
+/// contradict each other. Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets
+/// would be known.
 pub(in crate::workspace::nodes) fn targets(
     inventory: &Value,
     path: &FilePath,
@@ -146,14 +147,14 @@ fn merged(lower: &Hash, higher: Hash) -> Hash {
     all
 }
 
-/// Both hashes as one, of which `higher` wins.
+/// Merges both hashes; `higher` wins.
 fn over(lower: &Hash, higher: Hash) -> Hash {
     let mut all = lower.clone();
     all.extend(higher);
     all
 }
 
-/// What two hashes do not contradict each other about.
+/// Returns the members of both hashes that the other hash does not contradict.
 fn agreed(one: &Hash, other: &Hash) -> Hash {
     let contradicts = |key: &Key, member: &Member, of: &Hash| {
         of.get(key).is_some_and(|known| known.value != member.value)

@@ -124,11 +124,11 @@ pub(in crate::workspace::nodes) fn is_of(
     }
 }
 
-/// What a file says of nodes, or why that is not known.
+/// The nodes that a file states, or why they are not known.
 pub(in crate::workspace) type Told = Result<Vec<Arc<Parts>>, String>;
 
-/// The step that a file belongs to, and what it says; `None` where its content is not what its name
-/// says.
+/// Reads a file: the step that it belongs to, and its nodes; `None` where its content does not fit
+/// its name.
 pub(in crate::workspace) fn read(
     candidate: Candidate,
     path: &FilePath,
@@ -147,7 +147,7 @@ pub(in crate::workspace) fn read(
                 return None;
             }
             let found = read_parts(path, text);
-            // Of other files, what is refused is taken for something that is not about nodes.
+            // A refused file of another shape is taken for a file that is not about nodes.
             if found.is_err() && shape != Shape::Bolt {
                 return None;
             }
@@ -157,12 +157,13 @@ pub(in crate::workspace) fn read(
     Some((step, found.map(of_nodes)))
 }
 
-/// What the `node` blocks of a manifest say.
+/// Returns the nodes of the `node` blocks of a manifest.
 pub(in crate::workspace) fn in_manifest(path: &FilePath, manifest: &Manifest) -> Vec<Arc<Parts>> {
     of_nodes(blocks::nodes_in(path, manifest))
 }
 
-/// Without what has no certname: these are in lower case, and words for all nodes are none.
+/// Leaves out parts without a certname: certnames are in lower case, and words for all nodes are
+/// none.
 fn of_nodes(found: Vec<Parts>) -> Vec<Arc<Parts>> {
     let is_certname = |parts: &Parts| {
         let name = &*parts.name;

@@ -1,8 +1,7 @@
 //! Settings as written, in any of the three places, to the configs of the workspace and the rules.
 //!
-//! One schema: what is in [`schema`] is what `.hiera-ls.yaml`, `initializationOptions` and
-//! `workspace/configuration` may say. Unknown keys and wrong types are reported, and the rest still
-//! counts.
+//! `.hiera-ls.yaml`, `initializationOptions` and `workspace/configuration` have one schema:
+//! [`schema`]. Unknown keys and wrong types are reported, and all other settings are still applied.
 
 mod effects;
 mod gather;
@@ -67,7 +66,7 @@ pub enum Origin {
 /// Something wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingProblem {
-    /// The settings file that it stands in; `None` for what a client or the command line says.
+    /// The settings file that contains it; `None` for settings of a client or of the command line.
     pub file: Option<FilePath>,
     /// The setting, dotted.
     pub key: String,
@@ -120,7 +119,7 @@ impl Settings {
         problems
     }
 
-    /// Applies settings over what is set already; `null` members count as not given.
+    /// Applies settings over what is set already; `null` members are treated as absent.
     pub fn apply(&mut self, value: &Value, origin: Origin) -> Vec<SettingProblem> {
         self.apply_within(value, origin, None)
     }
@@ -216,7 +215,7 @@ impl Applying<'_> {
                 "diagnostics" => apply.diagnostics(value),
                 "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {
-                    // Whoever opens a repository decides how much of it is read.
+                    // The user decides how much of a repository is read, not the repository.
                     Some(size)
                         if apply.origin == Origin::Repository && size > workspace.max_file_size =>
                     {
@@ -296,8 +295,8 @@ impl Applying<'_> {
         self.report_part(key, Some(text), message);
     }
 
-    /// A path that is relative to the folder of the settings file. What a file of the repository
-    /// says must lie in the workspace.
+    /// A path that is relative to the folder of the settings file. A path in a file of the
+    /// repository must lie in the workspace.
     fn path_from_file(&mut self, key: &str, value: &Value) -> Option<String> {
         let Some(folder) = self.folder else { return self.path(key, value) };
         let text = self.text(key, value)?;

@@ -33,7 +33,8 @@ pub struct Case {
 /// The answers to `question` in a scope in which `resolution` leaves files open: the last one is
 /// that for nodes that read none of these files. None at all where nothing can be told apart.
 ///
-/// `is_foreign` tells the values that only other nodes have. Each lookup takes one from `lookups`.
+/// `is_foreign` is true for values that only other nodes have. Each lookup takes one from
+/// `lookups`.
 pub fn alternatives(
     question: &Question<'_>,
     scope: &Scope,
@@ -139,8 +140,8 @@ impl Exploring<'_> {
         found.unwrap_or_default()
     }
 
-    /// The open files that need other values of variables side by side than those that are pinned or
-    /// assumed: none of these variables has a value of its own that would tell.
+    /// The open files that need other values of variables side by side than those that are pinned
+    /// or assumed: none of these variables has a value of its own that would decide it.
     fn contradicting_files(
         &self,
         scope: &Scope,
@@ -197,7 +198,8 @@ impl Exploring<'_> {
         branches
     }
 
-    /// The reading of a file that fits what is known; `None` where it cannot be told apart.
+    /// The reading of a file that fits what is known; `None` where it cannot be distinguished from
+    /// others.
     fn reading<'u>(&'u self, scope: &Scope, unsettled: &'u Unsettled) -> Option<Reading<'u>> {
         let known = |name: &String| match scope.get_path(name) {
             Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
@@ -227,7 +229,7 @@ fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Optio
 }
 
 /// Returns the branch that a reading leads to, with its assumption. `None` where the text of the
-/// path does not tell it.
+/// path does not show it.
 fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
     let Reading { unsettled, reach, pattern, is_bound } = reading;
     let in_order = |values: &Bindings, names: &[String]| {
@@ -262,7 +264,7 @@ fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
 }
 
 /// The variables that a location has for a file, where those that stand side by side are one;
-/// `None` where even that does not tell them.
+/// `None` where even that does not show them.
 fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
     match pattern.joined()?.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some(bindings),

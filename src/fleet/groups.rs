@@ -141,7 +141,7 @@ impl Files {
         }
     }
 
-    /// The files beyond these that define keys that a lookup asked for.
+    /// Returns the files beyond these that define keys that a lookup has read.
     fn with_keys(&self, question: &Question<'_>, keys: &BTreeSet<String>) -> Vec<FilePath> {
         let mut more = Files::default();
         for key in keys {

@@ -1,5 +1,4 @@
-//! Questions about many nodes at once, answered with one lookup for all nodes that it concerns
-//! alike.
+//! Lookups for many nodes at once: one lookup for all nodes that have the same answer.
 
 pub mod alternatives;
 pub mod groups;

@@ -1,5 +1,5 @@
-//! Expressions as far as they matter here: where arguments end, which values are literal, which
-//! texts are known in part.
+//! Expressions as far as data needs them: the ends of arguments, literal values, and texts that are
+//! known in part.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) type Tokens = Range<usize>;
 /// How deep lists and hashes are read; deeper ones are no literals.
 const MAX_DEPTH: usize = 40;
 
-/// Tokens with the text that they stand in.
+/// Tokens with the text that contains them.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub text: &'a str,
@@ -31,7 +31,7 @@ pub(super) enum Argument {
     Pairs(Vec<(Tokens, Tokens)>),
 }
 
-/// The names that a string may use for parts of the place where it stands.
+/// The names that a string may use for parts of the place that contains it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Surroundings<'a> {
     /// The class around it: its `$title` and `$name`.
@@ -165,7 +165,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The value of an expression; `None` if the text alone does not tell it.
+    /// Returns the value of an expression; `None` if the text alone does not determine it.
     pub(super) fn literal(&self, tokens: Tokens) -> Option<Literal> {
         self.literal_within(tokens, MAX_DEPTH)
     }

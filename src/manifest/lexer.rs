@@ -230,7 +230,7 @@ impl<'t> Lexer<'t> {
             _ => false,
         };
         // Puppet lets a regular expression go over lines. After `}` and keywords half-typed text is
-        // more likely, of which the rest of the file must stay readable.
+        // more likely, and the rest of the file must stay readable.
         let over_lines = matches!(
             before,
             Some(Kind::Operator | Kind::Comma | Kind::Open(Bracket::Round | Bracket::Square))

@@ -1,5 +1,5 @@
-//! Manifests (`.pp`), templates and Ruby code beside the data: what they declare, and what they
-//! read. Pure: text in, plain data with byte ranges out; no files, no Hiera.
+//! Manifests (`.pp`), templates and Ruby code beside the data: their declarations and their reads
+//! of data. Pure: text in, plain data with byte ranges out; no files, no Hiera.
 //!
 //! Only headers are parsed. Bodies are lexed, with brackets paired, and searched for the calls and
 //! declarations that matter to data: [`model::Manifest`] lists them. Half-typed text is input like

@@ -49,7 +49,7 @@ pub struct Definition {
     pub kind: DefinitionKind,
     /// The full name: that of the classes around it comes first. Without leading `::`.
     pub name: String,
-    /// The name as it stands in the text.
+    /// The bytes of the name in the text.
     pub name_range: TextRange,
     /// From the keyword to the end of the body.
     pub range: TextRange,
@@ -121,7 +121,7 @@ pub struct TypeAlias {
     pub documentation: Documentation,
 }
 
-/// A value that the text alone tells.
+/// A value that the text alone determines.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     /// `undef`
@@ -149,7 +149,7 @@ impl Literal {
     }
 }
 
-/// A text of which parts may be unknown.
+/// A text whose parts may be unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// The bytes of the expression.
@@ -262,7 +262,7 @@ pub struct Reader {
     pub form: CallForm,
     /// The whole call.
     pub range: TextRange,
-    /// The keys, of which the first that is found counts; `None` when nothing is known of them.
+    /// The keys; the first one that is found wins. `None` when they are unknown.
     pub keys: Option<Vec<Pattern>>,
     /// The type that the value must have, as written.
     pub value_type: Option<Excerpt>,
@@ -274,7 +274,7 @@ pub struct Reader {
     pub default_value: Option<Literal>,
     /// Whether `default_values_hash` is given, or a lambda: also a default.
     pub other_default: bool,
-    /// Whether `override` is given: data may not be asked.
+    /// Whether `override` is given: then data may not be read.
     pub has_override: bool,
     /// Whether the value is given to `include`, `contain` or `require`, so that it names classes.
     pub includes: bool,
@@ -285,13 +285,13 @@ pub struct Reader {
 /// A merge strategy that a call asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merge {
-    /// The bytes that say so: an argument, or the function's name.
+    /// The bytes that state it: an argument, or the function's name.
     pub range: TextRange,
     /// The strategy.
     pub strategy: AskedStrategy,
 }
 
-/// A merge strategy as far as the text tells.
+/// A merge strategy as far as the text determines it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskedStrategy {
     /// A name, or a hash with `strategy` and its options.

@@ -1,4 +1,4 @@
-//! `node` blocks: the names that they are for, and what they say about their nodes.
+//! `node` blocks: the names that they match, and the parts that they give their nodes.
 
 use super::expression::{Argument, Tokens, View};
 use super::model::{NodeBlock, NodeCall, NodeName, ReaderFunction};

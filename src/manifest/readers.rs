@@ -90,7 +90,7 @@ impl Walker<'_> {
         reader.keys = self.keys(view, first);
         match arguments.get(1).map(|second| (second, view.pairs(second))) {
             Some((_, Some(options))) => return self.options(view, &options, reader),
-            // Either a type or options: only its value tells.
+            // Either a type or options: only its value decides.
             Some((second, None)) if arguments.len() == 2 && !begins_type(view, second) => {
                 reader.merge = view
                     .argument_range(second)
@@ -185,7 +185,7 @@ fn direct(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<Call> 
     Some(Call { function, form: CallForm::Direct, tokens: at..end, name, arguments })
 }
 
-/// `'k'.lookup`, `'k'.lookup(T)`: what stands before the dot is the first argument.
+/// Reads `'k'.lookup`, `'k'.lookup(T)`: the operand before the dot is the first argument.
 fn method(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<Call> {
     let dot = at.checked_sub(1).filter(|dot| *dot > 0)?;
     let start = view.operand_start(dot);

@@ -1,5 +1,5 @@
-//! Specs of rspec-puppet for hosts: which hosts they describe, and what they say of each in
-//! literals. Whatever Ruby would compute claims nothing.
+//! Specs of rspec-puppet for hosts: the hosts that they describe, and the literals that they give
+//! for each. Values that Ruby would compute are ignored.
 
 use super::model::Literal;
 
@@ -23,7 +23,7 @@ pub struct DescribedHost {
 }
 
 /// The hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot be
-/// told apart has none. `let` in a block within is about a variant of the host, and is passed over.
+/// delimited has none. `let` in a block within is about a variant of the host, and is passed over.
 pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
     let tokens = tokens(text);
     let mut hosts = Vec::new();

@@ -1,4 +1,4 @@
-//! Strings and heredocs: where they end, what they say, which code stands in them.
+//! Strings and heredocs: their ends, their texts and the code in their interpolations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -193,7 +193,7 @@ fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
 }
 
 /// The value of a string token without interpolation; `None` for other tokens and for strings with
-/// interpolation. Heredocs are not told: their margin and escapes are not resolved.
+/// interpolation. Heredocs have none: their margin and escapes are not resolved.
 pub(super) fn value<'t>(
     text: &'t str,
     token: Token,
@@ -252,7 +252,7 @@ pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
 pub(super) fn heredoc_end(text: &str, from: usize, tag: &str) -> Option<(Range<usize>, usize)> {
     let mut start = from;
     for line in text.get(from..)?.split_inclusive('\n') {
-        // Puppet does not ask what stands before the tag on its line.
+        // Puppet ignores the text before the tag on its line.
         if line.trim_end_matches([' ', '\t', '\r', '\n']).ends_with(tag) {
             return Some((from..start, start + line.len()));
         }

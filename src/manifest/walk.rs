@@ -1,5 +1,5 @@
-//! The way through the tokens of a file: definitions are entered and left, calls and declarations
-//! within them are noted.
+//! The walk through the tokens of a file: it enters and leaves definitions, and notes the calls and
+//! declarations within them.
 
 use std::collections::HashMap;
 
@@ -203,7 +203,7 @@ impl Walker<'_> {
         restart
     }
 
-    /// A definition of which only the name has been read.
+    /// A definition whose name alone has been read.
     fn begun(&self, view: &View<'_>, at: usize, kind: DefinitionKind) -> Definition {
         let keyword = view.code.tokens[at].range;
         let name = view.code.tokens[at + 1].range;
@@ -353,7 +353,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `$x = …` in a body: the value counts if it is literal and the only one.
+    /// Notes `$x = …` in a body: the value is known if it is literal and the only one.
     fn assignment(&mut self, view: &View<'_>, at: usize) {
         if view.kind(at + 1) != Some(Kind::Assign) {
             return;

@@ -1,5 +1,5 @@
-//! Where settings come from: the files of the folders and of the environments below them, and what
-//! the user says over both.
+//! The sources of settings: the files of the folders and of the environments below them, and the
+//! user's settings, which win over both.
 
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ const MAX_SIZE: u64 = 1 << 20;
 /// and then perhaps of fewer or more of them.
 pub(crate) const READINGS: usize = 3;
 
-/// The settings of a workspace, and what is wrong with them; `given` are those of a client or of
-/// the command line, the later winning.
+/// Returns the settings of a workspace, and their problems; `given` are those of a client or of the
+/// command line, the later winning.
 ///
-/// The file of a folder holds for all that is in the folder. That of an environment further down
-/// wins over it, for this environment and in what concerns one: which rules, which nodes, which
-/// Puppet, where its modules and its data are. What is given wins over both.
+/// The file of a folder holds for the whole folder. The file of an environment further down wins
+/// over it, for this environment and for the settings of an environment: rules, nodes, the version
+/// of Puppet, the places of its modules and its data. `given` wins over both.
 pub fn gather(
     snapshot: &Snapshot,
     given: &[(Value, Origin)],
@@ -160,7 +160,7 @@ pub fn open(
         let unlisted = scanned.unlisted.clone();
         opened.workspace.apply(Change::Scanned(Box::new(scanned)));
         opened.unlisted = of_environments(&opened.workspace.snapshot(), unlisted);
-        // Which environments there are is known by now, and so what their files say.
+        // The environments are known by now, and so are the settings in their files.
         let (settings, problems) = gather(&opened.workspace.snapshot(), given, fs);
         let is_new = settings.workspace != opened.settings.workspace;
         opened.settings = settings;

@@ -1,4 +1,4 @@
-//! Where settings are written in a settings file.
+//! The places of settings in a settings file.
 
 use super::SettingProblem;
 use crate::text::TextRange;

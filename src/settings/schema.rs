@@ -15,7 +15,7 @@ pub struct Setting {
     pub kind: Kind,
     /// Its default as JSON; `null` where there is none, or where it depends on something else.
     pub default: &'static str,
-    /// The default in words, where JSON does not tell it.
+    /// The default in words, where JSON cannot express it.
     pub otherwise: Option<&'static str>,
     /// Its meaning, in Markdown.
     pub meaning: &'static str,

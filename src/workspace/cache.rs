@@ -99,7 +99,7 @@ pub(super) struct EnvironmentCache {
     pub(super) kinds: OnceLock<Kinds>,
     /// The nodes that read a file.
     pub(super) readers: Memo<FilePath, Arc<NodesReading>>,
-    /// The scope that a file's own path tells, with what is derived from it.
+    /// The scope that follows from a file's own path, with derived variables.
     pub(super) scopes: Memo<FilePath, Arc<Scope>>,
     /// The nodes by the value of a variable that locations name.
     pub(super) nodes_by_value: Memo<LookupKey, Arc<NodesByValue>>,
@@ -141,7 +141,7 @@ fn address(scope: &Scope) -> usize {
 
 impl EnvironmentCache {
     /// Keeps the levels in this scope from now on, once they are located. A scope that the caller
-    /// alone holds is not asked about again and is not kept.
+    /// alone holds is not used again and is not kept.
     pub(super) fn keep_levels_of(&self, scope: &Arc<Scope>) {
         if Arc::strong_count(scope) < 2 {
             return;

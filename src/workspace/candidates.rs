@@ -1,5 +1,5 @@
-//! Which of several configs governs which data, where not all of them are called `hiera.yaml` and
-//! lie in the folder of an environment.
+//! The choice of the config that governs data among several configs, where not all of them are
+//! called `hiera.yaml` and lie in the folder of an environment.
 //!
 //! A config at its usual place comes first, then the one that reads the most existing files, then
 //! one that does not belong to tests or examples. Each governs the data that none before it reads.
@@ -58,7 +58,7 @@ pub(super) struct Candidate {
 }
 
 /// The environments of all configs: those of the configs at their usual places, and those of other
-/// configs that read what none of these do. `is_of_module` tells which folders hold modules.
+/// configs that read data that none of these read. `is_of_module` is true for folders of modules.
 pub(super) fn settle(
     discovery: &Discovery<'_>,
     usual: Vec<Environment>,

@@ -1,5 +1,5 @@
-//! Where datadirs lie: a `hiera.yaml` names folders of the server, and the repository holds them
-//! elsewhere.
+//! The places of datadirs: a `hiera.yaml` names folders of the server, and the repository holds
+//! them elsewhere.
 
 use super::mapping::PathMappings;
 use super::names::Names;
@@ -59,8 +59,8 @@ impl DatadirPlacer<'_> {
     }
 
     /// Whether the datadir as written can be that of another place: it is absolute, or the config
-    /// is to be deployed to another folder. What an environment's own config says of a relative
-    /// datadir holds, unless it leads through the folder of all environments.
+    /// is to be deployed to another folder. A relative datadir in an environment's own config
+    /// holds, unless it leads through the folder of all environments.
     fn may_be_elsewhere(&self, config: &HieraConfig, written: &str) -> bool {
         let is_deployed =
             config.version == Version::V3 || config.base() != *self.root && !self.is_sample;

@@ -1,8 +1,9 @@
-//! Which environments there are: where their folders lie, which config each has, and which folders
-//! are their modules. Follows from names, a few small files and the settings alone.
+//! Discovery of environments: their folders, their configs and the folders of their modules. The
+//! result depends on names, a few small files and the settings alone.
 //!
-//! A `hiera.yaml` at its usual place makes an environment of its folder. Which data other configs
-//! govern, such as those under another name, is [`candidates`](super::candidates)' business.
+//! A `hiera.yaml` at its usual place makes an environment of its folder.
+//! [`candidates`](super::candidates) decides which data other configs govern, such as those under
+//! another name.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -62,7 +63,7 @@ pub(super) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bo
 
 /// The environments that the configs and names in these folders of a workspace make.
 ///
-/// `is_on_disk` tells of folders outside the workspace that `names` does not list.
+/// `is_on_disk` answers for folders outside the workspace that `names` does not list.
 pub(super) fn discover(
     names: &Names,
     configs: &Configs,
@@ -414,13 +415,13 @@ impl Discovery<'_> {
         Some(EnvironmentConf::read(&text))
     }
 
-    /// The modules in these folders; the first of two with the same name counts.
+    /// The modules in these folders; the first of two with the same name wins.
     fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> BTreeMap<String, Module> {
         let mut modules = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for folder in folders {
             for (name, kind) in self.names.children.get(folder).map_or(&[][..], Vec::as_slice) {
-                // The first of a name counts, even where Puppet then refuses it.
+                // The first module of a name wins, even where Puppet then refuses it.
                 if *kind == EntryKind::File || !is_module_name(name) || !seen.insert(name) {
                     continue;
                 }

@@ -1,6 +1,5 @@
-//! `environment.conf` as Puppet reads it: lines of settings, of which an environment's data needs
-//! three. Every question about the file is answered here; `config_version` names a program, and is
-//! not looked at.
+//! `environment.conf` as Puppet reads it: lines of settings. An environment's data needs three of
+//! them. Only this module reads the file; `config_version` names a program, and is ignored.
 //!
 //! Source: `Puppet::Settings::IniFile`, `ConfigFile`, `ValueTranslator` and `EnvironmentConf`.
 

@@ -1,5 +1,5 @@
-//! The environments of a workspace: which `hiera.yaml` governs which files, which modules there
-//! are, and the paths that the levels can name.
+//! The environments of a workspace: the files that each `hiera.yaml` governs, the modules, and the
+//! paths that the levels can name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -163,7 +163,7 @@ impl Environment {
         })
     }
 
-    /// Whether the folder tells its name, as `environments/production` does.
+    /// Whether its folder names it, as `environments/production` does.
     pub fn is_named_by_folder(&self) -> bool {
         self.root.parent().is_some_and(|parent| parent.name() == "environments")
     }
@@ -263,7 +263,7 @@ impl Environment {
         has_data_name(path) && self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
-    /// The names of its own levels of which some location can name none of these files.
+    /// Returns the names of its own levels with a location that can name none of these files.
     pub(super) fn find_levels_without(&self, files: &[&FilePath]) -> Vec<String> {
         let has_no_file =
             |reach: &&Reach| !files.iter().any(|path| reach.pattern.bind(path.as_str()).is_some());
@@ -325,7 +325,7 @@ impl Environment {
         self.reach.iter().filter_map(move |reach| Some((reach, reach.pattern.bind(path.as_str())?)))
     }
 
-    /// Whether the path of a file tells the environment of the nodes that read it.
+    /// Whether the path of a file shows the environment of the nodes that read it.
     pub fn tells_environment(&self, path: &FilePath) -> bool {
         let has_it =
             |reach: &&Reach| reach.pattern.variables().iter().any(|it| it == "environment");
@@ -343,11 +343,11 @@ impl Environment {
         agreed
     }
 
-    /// The scope that a file's own path tells of: variables that are the same in all ways to name
-    /// it are known, all others are not.
+    /// Returns the scope that follows from a file's own path: variables that are the same in all
+    /// ways to name it are known, all others are not.
     ///
-    /// A file that some location names without any variable is seen by every node: its path tells
-    /// nothing but the environment, which is the one that holds the file.
+    /// A file that some location names without any variable is read by every node: its path shows
+    /// the environment alone, which is the one that holds the file.
     pub(super) fn infer_scope(&self, path: &FilePath) -> Scope {
         let mut scope = Scope::open(path.relative_to(&self.root).unwrap_or(path.as_str()));
         scope.set("environment", Value::given(&self.name));

@@ -1,12 +1,12 @@
-//! The user's own keys for values of eyaml: whether they may be used, where they are read from, and
-//! what was decrypted with them.
+//! The user's own keys for values of eyaml: whether they may be used, the places that they are read
+//! from, and the values decrypted with them.
 //!
 //! Nothing here happens unless the *user* switches it on: a repository could name any file as a
-//! key, and its values could be anyone's. Where a repository names files, links are resolved before
-//! it is decided whether one may be read. It may name any environment variable, as with
-//! hiera-eyaml: what that holds serves as a key or as nothing, and whether it is one is all that a
-//! message tells of it. Keys and decrypted values are held in memory only, as long as the layers
-//! are the same, and no message tells them.
+//! key, and its values could be anyone's. Links in file names of a repository are resolved before
+//! the check whether the file may be read. A repository may name any environment variable, as with
+//! hiera-eyaml: its value is used as a key only, and a message tells at most whether it is one.
+//! Keys and decrypted values are held in memory only, as long as the layers are the same, and no
+//! message contains them.
 
 mod pkcs7;
 
@@ -34,7 +34,7 @@ pub struct EyamlConfig {
     pub key_folders: Vec<FilePath>,
 }
 
-/// Keys are short; what is longer is none.
+/// The longest key file in bytes: keys are short, and a longer file is none.
 const MAX_KEY_FILE: u64 = 64 << 10;
 /// How many bytes of decrypted values are remembered: each costs a millisecond to decrypt.
 const MAX_REMEMBERED: usize = 8 << 20;
@@ -220,7 +220,7 @@ impl Decryptor for EnvironmentKeys<'_> {
             PrivateKey::from_pem,
         )?;
         let private_key = private.key.as_ref().map_err(Clone::clone)?;
-        // A private key of the user's is enough: the certificate only tells whether it is the right
+        // A private key of the user's is enough: the certificate only shows whether it is the right
         // one.
         let public = match (&config.private_key, &config.public_key) {
             (Some(_), None) => None,

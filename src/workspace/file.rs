@@ -1,5 +1,5 @@
-//! One version of one file. What is derived from it is computed once, on first use, and shared by
-//! all snapshots.
+//! One version of one file. Its trees, data and declarations are computed once, on first use, and
+//! shared by all snapshots.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -180,8 +180,7 @@ impl File {
     }
 
     /// The part of its text that holds the byte at `offset`, with its tree, read as its name says:
-    /// as little as can be read by itself. `None` before the first one, and when it is not wanted
-    /// any more.
+    /// as little as can be read by itself. `None` before the first part, and when cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
@@ -312,12 +311,12 @@ pub struct TextPart<'a> {
 }
 
 fn parse(text: &str, format: Format) -> Tree {
-    // Nobody says that it is not cancel.
+    // Never cancelled.
     parse_while(text, format, &CancelToken::default()).unwrap_or_default()
 }
 
-/// The tree of a text; `None` when it is not wanted any more, which is asked of YAML, the only
-/// format of long files.
+/// The tree of a text; `None` when cancelled. Only YAML checks for that, the only format of long
+/// files.
 fn parse_while(text: &str, format: Format, cancel: &CancelToken) -> Option<Tree> {
     match format {
         Format::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),

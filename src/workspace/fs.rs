@@ -11,7 +11,7 @@ use crate::text::FilePath;
 /// A file system: a disk, or files in memory.
 pub trait FileSystem: Send + Sync {
     /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read
-    /// counts as empty.
+    /// is treated as empty.
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk;
 
     /// The bytes of a file; files longer than `max_size` are not read.
@@ -31,7 +31,7 @@ pub struct WalkLimits {
     /// Names of folders that are passed over.
     pub skipped_folders: Vec<String>,
     /// The folders that links may lead into, as [`FileSystem::real_path`] gives them; a link that
-    /// leads elsewhere counts as missing. The folder that is walked is one of them.
+    /// leads elsewhere is treated as missing. The folder that is walked is one of them.
     pub trusted: Vec<FilePath>,
     /// The most files and folders to list.
     pub max_entries: usize,
@@ -104,7 +104,7 @@ pub enum Entry {
 /// The identity of one version of a file on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// When it was last changed, if the disk says so.
+    /// The time of its last change, if the disk tells it.
     pub modified: Option<SystemTime>,
     /// When anything about it was last changed, in seconds and nanoseconds, on systems that know:
     /// another file in its place may have its time and length, and who may read it is no part of
@@ -373,7 +373,7 @@ impl FileSystem for MemoryFs {
     }
 }
 
-// There is no clock in memory: the content itself tells versions apart.
+// There is no clock in memory: the content itself identifies a version.
 fn memory_stamp(content: &[u8]) -> Stamp {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

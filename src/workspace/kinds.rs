@@ -1,4 +1,4 @@
-//! Which file is what, told by its path. Every question about a file's kind is answered here.
+//! The kinds of files, decided by their paths. Only this module decides about a file's kind.
 
 use super::WorkspaceConfig;
 use crate::text::FilePath;
@@ -87,8 +87,8 @@ impl FileKind {
     }
 }
 
-/// Whether the file is the one that the setting `hieraConfig` names. Whole parts of the path count:
-/// `my-hiera.yaml` is not `hiera.yaml`.
+/// Whether the file is the one that the setting `hieraConfig` names. Whole parts of the path are
+/// compared: `my-hiera.yaml` is not `hiera.yaml`.
 pub fn is_named(config: &WorkspaceConfig, path: &FilePath) -> bool {
     let named = FilePath::new(&config.hiera_config);
     let rest = path.as_str().strip_suffix(named.as_str());
@@ -100,7 +100,7 @@ pub fn has_data_name(path: &FilePath) -> bool {
     matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
 }
 
-/// The language that the file's extension stands for, if it is one of code.
+/// The language of the file's extension, if it is one of code.
 pub fn code_language(path: &FilePath) -> Option<CodeLanguage> {
     match path.extension()? {
         "pp" => Some(CodeLanguage::Puppet),

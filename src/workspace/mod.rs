@@ -1,7 +1,7 @@
-//! Many files over time: which exist, what is in them, which `hiera.yaml` governs which. The only
-//! layer with the notion of change.
+//! The files of a workspace over time: their names, their contents, and the `hiera.yaml` that
+//! governs each. The only layer with the notion of change.
 //!
-//! A change is applied to the [`Workspace`]; everything else looks at a [`Snapshot`].
+//! A change is applied to the [`Workspace`]; all other code reads a [`Snapshot`].
 
 mod cache;
 pub mod candidates;
@@ -70,7 +70,7 @@ pub struct WorkspaceConfig {
 pub struct EnvironmentConfig {
     /// Which Puppet to agree with.
     pub puppet: PuppetVersion,
-    /// Its name, where its folder does not tell it; `None` assumes `production`.
+    /// Its name, where its folder does not show it; `None` assumes `production`.
     pub name: Option<String>,
     /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
     /// Puppet's habit.
@@ -90,7 +90,7 @@ const USUAL_CONFIG: &str = kinds::HIERA_CONFIG;
 const USUAL_NAME: &str = "production";
 
 impl EnvironmentConfig {
-    /// The name of an environment whose folder does not tell it.
+    /// The name of an environment whose folder does not show it.
     pub fn environment_name(&self) -> &str {
         self.name.as_deref().unwrap_or(USUAL_NAME)
     }
@@ -176,7 +176,7 @@ pub enum Change {
     Edit(FilePath, Vec<(TextRange, String)>),
     /// An editor replaces the whole text of an open file.
     Replace(FilePath, String),
-    /// An editor closes a file: what is on disk counts again.
+    /// An editor closes a file: the version on disk is used again.
     Close(FilePath),
     /// The folders were read.
     Scanned(Box<Scan>),
@@ -189,7 +189,7 @@ pub enum Change {
 }
 
 impl Workspace {
-    /// A workspace of these folders, of which nothing is known yet.
+    /// Creates a workspace of these folders, which are not read yet.
     pub fn new(config: WorkspaceConfig, folders: Vec<FilePath>) -> Workspace {
         let config = Arc::new(config);
         let folders = Arc::new(without_repeats(folders));
@@ -434,7 +434,7 @@ impl Workspace {
         }
     }
 
-    /// Makes what is stale in the latest snapshot anew.
+    /// Rebuilds the stale parts of the latest snapshot.
     fn bring_up(&self, Current { snapshot, stale }: &mut Current) {
         if *stale == Stale::Files {
             snapshot.config = self.config.clone();
@@ -454,8 +454,8 @@ impl Workspace {
         *stale = Stale::Nothing;
     }
 
-    /// The files and folders on disk, and those that only an editor has: they count as if they were
-    /// saved, and with them the folders that they would be in.
+    /// The files and folders on disk, and those that only an editor has: they are included as if
+    /// they were saved, with the folders that they would be in.
     fn names(&self) -> Names {
         let mut entries = (*self.disk_entries).clone();
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {

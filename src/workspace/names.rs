@@ -1,4 +1,4 @@
-//! Which files and folders exist.
+//! The names of all files and folders that exist.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +16,7 @@ const GLOBS: usize = 4096;
 /// The names of files and folders on disk, and of files that only an editor has.
 #[derive(Debug)]
 pub struct Names {
-    /// Everything, by path: what is on disk, and every file of the snapshot.
+    /// All entries, by path: those on disk, and every file of the snapshot.
     pub entries: foldhash::HashMap<FilePath, Entry>,
     /// The names directly in each folder, sorted by bytes.
     pub children: HashMap<FilePath, Vec<(String, EntryKind)>>,

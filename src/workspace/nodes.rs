@@ -1,4 +1,5 @@
-//! Nodes: what files say of them, what the names of data files show, and the scope that follows.
+//! Nodes: their parts in files, the variables that the names of data files show, and the scope made
+//! of both.
 
 pub(super) mod given;
 mod inferred;
@@ -52,12 +53,12 @@ impl Default for NodesConfig {
 /// A node with its variables.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its certname, or what stands for it.
+    /// Its certname, or the name used in its place.
     pub name: Arc<str>,
-    /// Its variables. Whatever they do not name is undefined for a node of which all facts are
+    /// Its variables. A variable that is not among them is undefined for a node whose facts are all
     /// known, and unknown for others: their scope is open.
     pub scope: Arc<Scope>,
-    /// The file that says most of it: facts, what a classifier says, a data file of its own.
+    /// The file with most of its parts: facts, the classifier's output, a data file of its own.
     pub source: FilePath,
     /// The folder of the environment whose own settings name that file; `None` where the
     /// workspace's do, or none does.
@@ -79,11 +80,11 @@ pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;
 /// Where the variable of a node comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariableSource {
-    /// A file says it.
+    /// A file states it.
     Said(SaidAs, FilePath),
     /// The path of its data file.
     Path,
-    /// Its name, of which the variable is another spelling or a part by definition.
+    /// Its name: the variable is another spelling or a part of it by definition.
     Name,
     /// The part of its name at a position at which nearly all nodes have a known value.
     NamePart,
@@ -95,7 +96,7 @@ pub enum VariableSource {
     FileNames,
 }
 
-/// As what a file says a variable.
+/// The role in which a file states a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaidAs {
     /// A fact.

@@ -10,7 +10,7 @@ use crate::hiera::lookup::STACK;
 /// thread is left with all the long ones.
 const BATCH: usize = 16;
 
-/// How many cores there are. Asked once: the system is asked for limits in several files.
+/// Returns the number of cores. It is determined once: the system reads limits from several files.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))

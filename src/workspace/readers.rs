@@ -18,7 +18,7 @@ use crate::text::FilePath;
 /// Whether a node reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// Its variables say so.
+    /// Its known variables decide that it does.
     Certainly,
     /// Variables that are unknown decide it.
     Possibly,
@@ -27,12 +27,12 @@ pub enum Reads {
 /// The nodes that read a file: their numbers among the nodes of an environment, in order.
 #[derive(Debug, Default)]
 pub struct NodesReading {
-    /// Those whose variables say so.
+    /// Nodes whose variables decide that they read it.
     pub certainly: Vec<usize>,
-    /// Those for which unknown variables decide it.
+    /// Nodes for which unknown variables decide it.
     pub possibly: Vec<usize>,
-    /// All of them with a number that tells how each reads it: by which location, and whether that
-    /// is certain.
+    /// All of them with a number for the way in which each reads it: by which location, and whether
+    /// that is certain.
     pub(super) ways: Vec<(usize, u32)>,
 }
 
@@ -78,8 +78,8 @@ impl<'a> FileReaders<'a> {
         FileReaders { environment, path, routes: found }
     }
 
-    /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are told
-    /// apart by the value of one variable.
+    /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are
+    /// distinguished by the value of one variable.
     pub(super) fn candidates(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
         let mut found = Vec::new();
         for route in &self.routes {
@@ -183,7 +183,7 @@ impl NodesByValue {
 }
 
 impl Route<'_> {
-    /// Whether the path of the file tells the environment.
+    /// Whether the path of the file shows the environment.
     fn names_environment(&self) -> bool {
         self.needs
             .iter()

@@ -1,5 +1,5 @@
-//! Reads folders: which files there are, and the contents of those that the environments can use.
-//! Runs beside the workspace; its result is a change that the workspace applies.
+//! Reads folders: the names of all files, and the contents of those that the environments can use.
+//! A scan runs beside the workspace; its result is a change that the workspace applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -275,7 +275,7 @@ impl Reading<'_> {
             || shapes_environments(&file_of(path, content, *stamp), config)
     }
 
-    /// The files that shape the environments, all of which have been read.
+    /// Returns the files that shape the environments; all of them have been read.
     fn configs(&self) -> Configs {
         let file = |(path, found): (&FilePath, &Found)| match found {
             Found::Same(file) => file.clone(),
@@ -416,8 +416,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads what files that no setting names say of nodes: those whose path or name says so, and
-    /// the environments' own manifests, which are read already.
+    /// Reads nodes from files that no setting names: files that are chosen by their path or name,
+    /// and the environments' own manifests, which are read already.
     fn read_unnamed_nodes(&mut self, environments: &Environments) {
         let config = &self.request.config;
         let mut all = std::iter::once(&config.common).chain(config.environments.values());
@@ -464,7 +464,7 @@ impl Reading<'_> {
                 Some((Step::Facts, Err(format!("it cannot be read: {error:?}"))))
             }
         };
-        // A file that says nothing is remembered as well, so that it is not read again.
+        // A file without nodes is remembered as well, so that it is not read again.
         let (step, nodes) = found.unwrap_or((Step::Facts, Ok(Vec::new())));
         debug!(%path, nodes = nodes.as_ref().map_or(0, Vec::len), "file may tell nodes");
         let (path, stamp) = (path.clone(), Some(stamp));
@@ -562,8 +562,7 @@ impl Reading<'_> {
     }
 }
 
-/// A file as it was read. What is discovered from it here reports nothing, so that any number will
-/// do.
+/// Returns a file as it was read. The discovery here reports nothing, so any number will do.
 fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
     File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
 }

@@ -1,4 +1,4 @@
-//! An immutable view of one revision of the workspace: what requests are answered from.
+//! An immutable view of one revision of the workspace. Requests are answered from it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same for work that is to be left off when it is not wanted any more.
+    /// The same snapshot for work that this token cancels.
     pub fn with_cancel_token(self, cancel: CancelToken) -> Snapshot {
         Snapshot { cancel, ..self }
     }
 
-    /// Whether somebody still waits for what is computed from this copy of the snapshot.
+    /// The token that cancels work on this copy of the snapshot.
     pub fn cancel_token(&self) -> &CancelToken {
         &self.cancel
     }
@@ -144,8 +144,8 @@ impl Snapshot {
         self.open.diff(&later.open).map(change).collect()
     }
 
-    /// The files of which this and a later revision have different versions, or of which only one
-    /// has any.
+    /// Returns the files whose versions differ between this and a later revision, and those that
+    /// only one of them has.
     pub fn files_changed(&self, later: &Snapshot) -> Vec<FilePath> {
         use imbl::ordmap::DiffItem;
         let path = |change| match change {
@@ -200,7 +200,7 @@ impl Snapshot {
         environment.cache.nodes.get_or_init(|| list::nodes_of(self, environment))
     }
 
-    /// The kinds of nodes of an environment of which no node is known; none in others.
+    /// Returns the kinds of nodes of an environment without known nodes; none in others.
     pub fn kinds_of<'a>(&self, environment: &'a Environment) -> &'a Kinds {
         environment.cache.kinds.get_or_init(|| kinds::kinds_of(self, environment))
     }
@@ -334,7 +334,7 @@ impl Snapshot {
     }
 
     /// The scope that values are shown for in a file: the chosen node's, or that of the only known
-    /// node that sees the file, or what the file's own path tells.
+    /// node that reads the file, or the one that follows from the file's own path.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let scope = self.find_scope_for(environment, path);
         // Callers look several keys up in one scope.
@@ -356,7 +356,8 @@ impl Snapshot {
         }
     }
 
-    /// The scope that a file's path tells of, with what the rules derive from that.
+    /// Returns the scope that follows from a file's path, with the variables that the rules derive
+    /// from it.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let infer = || {
             let mut scope = environment.infer_scope(path);
@@ -399,18 +400,19 @@ impl Snapshot {
         self.key_index.is_near(self)
     }
 
-    /// Which files define which keys.
+    /// The index of keys and of the files that define them.
     pub fn keys(&self) -> &KeyIndex {
         self.key_index.get(self)
     }
 
-    /// The variables of locations of which each file is a node: their value is the node's name.
+    /// Returns the variables of locations whose files are one node each: their value is the node's
+    /// name.
     pub fn node_variables<'a>(&self, environment: &'a Environment) -> &'a [String] {
         environment.cache.node_variables.get_or_init(|| node_variables(self, environment))
     }
 
-    /// The names of the environment's own levels of which a location names no existing file. The
-    /// data of that location is not in this workspace, so it may hold any key.
+    /// Returns the names of the environment's own levels with a location that names no existing
+    /// file. The data of that location is not in this workspace, so it may hold any key.
     pub fn levels_without_files<'a>(&self, environment: &'a Environment) -> &'a [String] {
         let find = || {
             let paths: Vec<&FilePath> = self.files().map(|file| &file.path).collect();
@@ -429,7 +431,7 @@ impl Snapshot {
         let mut is_told = false;
         for (path, one) in files.iter().zip(&inferred) {
             for (name, value) in one.variables() {
-                // Most paths do not tell the environment.
+                // Most paths do not show the environment.
                 if name == "environment" {
                     if !environment.tells_environment(path) {
                         continue;

@@ -77,7 +77,7 @@ impl Snapshot {
     }
 }
 
-/// Whether a folder says that data is below it. `below` is relative to the workspace.
+/// Whether a folder's name suggests that data is below it. `below` is relative to the workspace.
 fn is_below_data(below: &str) -> bool {
     below.split('/').any(|folder| {
         let start = folder.split(['-', '_']).next().unwrap_or(folder);

@@ -1,5 +1,5 @@
-//! Ruby as tokens, as far as blocks and literals need it. What has another meaning to Ruby than its
-//! characters say (interpolation, regexes, heredocs, `%w`) is [`Token::Other`], and no literal.
+//! Ruby as tokens, as far as blocks and literals need it. Code whose meaning in Ruby differs from
+//! its characters (interpolation, regexes, heredocs, `%w`) is [`Token::Other`], and no literal.
 
 use crate::manifest::model::Literal;
 use crate::manifest::strings::single_end;

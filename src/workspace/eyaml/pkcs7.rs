@@ -1,6 +1,6 @@
 //! PKCS#7 enveloped data, as hiera-eyaml writes it: the key of the content encrypted with RSA, the
-//! content with AES or triple DES in CBC mode. Knows no files: bytes and PEM texts in, plain bytes
-//! out.
+//! content with AES or triple DES in CBC mode. This module reads no files: its input are bytes and
+//! PEM texts, its output plain bytes.
 //!
 //! Errors are OpenSSL's words, which hiera-eyaml passes on, wherever OpenSSL would fail, too.
 
@@ -26,7 +26,7 @@ const AES_192: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3
 const AES_256: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.42");
 const TRIPLE_DES: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.3.7");
 
-/// Longer keys take seconds for each value; nobody has them.
+/// Longer keys take seconds for each value, and are not in use.
 const MAX_KEY_BITS: usize = 8192;
 
 /// OpenSSL's message for a wrong key and for damaged content alike.
@@ -53,7 +53,7 @@ impl PrivateKey {
     }
 }
 
-/// A certificate: what of it tells which ciphertexts are meant for its owner.
+/// A certificate: the parts of it that tell which ciphertexts are meant for its owner.
 pub(super) struct Certificate {
     certificate: x509_cert::Certificate,
     key: RsaPublicKey,

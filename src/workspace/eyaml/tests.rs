@@ -114,7 +114,7 @@ fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
     }
 }
 
-/// A repository may name any variable: what it holds is told by no message.
+/// A repository may name any variable: no message contains its value.
 #[test]
 fn what_a_variable_holds_is_not_told() {
     // One that is set wherever tests run, and surely holds no key.

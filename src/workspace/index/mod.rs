@@ -1,7 +1,8 @@
-//! Which files define a key and which keys ask for which: what rules across files need.
+//! The index of keys for rules across files: the files that define each key, and the keys that each
+//! key asks for.
 //!
-//! An index is patched, not made anew: what the parts of a file say is taken out and put in as the
-//! parts go and come, and all else is shared with the index before it.
+//! An index is patched, not rebuilt: entries of a file's parts are removed and added as the parts
+//! go and come, and all other entries are shared with the index before it.
 
 mod siblings;
 
@@ -312,7 +313,7 @@ impl KeyIndex {
 
     /// The root keys that a lookup of these may come to, levels left aside: they themselves, what
     /// their values ask for, and so on; for keys without a definition the group of their siblings,
-    /// too. `None` when the others are too many to be told.
+    /// too. `None` when there are too many others.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
         let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.collect();
         let undefined = seen.iter().filter(|key| !self.defined.contains(&***key));
@@ -386,14 +387,14 @@ impl KeyChanges {
     }
 }
 
-/// An index that is computed when it is first asked for: from one before it, if there is one.
+/// An index that is computed on first use: from an index before it, if there is one.
 #[derive(Debug, Default)]
 pub struct LazyIndex {
     done: OnceLock<KeyIndex>,
-    /// The last one that was there when this was made, and what has changed since.
+    /// The last index that was computed when this was made, and the changes since.
     before: Option<(KeyIndex, Changed)>,
-    /// One between them that was not there, and what has changed since. Whoever waits for it may
-    /// have got it by the time when this is needed.
+    /// An index between them that was not computed yet, and the changes since. Another thread may
+    /// have computed it by the time when this is needed.
     under_way: Option<(Weak<LazyIndex>, Changed)>,
 }
 

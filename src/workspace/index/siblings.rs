@@ -40,8 +40,7 @@ impl Siblings {
 }
 
 /// The part of a key that its siblings have, too: its class or module with the separator, or, in a
-/// name without `::`, what stands before the first underscores, and these. `None` for a single
-/// word.
+/// name without `::`, the text before the first underscores, and these. `None` for a single word.
 pub fn key_prefix(key: &str) -> Option<&str> {
     if let Some(end) = key.rfind("::") {
         return Some(&key[..end + 2]);
@@ -51,7 +50,7 @@ pub fn key_prefix(key: &str) -> Option<&str> {
     Some(&key[..key.len() - rest.len()]).filter(|_| !rest.is_empty())
 }
 
-/// A name that stands for all keys with the prefix of a key where dependencies are recorded. No
+/// The name that represents all keys with the prefix of a key where dependencies are recorded. No
 /// key is called like it.
 pub(super) fn group(key: &str) -> Option<Arc<str>> {
     key_prefix(key).map(|prefix| format!("{prefix}\u{1}").into())

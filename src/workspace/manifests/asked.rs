@@ -1,7 +1,8 @@
-//! The merge strategies that calls in code ask for: `lookup('k', Hash, 'deep')` merges the values of
-//! `k` whatever `lookup_options` say.
+//! The merge strategies that calls in code ask for: `lookup('k', Hash, 'deep')` merges the values
+//! of `k` regardless of `lookup_options`.
 //!
-//! Automatic parameter lookup asks for none, so a key that a class parameter takes has none of these.
+//! Automatic parameter lookup asks for no strategy, so a key that a class parameter takes has none
+//! of these.
 
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ impl MergingCall<'_> {
 }
 
 /// The strategy that a call itself names, by literal text; `None` for none, and for one that the
-/// text does not tell.
+/// text does not determine.
 pub fn asked_strategy(reader: &Reader) -> Option<Strategy> {
     let asked = &reader.merge.as_ref()?.strategy;
     if let AskedStrategy::Variable { parameter: true, .. } = asked {

@@ -1,4 +1,4 @@
-//! Which keys a change of code concerns.
+//! The keys that a change of code concerns.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which code belongs to which environment, told by names alone.
+//! The code that belongs to each environment, decided by names alone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -56,8 +56,8 @@ impl CodePlace {
     }
 
     /// How near the file is to where Puppet looks first for a class or defined type of this name;
-    /// `None` where Puppet does not look for it. Of two files that define it, the greater one's
-    /// definition counts. Source: `TypeLoader#files_to_try_for`.
+    /// `None` where Puppet does not look for it. Of two files that define it, the definition of the
+    /// greater one wins. Source: `TypeLoader#files_to_try_for`.
     pub fn autoload_rank(&self, name: &str) -> Option<usize> {
         let CodePlace::Module { module, path } = self else {
             return (*self == CodePlace::Main).then_some(usize::MAX);

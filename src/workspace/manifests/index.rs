@@ -1,4 +1,4 @@
-//! The index of one environment, and how a file's part of it is replaced.
+//! The index of one environment, and the replacement of a file's part of it.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl ManifestIndex {
         index
     }
 
-    /// The index of these files, of which most are the same.
+    /// The index of these files; most of them are the same.
     pub(super) fn with_files(&self, modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
         let is_same = |file: &&CodeFile| self.files.get(&file.path) == Some(*file);
         let same = files.iter().filter(is_same).count();
@@ -147,7 +147,7 @@ impl ManifestIndex {
         index
     }
 
-    /// Replaces what a file says, or takes it out.
+    /// Replaces the entries of a file, or removes them.
     pub(super) fn replace(&mut self, path: &FilePath, new: Option<CodeFile>) {
         let old = match &new {
             Some(file) => self.files.insert(path.clone(), file.clone()),

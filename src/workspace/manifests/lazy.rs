@@ -1,4 +1,4 @@
-//! The indexes of a snapshot, each made when it is first asked for: from one before it, if there is
+//! The indexes of a snapshot. Each is computed on first use: from an index before it, if there is
 //! one.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(in crate::workspace) struct LazyManifests {
 #[derive(Debug, Default)]
 struct LazyIndex {
     done: OnceLock<ManifestIndex>,
-    /// The last one that was there when this was made, and what has changed since.
+    /// The last index that was computed when this was made, and the changes since.
     before: Option<(ManifestIndex, Changed)>,
 }
 

@@ -1,11 +1,11 @@
-//! The code beside the data: which class, defined type and type alias stands where, which calls
-//! read which key, and which places declare which class.
+//! The code beside the data: the places of classes, defined types and type aliases, the calls that
+//! read each key, and the places that declare each class.
 //!
-//! A [`ManifestIndex`] belongs to one environment of one snapshot. It is made when it is first asked
-//! for, and patched after an edit: what a file says is taken out and put in, and all else is shared
-//! with the index before it. `files` tells by names alone which code belongs to which environment;
-//! `lazy` keeps the indexes of a snapshot; `changes` tells which keys a change concerns; `asked` which
-//! merge strategies calls ask for.
+//! A [`ManifestIndex`] belongs to one environment of one snapshot. It is computed on first use, and
+//! patched after an edit: the entries of a file are replaced, and all others are shared with the
+//! index before it. `files` decides by names alone which code belongs to which environment; `lazy`
+//! keeps the indexes of a snapshot; `changes` computes the keys that a change concerns; `asked` the
+//! merge strategies that calls ask for.
 
 mod asked;
 mod changes;

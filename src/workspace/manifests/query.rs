@@ -142,7 +142,7 @@ impl ManifestIndex {
     fn loaded(&self, name: &str, kind: DefinitionKind) -> Option<DefinitionAt<'_>> {
         let ranked = self.definitions(name).filter(|one| one.definition.kind == kind);
         let ranked = ranked.filter_map(|one| Some((one.file.place.autoload_rank(name)?, one)));
-        // Of two in one file, or of one rank, the first counts.
+        // Of two in one file, or of one rank, the first wins.
         let best = ranked.reduce(|best, one| if one.0 > best.0 { one } else { best });
         best.map(|(_, one)| one)
     }
@@ -269,7 +269,7 @@ impl TypeNames for ManifestIndex {
     }
 }
 
-/// Whether a text can be what a pattern stands for, taken as the root of a dotted key.
+/// Whether a pattern can match a text, taken as the root of a dotted key.
 fn may_be(pattern: &Pattern, root: &str) -> bool {
     let mut rest = root;
     let mut is_open = false;

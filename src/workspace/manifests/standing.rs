@@ -1,4 +1,4 @@
-//! Whether anything reads a key, as far as the code and data here tell.
+//! The readers of a key, as far as the code and data of the workspace show them.
 
 use super::query::{DefinitionAt, ModuleOrigin, ParameterAt, split_key};
 use crate::hiera::lookup::LOOKUP_OPTIONS;

@@ -87,7 +87,7 @@ fn listing(index: &ManifestIndex) -> BTreeSet<String> {
     all
 }
 
-/// The same workspace, of which nothing was asked before.
+/// The same workspace, with no index computed yet.
 fn fresh(workspace: &mut Workspace) -> Snapshot {
     workspace.apply(Change::Folders(Vec::new()));
     workspace.apply(Change::Folders(vec![FilePath::new("/")]));

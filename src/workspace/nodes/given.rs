@@ -17,8 +17,8 @@ type Place<'a> = (Option<&'a FilePath>, Option<&'a FilePath>, Arc<str>);
 /// Files with the reasons why they have no nodes.
 type Errors = Vec<(FilePath, String)>;
 
-/// The nodes in these files, and what is wrong with files. What several files say of one node is
-/// joined by its certname; of two that say the same part, the later one counts.
+/// Returns the nodes in these files, and the errors of files. The parts of one node in several
+/// files are joined by its certname; where two files state the same part, the later one wins.
 pub(in crate::workspace) fn nodes_of(
     sources: &[NodeSource],
     config: &WorkspaceConfig,

@@ -2,7 +2,7 @@
 //!
 //! A level such as `nodes/%{trusted.certname}.yaml` has a file for each node, and the other
 //! variables of its path are known with it. [`positions`](super::positions) adds those that the
-//! names themselves tell.
+//! names themselves contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -65,9 +65,9 @@ const SHARED_NAMES: [&str; 6] = ["common", "default", "defaults", "global", "all
 /// From this number of files on, names with a domain are nodes whatever the variable is called.
 const MANY: usize = 20;
 
-/// The nodes of which not all facts are known, by name: those that the names of the environment's
-/// data files show, and `said`, those that other files tell of. `is_own` tells which data files may
-/// be nodes.
+/// Returns the nodes whose facts are not all known, by name: those that the names of the
+/// environment's data files show, and `said`, those that other files describe. `is_own` is true for
+/// data files that may be nodes.
 pub(super) fn infer(
     snapshot: &Snapshot,
     environment: &Environment,
@@ -108,14 +108,14 @@ pub(super) fn infer(
     named.into_iter().map(node).collect()
 }
 
-/// A location of which each file is a node.
+/// A location whose files are one node each.
 pub(super) struct NodeLocation<'a> {
     pub(super) reach: &'a Reach,
     /// The variable that is the node's name.
     variable: String,
 }
 
-/// The locations of the environment of which each file is a node, highest priority first.
+/// Returns the locations of the environment whose files are one node each, highest priority first.
 pub(super) fn node_locations<'a>(
     snapshot: &Snapshot,
     environment: &'a Environment,
@@ -157,7 +157,7 @@ fn last_variable(template: &str) -> Option<String> {
         .then(|| variable_name(&key.text))
 }
 
-/// The files of a location, with the variables that their paths tell.
+/// The files of a location, with the variables in their paths.
 pub(super) fn files_at<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<(&'s FilePath, Bindings)> {
     let bound = |path: &'s FilePath| match reach.pattern.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some((path, bindings)),
@@ -189,7 +189,7 @@ fn shows_nodes(location: &NodeLocation<'_>, names: &[String]) -> bool {
     }
 }
 
-/// Whether a variable tells an operating system or its kernel.
+/// Whether a variable names an operating system or its kernel.
 fn is_of_the_system(variable: &str) -> bool {
     let name = variable.strip_prefix("facts.").unwrap_or(variable);
     ["os", "operatingsystem", "lsb", "kernel", "virtual"].iter().any(|word| name.starts_with(word))
@@ -240,7 +240,7 @@ fn with_values_in_folders(
 /// The knowledge about a node.
 #[derive(Default)]
 struct Found<'a> {
-    /// The data file of its own, or else the file that tells of it.
+    /// The data file of its own, or else the file that describes it.
     source: Option<&'a FilePath>,
     /// The variable that is its name, in the path of its data file.
     variable: Option<&'a str>,
@@ -251,7 +251,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The variables that the paths of its files and its name tell.
+    /// The variables that the paths of its files and its name contain.
     fn inferred(&self, name: &str) -> Vec<Inferred> {
         let mut all: Vec<Inferred> = Vec::new();
         for (variable, text) in &self.bindings {
@@ -271,8 +271,8 @@ impl Found<'_> {
     }
 }
 
-/// Adds what other files tell of nodes. A data file that is called as the host of exactly one of
-/// them, without the domain, is that node's.
+/// Adds the parts of nodes that other files state. A data file that is called as the host of
+/// exactly one of them, without the domain, is that node's.
 fn add_said<'a>(named: &mut BTreeMap<String, Found<'a>>, said: &'a IndexMap<Arc<str>, Arc<Parts>>) {
     let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
     let names: BTreeSet<&str> =
@@ -398,8 +398,8 @@ fn named_nodes<'a>(
     named
 }
 
-/// Leaves out host names of which a node with a domain is known as well: `web01` beside
-/// `web01.example.net` is the same node.
+/// Leaves out host names that are also known with a domain: `web01` beside `web01.example.net` is
+/// the same node.
 fn without_short_names(mut named: BTreeMap<String, Found<'_>>) -> BTreeMap<String, Found<'_>> {
     let with_domain: std::collections::HashSet<String> =
         named.keys().filter_map(|name| Some(name.split_once('.')?.0.to_owned())).collect();

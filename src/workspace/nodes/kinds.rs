@@ -1,8 +1,8 @@
 //! Kinds of nodes, where no node is known: the combinations of variables that the names of data
 //! files show, as `role = web, facts.os.family = Debian`.
 //!
-//! A kind is what a hierarchy tells apart, and no claim that such a node exists. A variable that
-//! only occurs beside another one has the values that files show beside that one's.
+//! A hierarchy distinguishes these kinds; a kind does not claim that such a node exists. A variable
+//! that only occurs beside another one has the values that files show beside that one's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ struct Shown<'a> {
     combinations: BTreeSet<Values>,
 }
 
-/// The kinds of an environment of which no node is known.
+/// Returns the kinds of an environment without known nodes.
 pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environment) -> Kinds {
     let is_on = snapshot.config_of(environment).nodes.infer.has(Step::Kinds);
     if !is_on || !snapshot.nodes_of(environment).is_empty() {

@@ -1,5 +1,5 @@
-//! The nodes of an environment: those that the settings name sources for, those that other files
-//! tell of, and those that its data files show.
+//! The nodes of an environment: nodes from the sources in the settings, nodes that other files
+//! describe, and nodes that its data files show.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -27,7 +27,7 @@ const SERVER_FACTS: [&str; 6] = [
 /// The members of `$trusted` that only the node's certificate, or a command of the server, tells.
 const OF_THE_CERTIFICATE: [&str; 2] = ["extensions", "external"];
 
-/// A part and the file that says it.
+/// A part and the file that states it.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct Said<T> {
     pub(in crate::workspace) value: T,
@@ -64,7 +64,7 @@ pub(in crate::workspace) struct Parts {
     pub(in crate::workspace) facts: Option<Said<Facts>>,
     /// A hash: `$trusted`, or some members of it.
     pub(in crate::workspace) trusted: Option<Said<Value>>,
-    /// A hash: the classifier's parameters, each of which is a variable.
+    /// A hash: the classifier's parameters; each is a variable.
     pub(in crate::workspace) parameters: Option<Said<Value>>,
     /// A hash or a list: the classes that the classifier gives.
     pub(in crate::workspace) classes: Option<Said<Value>>,
@@ -116,7 +116,7 @@ impl Parts {
         }
     }
 
-    /// Takes the parts that `other`, a later source, says of the same node: part by part, never
+    /// Takes the parts that `other`, a later source, states for the same node: part by part, never
     /// member by member. Of facts, all of them win over some.
     pub(in crate::workspace) fn join(&mut self, other: &Parts) {
         fn later<T: Clone>(mine: &mut Option<T>, other: &Option<T>) {
@@ -140,12 +140,12 @@ impl Parts {
         later(&mut self.included, &other.included);
     }
 
-    /// Whether no variable is unknown, but for what the certificate and the server tell.
+    /// Whether no variable is unknown, except those of the certificate and of the server.
     pub(in crate::workspace) fn is_closed(&self) -> bool {
         self.whole.is_some() || self.facts.as_ref().is_some_and(|facts| facts.value.are_all)
     }
 
-    /// The file that says most of the node.
+    /// The file with most parts of the node.
     pub(in crate::workspace) fn source(&self) -> &FilePath {
         None.or(self.whole.as_ref().map(|said| &said.by))
             .or(self.facts.as_ref().map(|said| &said.by))
@@ -414,8 +414,8 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
 }
 
 impl Node {
-    /// The classes that the node classifier gives, and the file that says so. Hiera is not asked for
-    /// the parameters that it gives to them.
+    /// The classes that the node classifier gives, and the file that states them. Hiera is not
+    /// asked for the parameters that it gives to them.
     pub fn classes(&self) -> Option<(&Value, &FilePath)> {
         self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
     }

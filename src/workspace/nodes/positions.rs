@@ -1,4 +1,4 @@
-//! Variables in the names of nodes: `bgo-api-01` may say that the location is `bgo` and the role
+//! Variables in the names of nodes: `bgo-api-01` may mean that the location is `bgo` and the role
 //! `api`.
 //!
 //! A part of a name is taken for a variable only where nearly all names have, at that place, a

@@ -1,4 +1,5 @@
-//! The formats that nodes are written in: which one a hash is, and which parts of a node it says.
+//! The formats that nodes are written in: the recognition of a hash's format, and the parts of a
+//! node that it contains.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::puppet::PuppetVersion;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
-/// The format of a hash that says something of a node.
+/// The format of a hash that describes a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// PuppetDB's `inventory`: `certname`, `facts`, perhaps `trusted` and `environment`.
@@ -33,8 +34,8 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The shape of a hash. Source: what the programs write, in the order in which their formats
-    /// can be told apart.
+    /// The shape of a hash. Source: the output of the programs, in the order in which their formats
+    /// can be distinguished.
     pub(super) fn of(hash: &Value) -> Shape {
         let is_hash = |value: Option<&Value>| value.is_some_and(|it| it.as_hash().is_some());
         let has = |name: &str| hash.get(name).is_some();
@@ -216,7 +217,7 @@ pub fn scope_of(
     Ok((node.name.to_string(), (*node.scope).clone()))
 }
 
-/// The scope of a node of which only the certname is known, as `puppet lookup` sees it.
+/// The scope of a node whose certname alone is known, as `puppet lookup` sees it.
 pub fn scope_of_name(certname: &str, environment: &str, puppet: PuppetVersion) -> Scope {
     let facts = from_json(&serde_json::json!({}));
     let hash = facts.as_hash().cloned().unwrap_or_default();

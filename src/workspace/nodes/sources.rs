@@ -1,5 +1,5 @@
-//! Sources of nodes that are told by their shape, without any setting: which files these are, and
-//! what each kind says.
+//! Sources of nodes that are recognized by their shape, without any setting: the choice of the
+//! files, and a reader for each kind.
 
 pub(super) mod blocks;
 pub(super) mod bolt;

@@ -1,4 +1,4 @@
-//! The ways in which nodes become known without settings, each of which a setting switches off.
+//! The ways in which nodes become known without settings. A setting switches each of them off.
 
 /// A way in which nodes become known without settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Step {
     Classifier,
     /// Dumps of PuppetDB.
     Puppetdb,
-    /// Kinds of nodes: what stays unknown of nodes may have the values that files are named after.
+    /// Kinds of nodes: unknown variables of nodes may have the values that files are named after.
     Kinds,
 }
 

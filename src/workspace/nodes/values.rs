@@ -96,7 +96,7 @@ fn from_yaml(text: &str) -> Result<Value, String> {
 }
 
 /// The text without the tags of Ruby's classes, which Psych would refuse. Only files that start
-/// with one have them: what Puppet's own termini wrote.
+/// with one have them: those that Puppet's own termini wrote.
 fn without_object_tags(text: &str) -> std::borrow::Cow<'_, str> {
     const TAG: &str = "!ruby/object:";
     if !text.lines().next().is_some_and(|line| line.contains(TAG)) {
@@ -144,8 +144,8 @@ fn as_given(value: &Value) -> Value {
     }
 }
 
-/// A value as Puppet makes it of a fact or a parameter: at every depth, what is null is an empty
-/// text. Source: nodes that a real compiler was asked about.
+/// A value as Puppet makes it of a fact or a parameter: at every depth, null is an empty text.
+/// Source: nodes that a real compiler was asked about.
 pub(super) fn without_nulls(value: &Value) -> Value {
     match value.data() {
         Data::Null => Value::given(""),

@@ -34,7 +34,7 @@ fn with_and_without_a_certificate() {
 fn no_message_and_no_key_makes_it_panic() {
     let (key, certificate) = keys();
     let good = message();
-    // Every header byte changed, and a sample of the rest; nobody looks at the versions.
+    // Every header byte changed, and a sample of the rest; no reader checks the versions.
     let mut intact = 0;
     for at in (0..60).chain((60..good.len()).step_by(29)) {
         for flip in [1, 0x80, 0xff] {

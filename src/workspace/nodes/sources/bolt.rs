@@ -12,7 +12,7 @@ use crate::workspace::nodes::parts::{Facts, Parts, Said};
 /// How deep groups may lie in each other; Bolt's own inventories have two or three.
 const MAX_DEPTH: usize = 32;
 
-/// Whether a hash is an inventory: it has groups or targets, and says no other version.
+/// Whether a hash is an inventory: it has groups or targets, and states no other version.
 pub(in crate::workspace::nodes) fn is_inventory(hash: &Value) -> bool {
     let is_2 = match hash.get("version").map(Value::data) {
         None | Some(Data::Null) => true,

@@ -1,4 +1,5 @@
-//! Which files are read for nodes without a setting: by path and name first, then by content.
+//! The choice of the files that are read for nodes without a setting: by path and name first, then
+//! by content.
 //!
 //! A file that the hierarchy reads is data, whatever it looks like. Files of modules, fixtures and
 //! examples are about no node of the fleet.
@@ -88,7 +89,7 @@ pub(in crate::workspace) fn candidate(
     (!environments.all.iter().any(is_data_of)).then_some(Candidate::Data)
 }
 
-/// Whether the name of a file, or of one of the folders that it lies in, says nodes.
+/// Whether the name of a file, or of one of the folders that it lies in, suggests nodes.
 fn has_name(path: &FilePath, folders: &str) -> bool {
     let name = path.name().to_ascii_lowercase();
     NODE_NAMES.iter().any(|word| name.contains(word))

@@ -79,7 +79,7 @@ pub struct SettingProblem {
 }
 
 impl SettingProblem {
-    /// The same for the rules; `None` for a setting that no file holds.
+    /// Converts the problem for the rules; `None` for a setting that no file holds.
     pub(crate) fn as_wrong(&self) -> Option<WrongSetting> {
         let (file, range) = (self.file.clone()?, self.range);
         Some(WrongSetting { file, range, message: self.to_string() })
@@ -148,8 +148,8 @@ fn parsed(text: &str) -> Option<Value> {
     crate::yaml::deserialize(text).ok()
 }
 
-/// The settings of a client: its section `hiera`, or the bare settings; `None` for a hash that has
-/// neither, which is some other server's.
+/// Returns the settings of a client: its section `hiera`, or the bare settings; `None` for a hash
+/// that has neither, which is some other server's.
 pub fn section(settings: &Value) -> Option<&Value> {
     let members = settings.as_object()?;
     let known = |name: &String| schema::knows(name) || CLIENT_KEYS.contains(&name.as_str());

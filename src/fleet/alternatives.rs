@@ -30,8 +30,9 @@ pub struct Case {
     pub resolution: Option<Resolution>,
 }
 
-/// The answers to `question` in a scope in which `resolution` leaves files open: the last one is
-/// that for nodes that read none of these files. None at all where nothing can be told apart.
+/// Returns the answers to `question` in a scope in which `resolution` leaves files open: the last
+/// one is that for nodes that read none of these files. None at all where nothing can be told
+/// apart.
 ///
 /// `is_foreign` is true for values that only other nodes have. Each lookup takes one from
 /// `lookups`.

@@ -9,7 +9,7 @@ struct Line<'t> {
     start: usize,
 }
 
-/// The comment whose lines stand right above the byte at `at`, each a comment of its own.
+/// Returns the comment whose lines stand right above the byte at `at`, each a comment of its own.
 pub(super) fn above(text: &str, at: usize) -> Documentation {
     read(&comment_above(text, at))
 }

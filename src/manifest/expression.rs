@@ -45,7 +45,7 @@ impl<'a> View<'a> {
         self.code.kind(at)
     }
 
-    /// The text of a token; empty behind the last.
+    /// Returns the text of a token; empty behind the last.
     pub(super) fn word(&self, at: usize) -> &'a str {
         self.code.tokens.get(at).map_or("", |token| &self.text[token.range.as_usize()])
     }
@@ -62,7 +62,7 @@ impl<'a> View<'a> {
         Excerpt { range, text: self.text[range.as_usize()].to_owned() }
     }
 
-    /// The variable's name without `$`; `None` for other tokens.
+    /// Returns the variable's name without `$`; `None` for other tokens.
     pub(super) fn variable(&self, at: usize) -> Option<&'a str> {
         (self.kind(at) == Some(Kind::Variable)).then(|| &self.word(at)[1..])
     }
@@ -89,7 +89,7 @@ impl<'a> View<'a> {
         parts
     }
 
-    /// The first token of a kind that stands in no brackets.
+    /// Returns the first token of a kind that stands in no brackets.
     pub(super) fn find(&self, tokens: Tokens, kind: Kind) -> Option<usize> {
         let mut at = tokens.start;
         while at < tokens.end {
@@ -108,7 +108,7 @@ impl<'a> View<'a> {
         is_group.then(|| tokens.start + 1..tokens.end - 1)
     }
 
-    /// The tokens without round brackets around all of them.
+    /// Returns the tokens without round brackets around all of them.
     pub(super) fn bare(&self, mut tokens: Tokens) -> Tokens {
         while let Some(inner) =
             self.group(&tokens, Bracket::Round).filter(|inner| !inner.is_empty())
@@ -118,7 +118,7 @@ impl<'a> View<'a> {
         tokens
     }
 
-    /// The arguments between the brackets of a call.
+    /// Returns the arguments between the brackets of a call.
     pub(super) fn arguments(&self, tokens: Tokens) -> Vec<Argument> {
         let mut arguments: Vec<Argument> = Vec::new();
         for part in self.split(tokens, Kind::Comma) {
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
         arguments
     }
 
-    /// The members of a hash, as written in braces or as arguments.
+    /// Returns the members of a hash, as written in braces or as arguments.
     pub(super) fn pairs(&self, argument: &Argument) -> Option<Vec<(Tokens, Tokens)>> {
         match argument {
             Argument::Pairs(pairs) => Some(pairs.clone()),
@@ -216,12 +216,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The value of a string without interpolation.
+    /// Returns the value of a string without interpolation.
     pub(super) fn string(&self, at: usize) -> Option<Cow<'a, str>> {
         strings::value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
     }
 
-    /// A string or a bare word, as far as it is known; `None` for other expressions.
+    /// Returns a string or a bare word, as far as it is known; `None` for other expressions.
     pub(super) fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
         let tokens = self.bare(tokens);
         let range = self.code.range(tokens.clone())?;
@@ -284,8 +284,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The index behind the operand that begins at `at`, with its accesses, calls and lambdas:
-    /// `$a['x'].f(1) |$y| { … }`.
+    /// Returns the index behind the operand that begins at `at`, with its accesses, calls and
+    /// lambdas: `$a['x'].f(1) |$y| { … }`.
     pub(super) fn operand_end(&self, at: usize) -> usize {
         let mut end = self.code.behind(at);
         loop {
@@ -306,7 +306,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The index behind the lambda whose first bar is at `at`.
+    /// Returns the index behind the lambda whose first bar is at `at`.
     pub(super) fn lambda_end(&self, at: usize) -> Option<usize> {
         let bar = self.find(at + 1..self.code.len(), Kind::Pipe)?;
         let body = bar + 1;
@@ -318,8 +318,8 @@ impl<'a> View<'a> {
         self.code.tokens[at - 1].range.end == self.code.tokens[at].range.start
     }
 
-    /// The index of the first token of the operand that ends before `end`: of a string, a word, a
-    /// variable or a list with what stands before its brackets.
+    /// Returns the index of the first token of the operand that ends before `end`: of a string, a
+    /// word, a variable or a list with what stands before its brackets.
     pub(super) fn operand_start(&self, end: usize) -> usize {
         let mut at = end - 1;
         loop {

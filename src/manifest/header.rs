@@ -62,12 +62,12 @@ pub(super) fn parse(view: &View<'_>, at: usize, kind: DefinitionKind) -> Result<
     Ok(header)
 }
 
-/// A class's name as Puppet keeps it.
+/// Returns the name of a class as Puppet keeps it.
 pub(super) fn plain_name(name: &str) -> String {
     name.strip_prefix("::").unwrap_or(name).to_ascii_lowercase()
 }
 
-/// The index behind a type that begins at `at`; `None` where there is no type.
+/// Returns the index behind a type that begins at `at`; `None` where there is no type.
 pub(super) fn type_end(view: &View<'_>, at: usize) -> Option<usize> {
     if view.kind(at) != Some(Kind::Reference) {
         return None;
@@ -184,7 +184,7 @@ fn is_list(view: &View<'_>, tokens: Tokens) -> bool {
     })
 }
 
-/// The bytes of a list's opening bracket.
+/// Returns the bytes of a list's opening bracket.
 pub(super) fn bracket_range(view: &View<'_>, open: usize) -> TextRange {
     view.code.tokens[open].range
 }

@@ -143,7 +143,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The string, if it is one.
+    /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Literal::String(text) = self { Some(text) } else { None }
     }
@@ -170,7 +170,7 @@ pub enum Piece {
 }
 
 impl Pattern {
-    /// The text, if all of it is known.
+    /// Returns the text, if all of it is known.
     pub fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -205,7 +205,7 @@ pub enum ReaderFunction {
 }
 
 impl ReaderFunction {
-    /// The function with this name; a leading `::` is no part of it.
+    /// Returns the function with this name; a leading `::` is no part of it.
     pub fn named(name: &str) -> Option<ReaderFunction> {
         Some(match name.strip_prefix("::").unwrap_or(name) {
             "lookup" => ReaderFunction::Lookup,
@@ -217,7 +217,7 @@ impl ReaderFunction {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             ReaderFunction::Lookup => "lookup",
@@ -228,7 +228,7 @@ impl ReaderFunction {
         }
     }
 
-    /// The strategy that the function itself asks for.
+    /// Returns the strategy that the function itself asks for.
     pub fn own_strategy(self) -> Option<&'static str> {
         match self {
             ReaderFunction::HieraArray | ReaderFunction::HieraInclude => Some("unique"),
@@ -311,7 +311,7 @@ pub enum AskedStrategy {
 }
 
 impl AskedStrategy {
-    /// The strategy's value, as far as it is known.
+    /// Returns the strategy's value, as far as it is known.
     pub fn value(&self) -> Option<&Literal> {
         match self {
             AskedStrategy::Literal(value) => Some(value),
@@ -409,7 +409,7 @@ pub struct NodeCall {
 }
 
 impl Manifest {
-    /// The parameter in whose default a call stands.
+    /// Returns the parameter in whose default a call stands.
     pub fn parameter_of(&self, reader: &Reader) -> Option<(&Definition, &Parameter)> {
         let definition = self.definitions.get(reader.definition?)?;
         let holds = |parameter: &&Parameter| {
@@ -418,7 +418,7 @@ impl Manifest {
         definition.parameters.iter().find(holds).map(|parameter| (definition, parameter))
     }
 
-    /// The class with this name.
+    /// Returns the class with this name.
     pub fn class(&self, name: &str) -> Option<&Definition> {
         let is_it = |definition: &&Definition| {
             definition.kind == DefinitionKind::Class && definition.name == name
@@ -428,7 +428,7 @@ impl Manifest {
 }
 
 impl Definition {
-    /// The parameter with this name.
+    /// Returns the parameter with this name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }

@@ -170,7 +170,7 @@ impl Walker<'_> {
     }
 }
 
-/// The arguments of a call whose bracket opens at `open`, and the index behind it.
+/// Reads the arguments of a call whose bracket opens at `open`, and the index behind it.
 pub(super) fn arguments_at(view: &View<'_>, open: usize) -> Option<(Vec<Argument>, usize)> {
     if view.kind(open) != Some(Kind::Open(Bracket::Round)) {
         return None;

@@ -22,8 +22,9 @@ pub struct DescribedHost {
     pub environment: Option<String>,
 }
 
-/// The hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot be
-/// delimited has none. `let` in a block within is about a variant of the host, and is passed over.
+/// Reads the hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot
+/// be delimited has none. `let` in a block within is about a variant of the host, and is passed
+/// over.
 pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
     let tokens = tokens(text);
     let mut hosts = Vec::new();

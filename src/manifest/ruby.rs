@@ -7,7 +7,8 @@ use super::model::{
 use super::strings::single_end;
 use crate::text::TextRange;
 
-/// The calls of `call_function('lookup', …)` and of the older `function_hiera([…])` in a text.
+/// Finds the calls of `call_function('lookup', …)` and of the older `function_hiera([…])` in a
+/// text.
 ///
 /// Arguments are read as far as they are literals; a computed key leaves `keys` empty, and a
 /// computed strategy is [`AskedStrategy::Unknown`].

@@ -13,7 +13,8 @@ pub(super) enum Quoted {
     Segments(Vec<Segment>),
 }
 
-/// The byte behind the closing quote of a single-quoted string, and whether it has a backslash.
+/// Returns the byte behind the closing quote of a single-quoted string, and whether it has a
+/// backslash.
 pub(super) fn single_end(bytes: &[u8], mut at: usize) -> (Option<usize>, bool) {
     let mut escaped = false;
     while at < bytes.len() {
@@ -75,7 +76,7 @@ pub(super) fn double(lexer: &mut Lexer<'_>) -> Quoted {
     Quoted::Segments(segments.finish())
 }
 
-/// The segments of a heredoc's text; escapes stay as they are.
+/// Returns the segments of a heredoc's text; escapes stay as they are.
 pub(super) fn unquoted(lexer: &mut Lexer<'_>) -> Vec<Segment> {
     let mut segments = Segments::default();
     while lexer.at < lexer.end {
@@ -192,8 +193,8 @@ fn escaped(first: char, rest: &str) -> (Cow<'static, str>, usize) {
     (simple.into(), first.len_utf8())
 }
 
-/// The value of a string token without interpolation; `None` for other tokens and for strings with
-/// interpolation. Heredocs have none: their margin and escapes are not resolved.
+/// Returns the value of a string token without interpolation; `None` for other tokens and for
+/// strings with interpolation. Heredocs have none: their margin and escapes are not resolved.
 pub(super) fn value<'t>(
     text: &'t str,
     token: Token,
@@ -236,7 +237,7 @@ pub(super) struct HeredocTag<'t> {
     pub length: usize,
 }
 
-/// The tag at the beginning of a text: `@(X)`, `@("X":syntax/flags)`.
+/// Reads the tag at the beginning of a text: `@(X)`, `@("X":syntax/flags)`.
 pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
     let inner = text.strip_prefix("@(")?;
     let close = inner.find([')', '\n']).filter(|close| inner.as_bytes()[*close] == b')')?;
@@ -247,8 +248,8 @@ pub(super) fn heredoc_tag(text: &str) -> Option<HeredocTag<'_>> {
     (!name.is_empty()).then_some(HeredocTag { name, interpolates, length: close + 3 })
 }
 
-/// The text of a heredoc that begins at the line at `from`, and the byte behind the line that ends
-/// it.
+/// Returns the text of a heredoc that begins at the line at `from`, and the byte behind the line
+/// that ends it.
 pub(super) fn heredoc_end(text: &str, from: usize, tag: &str) -> Option<(Range<usize>, usize)> {
     let mut start = from;
     for line in text.get(from..)?.split_inclusive('\n') {

@@ -101,13 +101,13 @@ impl Code {
         self.tokens.len()
     }
 
-    /// The index of the bracket that belongs to the one at `at`; `None` for other tokens and for
-    /// brackets without a partner.
+    /// Returns the index of the bracket that belongs to the one at `at`; `None` for other tokens
+    /// and for brackets without a partner.
     pub(super) fn partner(&self, at: usize) -> Option<usize> {
         self.partners.get(at).filter(|partner| **partner != NONE).map(|partner| *partner as usize)
     }
 
-    /// The index behind the token at `at`, or behind the bracketed group that it opens.
+    /// Returns the index behind the token at `at`, or behind the bracketed group that it opens.
     pub(super) fn behind(&self, at: usize) -> usize {
         match self.kind(at) {
             Some(Kind::Open(_)) => self.partner(at).map_or(at + 1, |close| close + 1),
@@ -115,7 +115,7 @@ impl Code {
         }
     }
 
-    /// The bytes from the first to the last of some tokens; `None` for no tokens.
+    /// Returns the bytes from the first to the last of some tokens; `None` for no tokens.
     pub(super) fn range(&self, tokens: std::ops::Range<usize>) -> Option<TextRange> {
         let (first, last) = (self.tokens.get(tokens.start)?, self.tokens.get(tokens.end - 1)?);
         (tokens.start < tokens.end).then(|| first.range.cover(last.range))

@@ -78,7 +78,7 @@ impl Walker<'_> {
         self.found.complete &= lexed.unclosed.is_none() && lexed.code.balanced;
     }
 
-    /// The index of the innermost definition around the current token.
+    /// Returns the index of the innermost definition around the current token.
     pub(super) fn definition(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Definition(index) => Some(index),
@@ -86,7 +86,7 @@ impl Walker<'_> {
         })
     }
 
-    /// The index of the node block around the current token.
+    /// Returns the index of the node block around the current token.
     pub(super) fn node(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| match open.what {
             Block::Node(index) => Some(index),
@@ -370,12 +370,12 @@ impl Walker<'_> {
         known.and_modify(|before| *before = None).or_insert(value);
     }
 
-    /// The parameter with this name of the definition around the current token.
+    /// Returns the parameter with this name of the definition around the current token.
     pub(super) fn own_parameter(&self, name: &str) -> Option<&Parameter> {
         self.found.definitions[self.definition()?].parameter(name)
     }
 
-    /// The value of a variable that the definition around the current token sets.
+    /// Returns the value of a variable that the definition around the current token sets.
     pub(super) fn local(&self, name: &str) -> Option<&Literal> {
         self.variables.get(&(self.definition(), name.to_owned()))?.as_ref()
     }

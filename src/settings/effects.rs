@@ -18,7 +18,8 @@ pub(crate) struct SettingsFile {
     pub(crate) text: String,
 }
 
-/// The settings in these files that have no effect in a workspace; none before it has been read.
+/// Returns the settings in these files that have no effect in a workspace; none before it has been
+/// read.
 pub(crate) fn without_effect(
     snapshot: &Snapshot,
     files: &[SettingsFile],

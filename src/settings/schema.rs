@@ -245,7 +245,7 @@ pub fn knows(name: &str) -> bool {
     })
 }
 
-/// The name that a dotted name which is not known is probably a slip of.
+/// Returns the name that a dotted name which is not known is probably a slip of.
 pub fn nearest_to(name: &str) -> Option<String> {
     let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));
     if above == "rules" {
@@ -261,7 +261,7 @@ pub fn nearest_to(name: &str) -> Option<String> {
 }
 
 impl Setting {
-    /// The default for people, in Markdown.
+    /// Returns the default for people, in Markdown.
     pub fn default_words(&self) -> String {
         match (self.otherwise, self.default) {
             (Some(words), _) => words.to_owned(),

@@ -36,12 +36,12 @@ pub(super) struct Memo<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
-    /// An empty memo of at most `capacity` answers.
+    /// Creates an empty memo of at most `capacity` answers.
     pub(super) fn new(capacity: usize) -> Memo<K, V> {
         Memo { answers: RwLock::default(), capacity }
     }
 
-    /// The answer that was kept for a question.
+    /// Returns the answer that was kept for a question.
     pub(super) fn get(&self, question: &K) -> Option<V> {
         self.answers.read().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
     }
@@ -55,13 +55,13 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
         answers.insert(question, answer);
     }
 
-    /// The answer that was kept, or else the one that `compute` gives, which is kept. Two threads
-    /// may compute the same answer at once.
+    /// Returns the answer that was kept, or else the one that `compute` gives, which is kept. Two
+    /// threads may compute the same answer at once.
     pub(super) fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {
         self.get_or_if(question, compute, |_| true)
     }
 
-    /// The same, but only answers that `is_kept` accepts are kept.
+    /// Works as `get_or`, but keeps only answers that `is_kept` accepts.
     pub(super) fn get_or_if(
         &self,
         question: &K,
@@ -151,7 +151,8 @@ impl EnvironmentCache {
         });
     }
 
-    /// The levels of a layer in a scope: those that were kept, or those that `locate` gives.
+    /// Returns the levels of a layer in a scope: those that were kept, or those that `locate`
+    /// gives.
     ///
     /// Errors: those of `locate`.
     pub(super) fn located(

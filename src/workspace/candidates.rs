@@ -57,8 +57,9 @@ pub(super) struct Candidate {
     files: BTreeSet<FilePath>,
 }
 
-/// The environments of all configs: those of the configs at their usual places, and those of other
-/// configs that read data that none of these read. `is_of_module` is true for folders of modules.
+/// Returns the environments of all configs: those of the configs at their usual places, and those
+/// of other configs that read data that none of these read. `is_of_module` is true for folders of
+/// modules.
 pub(super) fn settle(
     discovery: &Discovery<'_>,
     usual: Vec<Environment>,
@@ -202,8 +203,8 @@ impl Candidate {
     }
 }
 
-/// The folder of the environment that a config elsewhere governs: the nearest one above it that
-/// looks like a control repository, or else the folder of the workspace.
+/// Returns the folder of the environment that a config elsewhere governs: the nearest one above it
+/// that looks like a control repository, or else the folder of the workspace.
 pub(super) fn home_of(discovery: &Discovery<'_>, config: &FilePath) -> FilePath {
     let folder = discovery.folder_of(config);
     let is_home = |above: &FilePath| {

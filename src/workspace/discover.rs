@@ -61,7 +61,7 @@ pub(super) fn shapes_environments(file: &File, settings: &WorkspaceConfig) -> bo
     FileKind::of(&file.path, settings).shapes_environments() || file.config_version().is_some()
 }
 
-/// The environments that the configs and names in these folders of a workspace make.
+/// Discovers the environments that the configs and names in these folders of a workspace make.
 ///
 /// `is_on_disk` answers for folders outside the workspace that `names` does not list.
 pub(super) fn discover(
@@ -208,7 +208,7 @@ impl Discovery<'_> {
         others.map(|file| candidates::home_of(self, &file.path))
     }
 
-    /// The folder of the environment that a config configures.
+    /// Returns the folder of the environment that a config configures.
     pub(super) fn root_of(&self, config: &FilePath) -> Option<FilePath> {
         if !is_named(self.settings, config) {
             return config.parent();
@@ -254,7 +254,7 @@ impl Discovery<'_> {
         self.made(root, name.clone(), layers, sought)
     }
 
-    /// The environment that a config governs which lies elsewhere or has another name.
+    /// Returns the environment that a config governs which lies elsewhere or has another name.
     pub(super) fn environment_of_config(
         &self,
         candidate: Candidate,
@@ -487,13 +487,13 @@ impl Discovery<'_> {
         folders.is_some_and(|(folders, _)| is_test(folders))
     }
 
-    /// The folder of the workspace that a file lies in.
+    /// Returns the folder of the workspace that a file lies in.
     pub(super) fn folder_of(&self, path: &FilePath) -> Option<&FilePath> {
         let holding = self.folders.iter().filter(|folder| path.is_within(folder));
         holding.max_by_key(|folder| folder.as_str().len())
     }
 
-    /// The config that the file at `path` holds, if it exists.
+    /// Returns the config that the file at `path` holds, if it exists.
     pub(super) fn written_config(
         &self,
         path: &FilePath,

@@ -46,9 +46,9 @@ impl EnvironmentConf {
         Ok(conf)
     }
 
-    /// The folders of modules of the environment in `root`, in order; `None` where the file does
-    /// not name any. Those that other settings of the server give, such as `$basemodulepath`, are
-    /// not part of the repository, and neither are those below a user's home.
+    /// Returns the folders of modules of the environment in `root`, in order; `None` where the file
+    /// does not name any. Those that other settings of the server give, such as `$basemodulepath`,
+    /// are not part of the repository, and neither are those below a user's home.
     pub(super) fn module_folders(&self, root: &FilePath, names: &Names) -> Option<Vec<FilePath>> {
         // Nothing is trimmed: `site : modules` names folders that end and start with a space. Ruby
         // drops what is empty at the end; elsewhere it is the environment's folder.
@@ -70,7 +70,7 @@ impl EnvironmentConf {
         self.manifest.as_deref().filter(|named| !named.is_empty())
     }
 
-    /// The setting that chose an environment's data before Hiera 5.
+    /// Returns the setting that chose an environment's data before Hiera 5.
     pub(super) fn data_provider(&self) -> Option<&str> {
         self.data_provider.as_deref()
     }

@@ -99,8 +99,8 @@ impl Reach {
 }
 
 impl Environments {
-    /// The environments in which some level can read the file at `path`, or whose configuration it
-    /// is.
+    /// Returns the environments in which some level can read the file at `path`, or whose
+    /// configuration it is.
     pub fn governing<'a>(
         &'a self,
         path: &'a FilePath,
@@ -108,8 +108,8 @@ impl Environments {
         self.all.iter().filter(move |environment| environment.governs(path))
     }
 
-    /// The environment that `path` belongs to: the one that governs it, or else the one whose
-    /// folder it lies in.
+    /// Returns the environment that `path` belongs to: the one that governs it, or else the one
+    /// whose folder it lies in.
     pub fn environment_of<'a>(&'a self, path: &'a FilePath) -> Option<&'a Arc<Environment>> {
         let within = |environment: &&Arc<Environment>| path.is_within(&environment.root);
         let mut governing: Vec<_> = self.governing(path).collect();
@@ -168,7 +168,7 @@ impl Environment {
         self.root.parent().is_some_and(|parent| parent.name() == "environments")
     }
 
-    /// All its configs with their layers, in order of priority.
+    /// Returns all its configs with their layers, in order of priority.
     pub fn configs(&self) -> impl Iterator<Item = (Layer, &Arc<HieraConfig>)> {
         let global = self.global.iter().map(|config| (Layer::Global, config));
         let modules = self.modules.iter().filter_map(|(name, module)| {
@@ -178,12 +178,13 @@ impl Environment {
         global.chain(own).chain(modules)
     }
 
-    /// The config that governs its data: its own, or the global layer's where it has none.
+    /// Returns the config that governs its data: its own, or the global layer's where it has none.
     pub fn governing_config(&self) -> Option<&Arc<HieraConfig>> {
         self.config.as_ref().or(self.global.as_ref())
     }
 
-    /// The config at `path`: one of its own, or another that reads its data and is no sample.
+    /// Returns the config at `path`: one of its own, or another that reads its data and is no
+    /// sample.
     pub fn config_at(&self, path: &FilePath) -> Option<&HieraConfig> {
         let own = self.configs().map(|(_, config)| &**config);
         let others = self.others.iter().filter(|other| !other.is_sample);
@@ -206,8 +207,8 @@ impl Environment {
         !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
     }
 
-    /// Whether only functions that hiera-ls does not know read the file: what Puppet's own readers
-    /// say of it does not matter.
+    /// Whether only functions that hiera-ls does not know read the file: errors of Puppet's own
+    /// readers about it do not matter.
     pub fn is_read_by_functions(&self, path: &FilePath) -> bool {
         let matches: Vec<&Reach> = self.matches(path).map(|(reach, _)| reach).collect();
         match matches.is_empty() {
@@ -216,8 +217,8 @@ impl Environment {
         }
     }
 
-    /// The location through which a function that hiera-ls does not know probably reads a file: it
-    /// names a folder above the file, or the file without its extension.
+    /// Returns the location through which a function that hiera-ls does not know probably reads a
+    /// file: it names a folder above the file, or the file without its extension.
     pub fn probable_function(&self, path: &FilePath) -> Option<&Reach> {
         let mut functions = self.reach.iter().filter(|reach| reach.is_of_function()).peekable();
         functions.peek()?;
@@ -227,7 +228,7 @@ impl Environment {
         functions.find(|reach| names.iter().any(|it| reach.pattern.bind(it.as_str()).is_some()))
     }
 
-    /// The layer that a data file belongs to.
+    /// Returns the layer that a data file belongs to.
     pub fn layer(&self, path: &FilePath) -> Option<&Layer> {
         Some(&self.reach[self.role(path).reach?].layer)
     }
@@ -237,9 +238,9 @@ impl Environment {
         self.datadirs.iter().any(|datadir| path.is_within(datadir))
     }
 
-    /// The module in whose data Puppet passes over a root key of the file at `path`: a module's
-    /// data are asked for keys of its own namespace, and for `lookup_options`. `None` where some
-    /// level asks the file for the key.
+    /// Returns the module in whose data Puppet passes over a root key of the file at `path`: a
+    /// module's data are asked for keys of its own namespace, and for `lookup_options`. `None`
+    /// where some level asks the file for the key.
     ///
     /// Source: `Puppet::Pops::Lookup::ModuleDataProvider`.
     pub fn module_passing_over<'a>(&'a self, path: &'a FilePath, root: &str) -> Option<&'a str> {
@@ -317,7 +318,7 @@ impl Environment {
         self
     }
 
-    /// The ways in which its levels can name a file.
+    /// Returns the ways in which its levels can name a file.
     pub fn matches<'a>(
         &'a self,
         path: &'a FilePath,

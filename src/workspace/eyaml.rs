@@ -96,7 +96,7 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// The keys that `config` allows to be used; `None` if it allows none.
+    /// Creates the keys that `config` allows to be used; `None` if it allows none.
     pub(super) fn new(
         config: &EyamlConfig,
         folders: &Arc<Vec<FilePath>>,

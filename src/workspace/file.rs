@@ -79,7 +79,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The content of bytes as read, or of the failure to read them.
+    /// Creates the content of bytes as read, or of the failure to read them.
     pub fn new(read: Result<Vec<u8>, ReadError>) -> Content {
         match read.map(String::from_utf8) {
             Ok(Ok(text)) => Content::Text(Text::new(&text)),
@@ -90,20 +90,20 @@ impl Content {
 }
 
 impl File {
-    /// A version of the file at `path`, as it is on disk.
+    /// Creates a version of the file at `path`, as it is on disk.
     pub fn new(id: FileId, path: FilePath, content: Content, stamp: Option<Stamp>) -> File {
         let is_long = matches!(&content, Content::Text(text) if text.len() >= LONG);
         let reading = if is_long { Reading::InParts } else { Reading::Whole };
         File { id, path, content, stamp, reading, read: Arc::default() }
     }
 
-    /// A text that an editor holds, and is about to edit.
+    /// Creates a version with a text that an editor holds and is about to edit.
     pub fn opened(id: FileId, path: FilePath, text: Text) -> File {
         File { reading: Reading::InParts, ..File::new(id, path, Content::Text(text), None) }
     }
 
-    /// The version with another text, as an editor holds it. What both texts have in common is
-    /// shared, and so is what was read of it.
+    /// Returns the version with another text, as an editor holds it. Both versions share the common
+    /// part of their texts, and the results of reading it.
     pub fn changed_to(&self, text: &str) -> File {
         let Some(old) = self.text() else {
             return File::opened(self.id, self.path.clone(), Text::new(text));
@@ -119,7 +119,7 @@ impl File {
         }
     }
 
-    /// The version after an edit that makes `text` of this one's. Nothing is read yet.
+    /// Returns the version after an edit that makes `text` of this one's. Nothing is read yet.
     pub fn edited(&self, edit: Edited, text: Text) -> File {
         let reading = match (self.slot(self.format()).get(), &self.reading) {
             (Some(data), _) => Reading::Edited(data.clone(), edit),
@@ -131,7 +131,7 @@ impl File {
         File { reading, ..File::opened(self.id, self.path.clone(), text) }
     }
 
-    /// Whether the other version has the same text, and what was read from either counts for both.
+    /// Whether the other version has the same text and shares the results of reading it.
     pub fn is_read_as(&self, other: &File) -> bool {
         Arc::ptr_eq(&self.read, &other.read)
     }
@@ -150,7 +150,7 @@ impl File {
         to_read.min(text.len()) <= SOON
     }
 
-    /// Its text, if it is one.
+    /// Returns its text, if it is one.
     pub fn text(&self) -> Option<&Text> {
         match &self.content {
             Content::Text(text) => Some(text),
@@ -158,7 +158,7 @@ impl File {
         }
     }
 
-    /// The version of the config that it is by its content; `None` for any other file.
+    /// Returns the version of the config that it is by its content; `None` for any other file.
     pub fn config_version(&self) -> Option<Version> {
         *self.read.config_version.get_or_init(|| {
             let text = self.text().filter(|text| is_short_yaml(&self.path, text.len()))?.to_str();
@@ -179,8 +179,9 @@ impl File {
         }
     }
 
-    /// The part of its text that holds the byte at `offset`, with its tree, read as its name says:
-    /// as little as can be read by itself. `None` before the first part, and when cancelled.
+    /// Returns the part of its text that holds the byte at `offset`, with its tree, read as its
+    /// name says: as little as can be read by itself. `None` before the first part, and when
+    /// cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
@@ -237,7 +238,7 @@ impl File {
         }
     }
 
-    /// Its data, read in the given way.
+    /// Returns its data, read in the given way.
     pub fn data(&self, format: Format) -> Arc<DataFile> {
         self.slot(format).get_or_init(|| Arc::new(self.read_data(format))).clone()
     }
@@ -250,7 +251,7 @@ impl File {
         }
     }
 
-    /// The bytes of a place in it.
+    /// Returns the bytes of a place in it.
     pub fn place(&self, span: Span) -> Option<TextRange> {
         match span.part {
             PartId::WHOLE => Some(span.range),

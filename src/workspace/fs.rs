@@ -10,11 +10,11 @@ use crate::text::FilePath;
 
 /// A file system: a disk, or files in memory.
 pub trait FileSystem: Send + Sync {
-    /// Everything below `root`, with `root` itself when it is a file. A folder that cannot be read
-    /// is treated as empty.
+    /// Lists all entries below `root`, with `root` itself when it is a file. A folder that cannot
+    /// be read is treated as empty.
     fn walk(&self, root: &FilePath, limits: &WalkLimits) -> Walk;
 
-    /// The bytes of a file; files longer than `max_size` are not read.
+    /// Reads the bytes of a file; files longer than `max_size` are not read.
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError>;
 
     /// Returns the file or folder at a path; `None` when nothing is there.
@@ -302,12 +302,12 @@ impl Walking<'_> {
     }
 }
 
-/// The path of the current folder; `None` when it is gone or no text.
+/// Returns the path of the current folder; `None` when it is gone or no text.
 pub fn current_dir() -> Option<FilePath> {
     std::env::current_dir().ok()?.to_str().map(FilePath::new)
 }
 
-/// The value of an environment variable; `None` when it is not set or no text.
+/// Returns the value of an environment variable; `None` when it is not set or no text.
 pub fn environment_variable(name: &str) -> Option<String> {
     // Names that no variable can have make the system's call fail.
     if name.is_empty() || name.contains(['=', '\0']) { None } else { std::env::var(name).ok() }

@@ -68,7 +68,7 @@ pub enum CodeLanguage {
 }
 
 impl FileKind {
-    /// The kind of the file at `path`.
+    /// Returns the kind of the file at `path`.
     pub fn of(path: &FilePath, config: &WorkspaceConfig) -> FileKind {
         let is_global = || config.global_hiera_config.as_ref() == Some(path);
         match path.name() {
@@ -100,7 +100,7 @@ pub fn has_data_name(path: &FilePath) -> bool {
     matches!(path.extension(), Some("yaml" | "yml" | "json" | "eyaml" | "hocon"))
 }
 
-/// The language of the file's extension, if it is one of code.
+/// Returns the language of the file's extension, if it is one of code.
 pub fn code_language(path: &FilePath) -> Option<CodeLanguage> {
     match path.extension()? {
         "pp" => Some(CodeLanguage::Puppet),

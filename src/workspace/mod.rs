@@ -90,7 +90,7 @@ const USUAL_CONFIG: &str = kinds::HIERA_CONFIG;
 const USUAL_NAME: &str = "production";
 
 impl EnvironmentConfig {
-    /// The name of an environment whose folder does not show it.
+    /// Returns the name of an environment whose folder does not show it.
     pub fn environment_name(&self) -> &str {
         self.name.as_deref().unwrap_or(USUAL_NAME)
     }
@@ -227,20 +227,20 @@ impl Workspace {
         }
     }
 
-    /// The workspace as it is now. O(1), unless files came or went, settings changed, or a file that
-    /// shapes the environments did since this was last asked: then all of these are read.
+    /// Returns the workspace as it is now. O(1), unless files came or went, settings changed, or a
+    /// file that shapes the environments did since this was last asked: then all of these are read.
     pub fn snapshot(&self) -> Snapshot {
         let mut current = self.current();
         self.bring_up(&mut current);
         current.snapshot.clone()
     }
 
-    /// The revision that it is at.
+    /// Returns the revision that it is at.
     pub fn revision(&self) -> u64 {
         self.current().snapshot.revision
     }
 
-    /// Its folders, each once.
+    /// Returns its folders, each once.
     pub fn folders(&self) -> &[FilePath] {
         &self.folders
     }
@@ -250,7 +250,7 @@ impl Workspace {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The text of an open file.
+    /// Returns the text of an open file.
     pub fn open_text(&self, path: &FilePath) -> Option<&Text> {
         self.overlay.get(path)?.text()
     }

@@ -25,7 +25,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of these entries.
+    /// Creates the names of these entries.
     pub fn new(entries: BTreeMap<FilePath, Entry>) -> Names {
         let mut children: HashMap<FilePath, Vec<(String, EntryKind)>> = HashMap::new();
         for (path, entry) in &entries {
@@ -51,8 +51,8 @@ impl Names {
         matches!(self.entries.get(path), Some(Entry::File(_)))
     }
 
-    /// The files that a location's pattern names for variables as they mostly are, in no certain
-    /// order. Looks only below the folder that the pattern starts with.
+    /// Returns the files that a location's pattern names for variables as they mostly are, in no
+    /// certain order. Looks only below the folder that the pattern starts with.
     pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> Box<dyn Iterator<Item = FilePath> + 'a> {
         let prefix = pattern.literal_prefix();
         if prefix.len() == pattern.literal_len() {
@@ -64,7 +64,7 @@ impl Names {
         Box::new(named)
     }
 
-    /// The files in a folder and in the folders below it, in no certain order.
+    /// Returns the files in a folder and in the folders below it, in no certain order.
     pub fn files_below(&self, folder: FilePath) -> impl Iterator<Item = FilePath> + '_ {
         let mut folders = vec![folder];
         let mut files = Vec::new();
@@ -84,12 +84,12 @@ impl Names {
         })
     }
 
-    /// The files that a pattern names, in Ruby's order.
+    /// Returns the files that a pattern names, in Ruby's order.
     pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
         self.globs.get_or(&pattern.to_owned(), || glob(pattern, self).into())
     }
 
-    /// The folders that an absolute pattern names, in Ruby's order.
+    /// Returns the folders that an absolute pattern names, in Ruby's order.
     pub(super) fn glob_folders(&self, pattern: &str) -> Vec<FilePath> {
         glob_folders(pattern, self)
     }

@@ -147,8 +147,8 @@ impl Node {
         !self.scope.is_node
     }
 
-    /// Its scope in an environment of this name, which is the node's own where nothing else is
-    /// said.
+    /// Returns its scope in an environment of this name, which is the node's own where nothing else
+    /// is said.
     pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
         let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);
         if self.states_environment || !is_other {

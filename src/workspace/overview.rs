@@ -39,7 +39,7 @@ pub struct NodesFrom {
 }
 
 impl Overview {
-    /// The overview of an environment.
+    /// Returns the overview of an environment.
     pub fn of(snapshot: &Snapshot, environment: &Environment) -> Overview {
         Overview {
             root: environment.root.clone(),

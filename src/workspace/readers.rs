@@ -37,8 +37,8 @@ pub struct NodesReading {
 }
 
 impl NodesReading {
-    /// All nodes that read the file, or may read it, in order, each with a number. Two nodes with
-    /// equal numbers read it in the same way.
+    /// Returns all nodes that read the file, or may read it, in order, each with a number. Two
+    /// nodes with equal numbers read it in the same way.
     pub fn all(&self) -> impl Iterator<Item = (usize, u32)> {
         self.ways.iter().copied()
     }
@@ -60,7 +60,7 @@ struct Route<'a> {
 }
 
 impl<'a> FileReaders<'a> {
-    /// The routes to name the file at `path`.
+    /// Returns the routes to name the file at `path`.
     pub(super) fn of(environment: &'a Environment, path: &'a FilePath) -> FileReaders<'a> {
         let route = |reach: &'a Reach| {
             let (_, config) = environment.configs().find(|(layer, _)| *layer == reach.layer)?;
@@ -78,8 +78,8 @@ impl<'a> FileReaders<'a> {
         FileReaders { environment, path, routes: found }
     }
 
-    /// The numbers of the environment's nodes that may read it, in order: of a fleet, most are
-    /// distinguished by the value of one variable.
+    /// Returns the numbers of the environment's nodes that may read it, in order: of a fleet, most
+    /// are distinguished by the value of one variable.
     pub(super) fn candidates(&self, nodes: &[Arc<Node>]) -> Vec<usize> {
         let mut found = Vec::new();
         for route in &self.routes {
@@ -106,7 +106,7 @@ impl<'a> FileReaders<'a> {
         self.way_of(scope, view).map(|(reads, _)| reads)
     }
 
-    /// The same with the number of the first route that the node takes.
+    /// Returns the same with the number of the first route that the node takes.
     pub(super) fn way_of(
         &self,
         scope: &Scope,
@@ -306,8 +306,8 @@ hierarchy:
 #- /data/m/x/x.yaml
 ";
 
-    /// The names of the nodes whose located levels hold the file: what `FileReaders` tells the quick
-    /// route.
+    /// The names of the nodes whose located levels hold the file: `FileReaders` finds these nodes
+    /// by a quicker route.
     fn reading<'a>(
         snapshot: &'a Snapshot,
         environment: &Environment,

@@ -579,9 +579,9 @@ fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
         .collect()
 }
 
-/// The environment's folder for a path: the nearest folder upwards with a `hiera.yaml`, past a
-/// module's own, or else with another file that says that it is a control repository's. `None`
-/// where there is no such folder.
+/// Returns the environment's folder for a path: the nearest folder upwards with a `hiera.yaml`,
+/// past a module's own, or else with another file that says that it is a control repository's.
+/// `None` where there is no such folder.
 ///
 /// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an
 /// environment's, or lies two folders above it.

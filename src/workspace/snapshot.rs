@@ -52,39 +52,39 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same snapshot for work that this token cancels.
+    /// Returns the same snapshot for work that this token cancels.
     pub fn with_cancel_token(self, cancel: CancelToken) -> Snapshot {
         Snapshot { cancel, ..self }
     }
 
-    /// The token that cancels work on this copy of the snapshot.
+    /// Returns the token that cancels work on this copy of the snapshot.
     pub fn cancel_token(&self) -> &CancelToken {
         &self.cancel
     }
 
-    /// The file at a path; `None` when it is not one that the workspace reads.
+    /// Returns the file at a path; `None` when it is not one that the workspace reads.
     pub fn file(&self, path: &FilePath) -> Option<&Arc<File>> {
         self.files.get(path)
     }
 
-    /// The file with this number.
+    /// Returns the file with this number.
     pub fn file_by_id(&self, id: FileId) -> Option<&Arc<File>> {
         self.file(self.path(id)?)
     }
 
-    /// The bytes of a place, counted from the start of its file. Empty at the start for a place in
-    /// a part that is no more.
+    /// Returns the bytes of a place, counted from the start of its file. Empty at the start for a
+    /// place in a part that is no more.
     pub fn place(&self, span: Span) -> TextRange {
         let moved = || self.file_by_id(span.file)?.place(span);
         if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
-    /// The path of the file with this number, whether it still exists or not.
+    /// Returns the path of the file with this number, whether it still exists or not.
     pub fn path(&self, id: FileId) -> Option<&FilePath> {
         self.ids.get(id.number() as usize)
     }
 
-    /// All files that the workspace reads, by path, without code.
+    /// Returns all files that the workspace reads, by path, without code.
     pub fn files(&self) -> impl Iterator<Item = &Arc<File>> {
         let is_code = |path: &FilePath| code_language(path).is_some() || is_puppetfile(path);
         self.files.values().filter(move |file| !is_code(&file.path))
@@ -110,17 +110,17 @@ impl Snapshot {
         self.complete && may_be_installed(&module.root) && is_installed()
     }
 
-    /// The same, if it was asked for before.
+    /// Returns the index of the code of an environment, if it was computed before.
     pub fn known_manifests(&self, environment: &Environment) -> Option<&ManifestIndex> {
         self.manifests.done(&environment.root)
     }
 
-    /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
+    /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     pub fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
         self.names.glob(pattern)
     }
 
-    /// The paths of the files whose paths start with this text, in order.
+    /// Returns the paths of the files whose paths start with this text, in order.
     pub fn paths_starting_with(&self, prefix: &str) -> impl Iterator<Item = &FilePath> {
         let from = FilePath::new(prefix.rsplit_once('/').map_or("", |(folder, _)| folder));
         let paths = self.files.range(from..).map(|(path, _)| path);
@@ -129,13 +129,13 @@ impl Snapshot {
             .take_while(move |path| path.as_str().starts_with(prefix))
     }
 
-    /// The files that are open in an editor.
+    /// Returns the files that are open in an editor.
     pub fn open_files(&self) -> impl Iterator<Item = &FilePath> {
         self.open.iter()
     }
 
-    /// The files that are open in only one of this and a later revision, and whether they are in
-    /// the later one.
+    /// Returns the files that are open in only one of this and a later revision, and whether they
+    /// are in the later one.
     pub fn open_files_changed(&self, later: &Snapshot) -> Vec<(FilePath, bool)> {
         let change = |change| match change {
             imbl::ordset::DiffItem::Add(path) => (FilePath::clone(path), true),
@@ -164,17 +164,17 @@ impl Snapshot {
             && Arc::ptr_eq(&self.nodes, &other.nodes)
     }
 
-    /// The folders of the workspace.
+    /// Returns the folders of the workspace.
     pub fn folders(&self) -> &[FilePath] {
         &self.folders
     }
 
-    /// The environments.
+    /// Returns the environments.
     pub fn environments(&self) -> &Environments {
         &self.environments
     }
 
-    /// The settings that it was made with.
+    /// Returns the settings that it was made with.
     pub fn config(&self) -> &WorkspaceConfig {
         &self.config
     }
@@ -184,18 +184,18 @@ impl Snapshot {
         self.config.of(&environment.root)
     }
 
-    /// The nodes that the settings name sources for, of all environments.
+    /// Returns the nodes that the settings name sources for, of all environments.
     pub fn given_nodes(&self) -> &[Arc<Node>] {
         &self.nodes
     }
 
-    /// The files that nodes come from.
+    /// Returns the files that nodes come from.
     pub(super) fn node_sources(&self) -> &[NodeSource] {
         &self.node_sources
     }
 
-    /// The nodes that an environment has: those of its own settings, or else of the workspace's,
-    /// and those that the names of its data files show.
+    /// Returns the nodes that an environment has: those of its own settings, or else of the
+    /// workspace's, and those that the names of its data files show.
     pub fn nodes_of<'a>(&self, environment: &'a Environment) -> &'a [Arc<Node>] {
         environment.cache.nodes.get_or_init(|| list::nodes_of(self, environment))
     }
@@ -205,15 +205,15 @@ impl Snapshot {
         environment.cache.kinds.get_or_init(|| kinds::kinds_of(self, environment))
     }
 
-    /// The kinds of nodes of all environments, each once.
+    /// Returns the kinds of nodes of all environments, each once.
     pub fn distinct_kinds(&self) -> Vec<&Arc<Node>> {
         let mut known = HashSet::new();
         let all = self.environments.all.iter().flat_map(|one| &self.kinds_of(one).all);
         all.filter(|kind| known.insert(kind.name.clone())).collect()
     }
 
-    /// The nodes of all environments, each once: of what a file says, several environments may make
-    /// their own.
+    /// Returns the nodes of all environments, each once: of what a file says, several environments
+    /// may make their own.
     pub fn distinct_nodes(&self) -> &[Arc<Node>] {
         self.environments.distinct_nodes.get_or_init(|| {
             let mut known = HashSet::new();
@@ -225,7 +225,7 @@ impl Snapshot {
         })
     }
 
-    /// The environments in few words.
+    /// Returns the environments in few words.
     pub fn overviews(&self) -> &[Overview] {
         self.environments.overviews.get_or_init(|| {
             self.environments.all.iter().map(|one| Overview::of(self, one)).collect()
@@ -237,8 +237,8 @@ impl Snapshot {
         &self.source_errors
     }
 
-    /// The first node with this certname, or kind of nodes of this name, whatever environment has
-    /// it.
+    /// Returns the first node with this certname, or kind of nodes of this name, whatever
+    /// environment has it.
     pub fn node(&self, name: &str) -> Option<&Node> {
         let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
         match of(&self.nodes) {
@@ -252,13 +252,13 @@ impl Snapshot {
         }
     }
 
-    /// The node that was chosen, or that the settings choose; `None` also for one that is not
-    /// known, or no longer.
+    /// Returns the node that was chosen, or that the settings choose; `None` also for one that is
+    /// not known, or no longer.
     pub fn selected(&self) -> Option<&Node> {
         self.node(self.selected_node()?)
     }
 
-    /// The same among those that an environment has, by its own settings.
+    /// Returns the selected node among those that an environment has, by its own settings.
     pub fn selected_in<'a>(&self, environment: &'a Environment) -> Option<&'a Node> {
         let name =
             self.selected.as_deref().or(self.config_of(environment).nodes.default.as_deref())?;
@@ -266,13 +266,13 @@ impl Snapshot {
         all.find(|node| &*node.name == name).map(|node| &**node)
     }
 
-    /// The certname of the node that was chosen, or that the settings choose, whether it is known
-    /// or not.
+    /// Returns the certname of the node that was chosen, or that the settings choose, whether it is
+    /// known or not.
     pub fn selected_node(&self) -> Option<&str> {
         self.selected.as_deref().or(self.config.common.nodes.default.as_deref())
     }
 
-    /// The files of an environment, as the resolver sees them.
+    /// Returns the files of an environment, as the resolver sees them.
     pub fn view<'a>(&'a self, environment: &'a Environment) -> EnvironmentView<'a> {
         EnvironmentView { snapshot: self, environment: Some(environment) }
     }
@@ -288,7 +288,7 @@ impl Snapshot {
         FileReaders::of(environment, path).is_read_by(scope, &self.view(environment)).is_some()
     }
 
-    /// The nodes that read a file.
+    /// Returns the nodes that read a file.
     pub fn readers_of(&self, environment: &Environment, path: &FilePath) -> Arc<NodesReading> {
         environment.cache.readers.get_or(path, || {
             let (view, readers) = (self.view(environment), FileReaders::of(environment, path));
@@ -306,7 +306,7 @@ impl Snapshot {
         })
     }
 
-    /// The nodes whose hierarchy certainly includes the file.
+    /// Returns the nodes whose hierarchy certainly includes the file.
     pub fn nodes_reading<'a>(
         &self,
         environment: &'a Environment,
@@ -316,7 +316,7 @@ impl Snapshot {
         self.readers_of(environment, path).certainly.iter().map(|number| &nodes[*number]).collect()
     }
 
-    /// The node whose hierarchy includes the file, if no other one can include it.
+    /// Returns the node whose hierarchy includes the file, if no other one can include it.
     ///
     /// Of an inferred node only its own files are: there may be nodes that have no file.
     pub fn only_node_reading<'a>(
@@ -333,8 +333,8 @@ impl Snapshot {
         is_own.then_some(node)
     }
 
-    /// The scope that values are shown for in a file: the chosen node's, or that of the only known
-    /// node that reads the file, or the one that follows from the file's own path.
+    /// Returns the scope that values are shown for in a file: the chosen node's, or that of the
+    /// only known node that reads the file, or the one that follows from the file's own path.
     pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
         let scope = self.find_scope_for(environment, path);
         // Callers look several keys up in one scope.
@@ -367,8 +367,8 @@ impl Snapshot {
         environment.cache.scopes.get_or(path, || Arc::new(infer()))
     }
 
-    /// The context of lookups in an environment, as an editor wants them: broken files are read as
-    /// far as they go.
+    /// Returns the context of lookups in an environment, as an editor wants them: broken files are
+    /// read as far as they go.
     pub fn context<'a>(
         &'a self,
         environment: &'a Environment,
@@ -400,7 +400,7 @@ impl Snapshot {
         self.key_index.is_near(self)
     }
 
-    /// The index of keys and of the files that define them.
+    /// Returns the index of keys and of the files that define them.
     pub fn keys(&self) -> &KeyIndex {
         self.key_index.get(self)
     }
@@ -421,8 +421,9 @@ impl Snapshot {
         environment.cache.levels_without_files.get_or_init(find)
     }
 
-    /// The least that must be so for a node to see all these files: a scope with the variables that
-    /// their paths tell. `None` when no node can see them all, or when it cannot be told.
+    /// Returns the least that must be so for a node to see all these files: a scope with the
+    /// variables that their paths tell. `None` when no node can see them all, or when it cannot be
+    /// told.
     pub fn scope_reading(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
         let mut scope = Scope::open(files.first()?.as_str());
         let inferred: Vec<Arc<Scope>> =
@@ -559,7 +560,7 @@ impl Sources for EnvironmentView<'_> {
 }
 
 impl EnvironmentView<'_> {
-    /// The data of a file as the level that reads it reads it.
+    /// Returns the data of a file, read as the level that reads the file does.
     pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
         let reader = self
             .environment

@@ -33,8 +33,8 @@ pub struct PossibleConfig {
 }
 
 impl Snapshot {
-    /// The open files that look like Hiera data although no environment governs them, with the
-    /// configs that might, in the order of their paths. Files for which there is no config to
+    /// Returns the open files that look like Hiera data although no environment governs them, with
+    /// the configs that might, in the order of their paths. Files for which there is no config to
     /// choose are left out. There are none where the setting `hieraConfig` has chosen, nor before
     /// the folders have been read.
     pub fn files_without_config(&self) -> Vec<WithoutConfig> {

@@ -4,8 +4,8 @@ use crate::manifest::model::{Excerpt, Parameter};
 use crate::manifest::strings::variable_length;
 use crate::text::TextRange;
 
-/// The parameters that the lines of a header show, and where the header ends. `from` is the byte
-/// behind the list's opening bracket.
+/// Reads the parameters that the lines of a header show, and where the header ends. `from` is the
+/// byte behind the list's opening bracket.
 ///
 /// The header ends before the first line that begins with `)`, or that can only belong to a body or
 /// to another definition. Then a line's parts, cut at commas outside of brackets, are looked at by

@@ -33,7 +33,7 @@ impl Token {
     }
 }
 
-/// The tokens of a text.
+/// Reads the tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut lexer = Lexer { text, at: 0, found: Vec::new() };
     while lexer.at < text.len() {

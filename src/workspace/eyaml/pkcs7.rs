@@ -89,7 +89,7 @@ impl Certificate {
     }
 }
 
-/// The plain bytes of `message`, which is DER; what stands behind it is not read.
+/// Returns the plain bytes of `message`, which is DER; what stands behind it is not read.
 ///
 /// Without a certificate the first recipient counts whose key this private key can decrypt.
 pub(super) fn decrypt(

@@ -207,7 +207,7 @@ impl KeyIndex {
         };
     }
 
-    /// The files that define a root key, in the order of their paths.
+    /// Returns the files that define a root key, in the order of their paths.
     pub fn definitions(&self, key: &str) -> &[FilePath] {
         self.keys.get(key).map_or(&[], |uses| uses.definitions.as_slice())
     }
@@ -258,18 +258,18 @@ impl KeyIndex {
         self.readings.len()
     }
 
-    /// All root keys that some file defines, in the order of their bytes.
+    /// Returns all root keys that some file defines, in the order of their bytes.
     pub fn keys(&self) -> impl Iterator<Item = &Arc<str>> {
         self.defined.iter()
     }
 
-    /// The other root keys of a key's class or prefix that some file defines.
+    /// Returns the other root keys of a key's class or prefix that some file defines.
     pub fn siblings(&self, key: &str) -> Siblings {
         Siblings::among(&self.defined, key)
     }
 
-    /// Whether, levels left aside, tokens lead from each of two root keys to the other, the first
-    /// of which asks for the second.
+    /// Whether, levels left aside, tokens lead from each of two root keys to the other; the first
+    /// asks for the second.
     pub fn in_one_cycle(&self, one: &str, other: &str) -> bool {
         let asks_for = |key: &str| self.keys.get(key).map_or(&[][..], |uses| &uses.asks_for);
         if one == other || asks_for(other).is_empty() {
@@ -311,9 +311,9 @@ impl KeyIndex {
         self.asked_for.get_or_init(gather).contains(key)
     }
 
-    /// The root keys that a lookup of these may come to, levels left aside: they themselves, what
-    /// their values ask for, and so on; for keys without a definition the group of their siblings,
-    /// too. `None` when there are too many others.
+    /// Returns the root keys that a lookup of these may come to, levels left aside: they
+    /// themselves, what their values ask for, and so on; for keys without a definition the group of
+    /// their siblings, too. `None` when there are too many others.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
         let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.collect();
         let undefined = seen.iter().filter(|key| !self.defined.contains(&***key));
@@ -431,7 +431,7 @@ impl Changed {
 }
 
 impl LazyIndex {
-    /// The index after the files at these paths changed.
+    /// Returns the index after the files at these paths changed.
     pub(super) fn after(
         before: &Arc<LazyIndex>,
         paths: impl IntoIterator<Item = FilePath>,
@@ -439,7 +439,7 @@ impl LazyIndex {
         LazyIndex::with(before, Changed::Files(paths.into_iter().collect()))
     }
 
-    /// The index where other files may be there, or be read otherwise.
+    /// Returns the index where other files may be there, or be read otherwise.
     pub(super) fn after_layout(before: &Arc<LazyIndex>) -> LazyIndex {
         LazyIndex::with(before, Changed::Layout)
     }
@@ -474,7 +474,7 @@ impl LazyIndex {
             || self.nearest().is_some_and(|(_, changed)| changed.is_little(snapshot))
     }
 
-    /// The index of the snapshot that this belongs to.
+    /// Returns the index of the snapshot that this belongs to.
     pub(super) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
         self.done.get_or_init(|| match self.nearest() {
             Some((before, changed)) => before.patched(snapshot, &changed),

@@ -21,7 +21,7 @@ impl Siblings {
     /// How many are counted.
     pub const MOST: usize = 1_000;
 
-    /// The siblings of a key among these names.
+    /// Returns the siblings of a key among these names.
     pub(super) fn among(names: &Names, key: &str) -> Siblings {
         let Some(prefix) = key_prefix(key) else { return Siblings::default() };
         let all = names
@@ -39,8 +39,9 @@ impl Siblings {
     }
 }
 
-/// The part of a key that its siblings have, too: its class or module with the separator, or, in a
-/// name without `::`, the text before the first underscores, and these. `None` for a single word.
+/// Returns the part of a key that its siblings have, too: its class or module with the separator,
+/// or, in a name without `::`, the text before the first underscores, and these. `None` for a
+/// single word.
 pub fn key_prefix(key: &str) -> Option<&str> {
     if let Some(end) = key.rfind("::") {
         return Some(&key[..end + 2]);
@@ -50,8 +51,8 @@ pub fn key_prefix(key: &str) -> Option<&str> {
     Some(&key[..key.len() - rest.len()]).filter(|_| !rest.is_empty())
 }
 
-/// The name that represents all keys with the prefix of a key where dependencies are recorded. No
-/// key is called like it.
+/// Returns the name that represents all keys with the prefix of a key where dependencies are
+/// recorded. No key is called like it.
 pub(super) fn group(key: &str) -> Option<Arc<str>> {
     key_prefix(key).map(|prefix| format!("{prefix}\u{1}").into())
 }

@@ -49,7 +49,7 @@ enum Asked {
 }
 
 impl MergingCall<'_> {
-    /// The strategy, where no data decides it.
+    /// Returns the strategy, where no data decides it.
     pub fn literal(&self) -> Option<&Strategy> {
         if let Asked::Literal(strategy) = &self.asked { Some(strategy) } else { None }
     }
@@ -76,8 +76,8 @@ impl MergingCall<'_> {
     }
 }
 
-/// The strategy that a call itself names, by literal text; `None` for none, and for one that the
-/// text does not determine.
+/// Returns the strategy that a call itself names, by literal text; `None` for none, and for one
+/// that the text does not determine.
 pub fn asked_strategy(reader: &Reader) -> Option<Strategy> {
     let asked = &reader.merge.as_ref()?.strategy;
     if let AskedStrategy::Variable { parameter: true, .. } = asked {

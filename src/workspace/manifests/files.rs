@@ -47,7 +47,7 @@ pub enum CodePlace {
 }
 
 impl CodePlace {
-    /// The module that the file belongs to.
+    /// Returns the module that the file belongs to.
     pub fn module(&self) -> Option<&Arc<str>> {
         match self {
             CodePlace::Module { module, .. } => Some(module),
@@ -100,8 +100,8 @@ impl CodePlace {
     }
 }
 
-/// The modules of all environments: those on their module paths, and folders that look like modules
-/// in no environment's. In the order of `environments`.
+/// Returns the modules of all environments: those on their module paths, and folders that look like
+/// modules in no environment's. In the order of `environments`.
 pub(in crate::workspace) fn modules(
     environments: &Environments,
     names: &Names,
@@ -141,7 +141,7 @@ pub(in crate::workspace) fn modules(
     all
 }
 
-/// The code of an environment, and where each file stands.
+/// Returns the code of an environment, and where each file stands.
 pub(in crate::workspace) fn code_files(
     environment: &Environment,
     modules: &CodeModules,

@@ -113,7 +113,7 @@ pub(super) fn read_key(pattern: &Pattern) -> ReadKey {
 }
 
 impl ManifestIndex {
-    /// The index of these files.
+    /// Creates the index of these files.
     pub(super) fn new(modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
         let mut index = ManifestIndex { modules: Arc::new(modules), ..ManifestIndex::default() };
         let mut collected = Collected::default();
@@ -125,7 +125,7 @@ impl ManifestIndex {
         index
     }
 
-    /// The index of these files; most of them are the same.
+    /// Builds the index of these files; most of them are the same.
     pub(super) fn with_files(&self, modules: CodeModules, files: Vec<CodeFile>) -> ManifestIndex {
         let is_same = |file: &&CodeFile| self.files.get(&file.path) == Some(*file);
         let same = files.iter().filter(is_same).count();
@@ -248,7 +248,7 @@ impl Collected {
     }
 }
 
-/// The class that a use names, if all of its name is known.
+/// Returns the class that a use names, if all of its name is known.
 pub(super) fn literal_class(class_use: &ClassUse) -> Option<&str> {
     class_use.class.as_ref()?.literal()
 }

@@ -62,7 +62,7 @@ impl LazyIndex {
 }
 
 impl LazyManifests {
-    /// The indexes after these files changed.
+    /// Returns the indexes after these files changed.
     pub(in crate::workspace) fn after(
         before: &Arc<LazyManifests>,
         paths: &[FilePath],
@@ -79,7 +79,7 @@ impl LazyManifests {
         Arc::new(LazyManifests { indexes, modules, nothing: ManifestIndex::default() })
     }
 
-    /// The indexes where other files may be there, or belong to other environments.
+    /// Returns the indexes where other files may be there, or belong to other environments.
     pub(in crate::workspace) fn after_layout(
         before: &LazyManifests,
         environments: &Environments,
@@ -93,7 +93,7 @@ impl LazyManifests {
         Arc::new(LazyManifests { indexes, ..LazyManifests::default() })
     }
 
-    /// The index of an environment of the snapshot that this belongs to.
+    /// Returns the index of an environment of the snapshot that this belongs to.
     pub(in crate::workspace) fn get(
         &self,
         snapshot: &Snapshot,
@@ -107,7 +107,7 @@ impl LazyManifests {
         })
     }
 
-    /// The index that was already made.
+    /// Returns the index that was already made.
     pub(in crate::workspace) fn done(&self, root: &FilePath) -> Option<&ManifestIndex> {
         self.indexes.get(root)?.done.get()
     }

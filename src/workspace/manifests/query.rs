@@ -58,8 +58,8 @@ pub enum ModuleOrigin {
     Unknown,
 }
 
-/// A key as the class and the parameter that automatic parameter lookup would ask it for; `None`
-/// for a key without `::`, and for one that no class can ask for.
+/// Returns a key as the class and the parameter that automatic parameter lookup would ask it for;
+/// `None` for a key without `::`, and for one that no class can ask for.
 pub fn split_key(key: &str) -> Option<(&str, &str)> {
     let (class, parameter) = key.rsplit_once("::")?;
     let is_name = |name: &str| {
@@ -69,17 +69,17 @@ pub fn split_key(key: &str) -> Option<(&str, &str)> {
 }
 
 impl ManifestIndex {
-    /// Whether the environment has any code, so that something can be said about it.
+    /// Whether the environment has any code, so that statements about it are possible.
     pub fn has_code(&self) -> bool {
         !self.definitions.is_empty()
     }
 
-    /// The modules whose code is here.
+    /// Returns the modules whose code is here.
     pub fn modules(&self) -> &CodeModules {
         &self.modules
     }
 
-    /// All files of code, by path.
+    /// Returns all files of code, by path.
     pub fn files(&self) -> impl Iterator<Item = &CodeFile> {
         self.files.values()
     }
@@ -132,7 +132,7 @@ impl ManifestIndex {
             .filter_map(|place| Some((self.files.get(&place.file)?, place.number as usize)))
     }
 
-    /// All classes and defined types of a name, wherever they stand.
+    /// Returns all classes and defined types of a name, wherever they stand.
     pub fn definitions(&self, name: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
         self.at(self.definitions.get(name)).filter_map(|(file, number)| {
             Some(DefinitionAt { file, definition: file.manifest.definitions.get(number)? })
@@ -147,17 +147,17 @@ impl ManifestIndex {
         best.map(|(_, one)| one)
     }
 
-    /// The class of this name that Puppet would load.
+    /// Returns the class of this name that Puppet would load.
     pub fn class(&self, name: &str) -> Option<DefinitionAt<'_>> {
         self.loaded(name, DefinitionKind::Class)
     }
 
-    /// The defined type of this name that Puppet would load.
+    /// Returns the defined type of this name that Puppet would load.
     pub fn defined_type(&self, name: &str) -> Option<DefinitionAt<'_>> {
         self.loaded(name, DefinitionKind::DefinedType)
     }
 
-    /// The parameter that automatic parameter lookup asks a key for.
+    /// Returns the parameter that automatic parameter lookup asks a key for.
     pub fn parameter(&self, key: &str) -> Option<ParameterAt<'_>> {
         let (class, parameter) = split_key(key)?;
         let DefinitionAt { file, definition } = self.class(class)?;
@@ -165,21 +165,21 @@ impl ManifestIndex {
         Some(ParameterAt { file, class: definition, parameter })
     }
 
-    /// The names of the classes and defined types that a module defines, in no order.
+    /// Returns the names of the classes and defined types that a module defines, in no order.
     pub fn definition_names<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
         self.definitions.keys().filter(move |name| {
             name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
         })
     }
 
-    /// The calls that read a root key and name it.
+    /// Returns the calls that read a root key and name it.
     pub fn readers(&self, root: &str) -> impl Iterator<Item = ReaderAt<'_>> {
         self.at(self.readers.get(root)).filter_map(|(file, number)| {
             Some(ReaderAt { file, reader: file.manifest.readers.get(number)? })
         })
     }
 
-    /// The calls that read keys of a pattern which fits a root key.
+    /// Returns the calls that read keys of a pattern which fits a root key.
     pub fn pattern_readers<'a>(&'a self, root: &'a str) -> impl Iterator<Item = ReaderAt<'a>> {
         let fits = move |reader: &Reader| {
             reader
@@ -191,7 +191,7 @@ impl ManifestIndex {
         self.inexact(&self.patterns).filter(move |one| fits(one.reader))
     }
 
-    /// The calls of whose key nothing is known.
+    /// Returns the calls with an unknown key.
     pub fn dynamic_readers(&self) -> impl Iterator<Item = ReaderAt<'_>> {
         self.inexact(&self.dynamic)
     }
@@ -203,7 +203,7 @@ impl ManifestIndex {
         })
     }
 
-    /// The places that declare, inherit or name a class.
+    /// Returns the places that declare, inherit or name a class.
     pub fn uses(&self, class: &str) -> impl Iterator<Item = UseAt<'_>> {
         self.at(self.uses.get(class)).filter_map(|(file, number)| {
             Some(UseAt { file, class_use: file.manifest.uses.get(number)? })
@@ -237,12 +237,12 @@ impl ManifestIndex {
         uses.filter(|one| literal_class(one).is_none() && one.kind != UseKind::Reference)
     }
 
-    /// The type that a text in code stands for, if values can be held against it here.
+    /// Returns the type that a text in code stands for, if values can be held against it here.
     pub fn judged_type(&self, text: &str) -> Option<Arc<DataType>> {
         self.types.judged(text, self)
     }
 
-    /// The alias of this name, in any case, that Puppet would load.
+    /// Returns the alias of this name, in any case, that Puppet would load.
     pub fn alias(&self, name: &str) -> Option<(&CodeFile, &TypeAlias)> {
         let lower = name.to_ascii_lowercase();
         let places = self.aliases.get(lower.as_str());

@@ -136,7 +136,7 @@ pub(super) fn node_locations<'a>(
         .collect()
 }
 
-/// The variables that are the names of nodes in these locations, each once.
+/// Returns the variables that are the names of nodes in these locations, each once.
 pub(in crate::workspace) fn node_variables(
     snapshot: &Snapshot,
     environment: &Environment,
@@ -157,7 +157,7 @@ fn last_variable(template: &str) -> Option<String> {
         .then(|| variable_name(&key.text))
 }
 
-/// The files of a location, with the variables in their paths.
+/// Returns the files of a location, with the variables in their paths.
 pub(super) fn files_at<'s>(snapshot: &'s Snapshot, reach: &Reach) -> Vec<(&'s FilePath, Bindings)> {
     let bound = |path: &'s FilePath| match reach.pattern.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some((path, bindings)),

@@ -37,7 +37,8 @@ pub struct Kinds {
     pub open: Vec<(String, usize)>,
 }
 
-/// The other name of a fact of the operating system or the network: `os.name` is `facts.os.name`.
+/// Returns the other name of a fact of the operating system or the network: `os.name` is
+/// `facts.os.name`.
 pub fn same_fact(name: &str) -> Option<String> {
     let (plain, other) = match name.strip_prefix("facts.") {
         Some(plain) => (plain, plain.to_owned()),

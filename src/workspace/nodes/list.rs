@@ -16,7 +16,7 @@ use crate::text::FilePath;
 use crate::workspace::environments::Environment;
 use crate::workspace::snapshot::Snapshot;
 
-/// All nodes of an environment, those of its settings first.
+/// Returns all nodes of an environment, those of its settings first.
 pub(in crate::workspace) fn nodes_of(
     snapshot: &Snapshot,
     environment: &Environment,

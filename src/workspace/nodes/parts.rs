@@ -93,12 +93,12 @@ pub(in crate::workspace) struct Around<'a> {
 }
 
 impl Parts {
-    /// A node whose certname a file states.
+    /// Creates a node whose certname a file states.
     pub(in crate::workspace) fn named(name: &str, by: &FilePath) -> Parts {
         Parts { is_certname: true, ..Parts::called(name, by) }
     }
 
-    /// A node of which a file states some name.
+    /// Creates a node with some name that a file states.
     pub(in crate::workspace) fn called(name: &str, by: &FilePath) -> Parts {
         Parts {
             name: name.into(),
@@ -145,7 +145,7 @@ impl Parts {
         self.whole.is_some() || self.facts.as_ref().is_some_and(|facts| facts.value.are_all)
     }
 
-    /// The file with most parts of the node.
+    /// Returns the file with most parts of the node.
     pub(in crate::workspace) fn source(&self) -> &FilePath {
         None.or(self.whole.as_ref().map(|said| &said.by))
             .or(self.facts.as_ref().map(|said| &said.by))
@@ -155,9 +155,9 @@ impl Parts {
             .unwrap_or(&self.named_by)
     }
 
-    /// The node: its scope is that which Puppet makes of the parts. Variables that were inferred,
-    /// and those that rules of the settings derive, come after them and replace nothing that is
-    /// known; a rule counts more than a part of the name.
+    /// Returns the node: its scope is that which Puppet makes of the parts. Variables that were
+    /// inferred, and those that rules of the settings derive, come after them and replace nothing
+    /// that is known; a rule counts more than a part of the name.
     ///
     /// The scope is open unless all facts, or all variables, are given.
     pub(in crate::workspace) fn node(
@@ -360,7 +360,7 @@ pub(super) fn trusted_of_lookup(name: &str) -> Value {
     Value::hash(trusted, Provenance::written(None))
 }
 
-/// A scope whose variables are exactly these, but for those that every scope has.
+/// Creates a scope whose variables are exactly these, but for those that every scope has.
 pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetVersion) -> Scope {
     let variables =
         hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));
@@ -414,8 +414,8 @@ fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet
 }
 
 impl Node {
-    /// The classes that the node classifier gives, and the file that states them. Hiera is not
-    /// asked for the parameters that it gives to them.
+    /// Returns the classes that the node classifier gives, and the file that states them. Hiera is
+    /// not asked for the parameters that it gives to them.
     pub fn classes(&self) -> Option<(&Value, &FilePath)> {
         self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
     }

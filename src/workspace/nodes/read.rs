@@ -34,8 +34,8 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The shape of a hash. Source: the output of the programs, in the order in which their formats
-    /// can be distinguished.
+    /// Returns the shape of a hash. Source: the output of the programs, in the order in which their
+    /// formats can be distinguished.
     pub(super) fn of(hash: &Value) -> Shape {
         let is_hash = |value: Option<&Value>| value.is_some_and(|it| it.as_hash().is_some());
         let has = |name: &str| hash.get(name).is_some();
@@ -59,7 +59,7 @@ impl Shape {
         }
     }
 
-    /// The step of `nodes.infer` that reads files of this shape unasked.
+    /// Returns the step of `nodes.infer` that reads files of this shape unasked.
     pub(super) fn step(self) -> Step {
         match self {
             Shape::Inventory | Shape::Factset => Step::Puppetdb,
@@ -110,7 +110,7 @@ pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Ve
     Ok(all)
 }
 
-/// The shape of the first hash in a file, and that hash; `None` where there is none.
+/// Returns the shape of the first hash in a file, and that hash; `None` where there is none.
 pub(super) fn first_shape(path: &FilePath, text: &str) -> Option<(Shape, Value)> {
     let values = read_values(path, text).ok()?;
     let first = values.into_iter().next().filter(|value| value.as_hash().is_some())?;
@@ -122,8 +122,8 @@ fn stem(path: &FilePath) -> &str {
     path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
 }
 
-/// The parts that a hash says of a node, which is called `fallback` where the hash does not name
-/// it. Errors: why it is no hash of facts.
+/// Returns the parts of a node that a hash states; the node is called `fallback` where the hash
+/// does not name it. Errors: why it is no hash of facts.
 fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Result<Parts, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let at = |value: &Value, names: &[&str]| {
@@ -191,11 +191,11 @@ fn of_data(facts: &Value) -> Option<Value> {
     Some(Value::hash(hash?, Provenance::written(None)))
 }
 
-/// The scope of a hash in one of these formats, and the node's name, as `puppet lookup` sees them:
-/// where nothing is said of its certificate, that has no extensions.
+/// Returns the scope of a hash in one of these formats, and the node's name, as `puppet lookup`
+/// sees them: where nothing is said of its certificate, that has no extensions.
 ///
-/// `certname` is what the user says that it is called; otherwise the data say so, and `fallback` if
-/// they do not. Errors: why the hash is none.
+/// `certname` is the name that the user gives; without it, the node has the name in the data, or
+/// else `fallback`. Errors: why the hash is none.
 pub fn scope_of(
     hash: &Hash,
     certname: Option<&str>,
@@ -217,7 +217,7 @@ pub fn scope_of(
     Ok((node.name.to_string(), (*node.scope).clone()))
 }
 
-/// The scope of a node whose certname alone is known, as `puppet lookup` sees it.
+/// Returns the scope of a node whose certname alone is known, as `puppet lookup` sees it.
 pub fn scope_of_name(certname: &str, environment: &str, puppet: PuppetVersion) -> Scope {
     let facts = from_json(&serde_json::json!({}));
     let hash = facts.as_hash().cloned().unwrap_or_default();

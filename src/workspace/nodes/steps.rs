@@ -53,7 +53,7 @@ impl Step {
         1 << (self as u16)
     }
 
-    /// The step that a word stands for.
+    /// Returns the step that a word stands for.
     pub fn named(word: &str) -> Option<Step> {
         Step::ALL.iter().find(|(_, name)| *name == word).map(|(step, _)| *step)
     }

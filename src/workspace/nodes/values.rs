@@ -8,8 +8,8 @@ use crate::yaml;
 /// The classes of times, which Puppet's reader of data refuses.
 const TIMES: [&str; 3] = ["Time", "Date", "DateTime"];
 
-/// The values in a file of facts or scopes: JSON lines by the extension `jsonl`, else JSON or YAML,
-/// a list giving several. Errors: why the text is none of these.
+/// Reads the values in a file of facts or scopes: JSON lines by the extension `jsonl`, else JSON or
+/// YAML, a list giving several. Errors: why the text is none of these.
 pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
     if matches!(path.extension(), Some("jsonl" | "ndjson")) {
         let line = |(number, line): (usize, &str)| {
@@ -55,7 +55,7 @@ fn has_long_number(text: &str) -> bool {
     digits.any(|run| run.len() >= 19)
 }
 
-/// A JSON value as one of Hiera's.
+/// Converts a JSON value to one of Hiera's.
 pub fn from_json(value: &serde_json::Value) -> Value {
     let given = |data: Data| Value::new(data, Provenance::written(None));
     match value {
@@ -144,8 +144,8 @@ fn as_given(value: &Value) -> Value {
     }
 }
 
-/// A value as Puppet makes it of a fact or a parameter: at every depth, null is an empty text.
-/// Source: nodes that a real compiler was asked about.
+/// Converts a value as Puppet does for a fact or a parameter: at every depth, null becomes an empty
+/// text. Source: nodes that a real compiler was asked about.
 pub(super) fn without_nulls(value: &Value) -> Value {
     match value.data() {
         Data::Null => Value::given(""),

@@ -10,7 +10,7 @@ use crate::workspace::nodes::parts::{Included, Parts, Said};
 /// The most names that a regular expression may stand for.
 const MAX_NAMES: usize = 64;
 
-/// The nodes that the blocks of a manifest name. Puppet takes a literal name before a regular
+/// Reads the nodes that the blocks of a manifest name. Puppet takes a literal name before a regular
 /// expression, so that those come first.
 pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, manifest: &Manifest) -> Vec<Parts> {
     let (mut literal, mut expanded) = (Vec::new(), Vec::new());

@@ -30,8 +30,8 @@ struct Target {
     vars: Hash,
 }
 
-/// The targets of an inventory, as nodes. Their facts are some of the facts, merged deeply, those
-/// of a target over those of its groups; vars are variables in code that Bolt applies.
+/// Reads the targets of an inventory, as nodes. Their facts are some of the facts, merged deeply,
+/// those of a target over those of its groups; vars are variables in code that Bolt applies.
 ///
 /// Facts and vars of a target are left out where two groups, neither of which holds the other,
 /// contradict each other. Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets

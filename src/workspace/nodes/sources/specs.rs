@@ -7,8 +7,8 @@ use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 use crate::workspace::nodes::parts::{Facts, Parts, Said};
 
-/// The hosts that a spec describes. Their facts are some of the facts: a spec gives those that the
-/// code under test needs.
+/// Reads the hosts that a spec describes. Their facts are some of the facts: a spec gives those
+/// that the code under test needs.
 pub(in crate::workspace::nodes) fn nodes_in(path: &FilePath, text: &str) -> Vec<Parts> {
     parse_hosts(text).iter().map(|host| parts(host, path)).collect()
 }

@@ -143,7 +143,7 @@ impl Settings {
     }
 }
 
-/// The settings in the text of a settings file; `None` for a text that is no YAML.
+/// Parses the text of a settings file; `None` for a text that is no YAML.
 fn parsed(text: &str) -> Option<Value> {
     crate::yaml::deserialize(text).ok()
 }
@@ -295,7 +295,7 @@ impl Applying<'_> {
         self.report_part(key, Some(text), message);
     }
 
-    /// A path that is relative to the folder of the settings file. A path in a file of the
+    /// Reads a path that is relative to the folder of the settings file. A path in a file of the
     /// repository must lie in the workspace.
     fn path_from_file(&mut self, key: &str, value: &Value) -> Option<String> {
         let Some(folder) = self.folder else { return self.path(key, value) };

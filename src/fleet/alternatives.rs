@@ -130,7 +130,8 @@ impl Exploring<'_> {
         self.explore(scope, resolution, pinned, when);
     }
 
-    /// The values of variables side by side that follow from the file that a scope is pinned to.
+    /// Returns the values of variables side by side that follow from the file that a scope is
+    /// pinned to.
     fn pinned_values(&self, scope: &Scope) -> Bindings {
         let Some(pinned) = &scope.pinned else { return Bindings::new() };
         let mut reaches = self.question.environment.reach.iter();
@@ -141,8 +142,8 @@ impl Exploring<'_> {
         found.unwrap_or_default()
     }
 
-    /// The open files that need other values of variables side by side than those that are pinned
-    /// or assumed: none of these variables has a value of its own that would decide it.
+    /// Returns the open files that need other values of variables side by side than those that are
+    /// pinned or assumed: none of these variables has a value of its own that would decide it.
     fn contradicting_files(
         &self,
         scope: &Scope,
@@ -165,8 +166,8 @@ impl Exploring<'_> {
         files.map(|file| file.path.clone()).collect()
     }
 
-    /// The files that the first location with unknown variables may name, by what these variables
-    /// are for that.
+    /// Returns the files that the first location with unknown variables may name, by what these
+    /// variables are for that.
     fn branches(
         &self,
         scope: &Scope,
@@ -199,8 +200,8 @@ impl Exploring<'_> {
         branches
     }
 
-    /// The reading of a file that fits what is known; `None` where it cannot be distinguished from
-    /// others.
+    /// Returns the reading of a file that fits what is known; `None` where it cannot be
+    /// distinguished from others.
     fn reading<'u>(&'u self, scope: &Scope, unsettled: &'u Unsettled) -> Option<Reading<'u>> {
         let known = |name: &String| match scope.get_path(name) {
             Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),
@@ -223,7 +224,7 @@ impl Exploring<'_> {
     }
 }
 
-/// The value that a variable, or several side by side, is pinned to or assumed to have.
+/// Returns the value that a variable, or several side by side, is pinned to or assumed to have.
 fn value_of<'a>(name: &str, pinned: &'a Bindings, assumed: &'a Assumed) -> Option<&'a String> {
     let assumed = || assumed.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     pinned.get(name).or_else(assumed)
@@ -264,8 +265,8 @@ fn branch_of(scope: &Scope, reading: &Reading<'_>) -> Option<Branch> {
     Some(Branch { when, bindings: unsettled.when.clone(), read: vec![read], files })
 }
 
-/// The variables that a location has for a file, where those that stand side by side are one;
-/// `None` where even that does not show them.
+/// Returns the variables that a location has for a file, where those that stand side by side are
+/// one; `None` where even that does not show them.
 fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
     match pattern.joined()?.bind(path.as_str())? {
         PatternMatch::Bound(bindings) => Some(bindings),
@@ -273,7 +274,8 @@ fn joined_values(pattern: &Pattern, path: &FilePath) -> Option<Bindings> {
     }
 }
 
-/// The values with those of the same facts under their other names: `os.name` is `facts.os.name`.
+/// Returns the values with those of the same facts under their other names: `os.name` is
+/// `facts.os.name`.
 fn with_same_facts(scope: &Scope, when: &Assumed) -> Bindings {
     let mut all: Bindings = when.iter().cloned().collect();
     for (name, value) in when {
@@ -285,7 +287,8 @@ fn with_same_facts(scope: &Scope, when: &Assumed) -> Bindings {
     all
 }
 
-/// The lookup where none of these files is read: unknown locations gave nothing to it already.
+/// Returns the lookup where none of these files is read: unknown locations gave nothing to it
+/// already.
 fn without(mut resolution: Resolution, files: &[FilePath]) -> Resolution {
     let is_gone = |path: &FilePath| files.contains(path);
     resolution.unsettled.retain(|file| !is_gone(&file.path));

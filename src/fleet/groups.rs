@@ -83,7 +83,7 @@ fn largest(waiting: &mut Vec<Vec<usize>>) -> Option<Vec<usize>> {
     if class.is_empty() { None } else { Some(class) }
 }
 
-/// The group of the first node of a class, and the nodes of the class that are not in it.
+/// Returns the group of the first node of a class, and the nodes of the class that are not in it.
 fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, Vec<usize>) {
     let nodes = question.snapshot.nodes_of(question.environment);
     let scope_of = |number: usize| nodes[number].scope_in(&question.environment.name);
@@ -109,8 +109,8 @@ fn answer(question: &Question<'_>, files: &Files, class: Vec<usize>) -> (Group, 
     (Group { nodes, scope, resolution }, others)
 }
 
-/// The variables that may decide whether the files that an answer leaves open are read. For nodes
-/// of one group the same ones are unknown, so that they have the same alternatives.
+/// Returns the variables that may decide whether the files that an answer leaves open are read. For
+/// nodes of one group the same ones are unknown, so that they have the same alternatives.
 fn deciding_variables<'a>(
     question: &Question<'a>,
     resolution: &Resolution,
@@ -153,7 +153,7 @@ impl Files {
     }
 }
 
-/// The nodes in classes that read the same of these files.
+/// Returns the nodes in classes that read the same of these files.
 fn classes(question: &Question<'_>, files: &[FilePath], nodes: &[usize]) -> Vec<Vec<usize>> {
     let mut read = files_read(question, files, nodes);
     let mut classes: BTreeMap<FilesRead, Vec<usize>> = BTreeMap::new();

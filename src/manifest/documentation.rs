@@ -14,7 +14,7 @@ pub(super) fn above(text: &str, at: usize) -> Documentation {
     read(&comment_above(text, at))
 }
 
-/// The lines of a comment above a place, the first one first.
+/// Returns the lines of a comment above a place, the first one first.
 fn comment_above(text: &str, at: usize) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut end = text[..at].rfind('\n').unwrap_or(0);
@@ -145,7 +145,7 @@ fn tagged_parameter(rest: &str, start: usize) -> Option<DocumentedParameter> {
     })
 }
 
-/// The text behind a type in brackets at the beginning.
+/// Returns the text behind a type in brackets at the beginning.
 fn skip_brackets(text: &str) -> &str {
     if !text.starts_with('[') {
         return text;
@@ -213,7 +213,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |found| found + 1)
 }
 
-/// The comment above a parameter or behind it.
+/// Returns the comment above a parameter or behind it.
 fn beside(text: &str, parameter: &Parameter) -> Option<String> {
     let above = comment_above(text, first_byte(parameter));
     let lines: Vec<&str> = above.iter().map(|line| line.text.trim()).collect();

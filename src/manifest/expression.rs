@@ -271,7 +271,7 @@ impl<'a> View<'a> {
         pattern
     }
 
-    /// The variable that the code of `${ … }` is: `${x}` and `${$x}` are the same.
+    /// Returns the variable that the code of `${ … }` is: `${x}` and `${$x}` are the same.
     fn only_variable(&self) -> Option<&'a str> {
         let tokens = self.bare(0..self.code.len());
         if tokens.len() != 1 {
@@ -319,7 +319,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the index of the first token of the operand that ends before `end`: of a string, a
-    /// word, a variable or a list with what stands before its brackets.
+    /// word, a variable or a list, with the operand before its brackets.
     pub(super) fn operand_start(&self, end: usize) -> usize {
         let mut at = end - 1;
         loop {
@@ -351,7 +351,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// A number as Puppet writes it: decimal, octal, hexadecimal or a float.
+/// Reads a number as Puppet writes it: decimal, octal, hexadecimal or a float.
 fn number(text: &str) -> Option<Literal> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return i128::from_str_radix(digits, 16).ok().map(Literal::Integer);

@@ -78,7 +78,7 @@ pub(super) fn type_end(view: &View<'_>, at: usize) -> Option<usize> {
     }
 }
 
-/// The parameters of the list that opens at `open`, and the index of its closing bracket.
+/// Reads the parameters of the list that opens at `open`, and the index of its closing bracket.
 fn parameters(view: &View<'_>, open: usize) -> Option<(Vec<Parameter>, usize)> {
     let close = view.code.partner(open)?;
     let parts = view.split(open + 1..close, Kind::Comma);

@@ -194,12 +194,12 @@ impl<'t> Lexer<'t> {
         self.take(kind, length);
     }
 
-    /// The length of the character at the current place.
+    /// Returns the length of the character at the current place.
     fn character(&self) -> usize {
         self.text[self.at..].chars().next().map_or(1, char::len_utf8)
     }
 
-    /// The length of the blank beyond ASCII at the current place; 0 if it is none.
+    /// Returns the length of the blank beyond ASCII at the current place; 0 if it is none.
     fn blank(&self) -> usize {
         let character = self.text[self.at..].chars().next();
         let is_blank =
@@ -241,7 +241,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The byte behind the regular expression that begins here.
+    /// Returns the byte behind the regular expression that begins here.
     fn regex_end(&self, over_lines: bool) -> Option<usize> {
         let mut at = self.at + 1;
         while at < self.end {

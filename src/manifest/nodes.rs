@@ -41,7 +41,8 @@ impl Walker<'_> {
     }
 }
 
-/// The names of a node block that begin at `at`, and the index of the brace that opens its body.
+/// Reads the names of a node block that begin at `at`, and the index of the brace that opens its
+/// body.
 fn names(view: &View<'_>, at: usize) -> Option<(Vec<(NodeName, TextRange)>, usize)> {
     let is_brace = |at: &usize| view.kind(*at) == Some(Kind::Open(Bracket::Curly));
     let body = (at..view.code.len().min(at + 2_000)).find(is_brace)?;

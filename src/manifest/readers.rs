@@ -204,14 +204,14 @@ fn indirect(view: &View<'_>, at: usize) -> Option<Call> {
     Some(Call { function, form: CallForm::Indirect, tokens: at..end, name, arguments })
 }
 
-/// The function that the first argument names.
+/// Returns the function that the first argument names.
 fn named_function(view: &View<'_>, arguments: &[Argument]) -> Option<(ReaderFunction, TextRange)> {
     let Argument::Expression(tokens) = arguments.first()? else { return None };
     let name = view.literal(tokens.clone())?;
     Some((ReaderFunction::named(name.as_str()?)?, view.code.range(tokens.clone())?))
 }
 
-/// A member of an options hash.
+/// Returns a member of an options hash.
 fn option(view: &View<'_>, options: &[(Tokens, Tokens)], name: &str) -> Option<Tokens> {
     let is_it =
         |key: &Tokens| view.literal(key.clone()).is_some_and(|key| key.as_str() == Some(name));

@@ -42,7 +42,7 @@ pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
     hosts
 }
 
-/// The token at `at`, or the one behind a round bracket there.
+/// Returns the token at `at`, or the one behind a round bracket there.
 fn after_bracket(tokens: &[Token], at: usize) -> Option<&Token> {
     match tokens.get(at)? {
         Token::Mark('(') => tokens.get(at + 1),
@@ -50,7 +50,7 @@ fn after_bracket(tokens: &[Token], at: usize) -> Option<&Token> {
     }
 }
 
-/// The tokens of the `do` block of the call whose arguments begin at `at`.
+/// Returns the tokens of the `do` block of the call whose arguments begin at `at`.
 fn block_of(tokens: &[Token], at: usize) -> Option<std::ops::Range<usize>> {
     let is_comma = |at: usize| matches!(tokens.get(at), Some(Token::Mark(',')));
     let is_end = |number: usize| {
@@ -63,7 +63,7 @@ fn block_of(tokens: &[Token], at: usize) -> Option<std::ops::Range<usize>> {
     Some(start + 1..end_of(tokens, start)?)
 }
 
-/// The index of what closes the block or bracket that the token at `open` opens.
+/// Returns the index of the token that closes the block or bracket that the token at `open` opens.
 fn end_of(tokens: &[Token], open: usize) -> Option<usize> {
     let mut closers: Vec<Token> = Vec::new();
     // A loop may have a `do` of its own in its first line, which its `end` closes as well.

@@ -23,7 +23,7 @@ pub fn parse_ruby(text: &str) -> Vec<Reader> {
     readers
 }
 
-/// The call at the word `function` at a place.
+/// Reads the call at the word `function` at a place.
 fn call_at(text: &str, at: usize) -> Option<Reader> {
     let mut cursor = Cursor { text, at: at + "function".len() };
     if text[..at].ends_with("call_") {
@@ -113,8 +113,8 @@ impl Argument<'_> {
         Merge { range: self.range(), strategy }
     }
 
-    /// The string, with a hole for each interpolation; a string to which something is added has a
-    /// hole at its end. `None` for other arguments.
+    /// Reads the string, with a hole for each interpolation; a string to which something is added
+    /// has a hole at its end. `None` for other arguments.
     fn pattern(&self) -> Option<Pattern> {
         let quote = self.text.bytes().next().filter(|byte| matches!(byte, b'\'' | b'"'))?;
         let end = quoted_end(self.text.as_bytes(), quote)?;
@@ -173,7 +173,7 @@ fn interpolated(content: &str, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// The byte behind the string that begins at the first byte.
+/// Returns the byte behind the string that begins at the first byte.
 fn quoted_end(bytes: &[u8], quote: u8) -> Option<usize> {
     if quote == b'\'' {
         return single_end(bytes, 1).0;
@@ -236,7 +236,8 @@ impl<'t> Cursor<'t> {
         Some((name, range))
     }
 
-    /// The arguments up to the bracket that closes them, or the end of a call without brackets.
+    /// Reads the arguments up to the bracket that closes them, or the end of a call without
+    /// brackets.
     fn arguments(&mut self) -> Vec<Argument<'t>> {
         let mut arguments = Vec::new();
         loop {

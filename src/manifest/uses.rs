@@ -138,7 +138,7 @@ impl Walker<'_> {
     }
 }
 
-/// A class's name as Puppet looks for it.
+/// Returns a class's name as Puppet looks for it.
 fn as_class(mut name: Pattern) -> Pattern {
     for (at, piece) in name.pieces.iter_mut().enumerate() {
         if let Piece::Text(text) = piece {
@@ -148,7 +148,7 @@ fn as_class(mut name: Pattern) -> Pattern {
     name
 }
 
-/// The arguments of a statement without brackets: `include a, 'b'`.
+/// Reads the arguments of a statement without brackets: `include a, 'b'`.
 fn statement_arguments(view: &View<'_>, mut at: usize) -> Vec<Tokens> {
     let mut arguments = Vec::new();
     while begins_operand(view, at) {
@@ -211,7 +211,8 @@ fn attribute(view: &View<'_>, name: usize, value: Tokens) -> Option<Attribute> {
     })
 }
 
-/// The members of a literal hash as parameters; what is no such hash may give any.
+/// Returns the members of a literal hash as parameters; any other expression may give any
+/// parameter.
 fn hash_attributes(view: &View<'_>, hash: &Argument) -> Given {
     let Some(pairs) = view.pairs(hash) else { return (Vec::new(), true) };
     let count = pairs.len();

@@ -203,7 +203,7 @@ impl Walker<'_> {
         restart
     }
 
-    /// A definition whose name alone has been read.
+    /// Returns a definition whose name alone has been read.
     fn begun(&self, view: &View<'_>, at: usize, kind: DefinitionKind) -> Definition {
         let keyword = view.code.tokens[at].range;
         let name = view.code.tokens[at + 1].range;
@@ -381,7 +381,7 @@ impl Walker<'_> {
     }
 }
 
-/// The defaults of a definition's parameters, by the parameters' indices.
+/// Returns the defaults of a definition's parameters, by the parameters' indices.
 fn default_ranges(definition: &Definition) -> Vec<(usize, TextRange)> {
     let parameters = definition.parameters.iter().enumerate();
     let range = |(index, parameter): (usize, &Parameter)| {

@@ -15,8 +15,8 @@ pub(super) fn locate_all(text: &str, problems: &mut [SettingProblem]) {
     }
 }
 
-/// The place of a dotted setting: its name, as far as it is written; or that of a part of its value,
-/// which is an element of a list, or the value of a member with this name.
+/// Returns the place of a dotted setting: its name, as far as it is written; or that of a part of
+/// its value, which is an element of a list, or the value of a member with this name.
 fn locate(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
     let mut range = TextRange::empty(0);
     let (mut node, mut rest) = (tree.root, key);
@@ -42,7 +42,7 @@ fn locate(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
     }
 }
 
-/// The member of a hash whose name a dotted key is, or starts with.
+/// Returns the member of a hash whose name a dotted key is, or starts with.
 fn member(tree: &Tree, hash: NodeId, key: &str) -> Option<(NodeId, NodeId)> {
     let NodeKind::Mapping { entries, .. } = &at(tree, hash).kind else { return None };
     let is_it = |(name, _): &&(NodeId, NodeId)| {

@@ -104,7 +104,7 @@ fn is_of_setting(discovery: &Discovery<'_>, environment: &Environment) -> bool {
     discovery.settings.has_named_config() && paths.any(|path| is_named(discovery.settings, path))
 }
 
-/// The number of the environment that governs a data file.
+/// Returns the number of the environment that governs a data file.
 fn governing(all: &[Environment], path: &FilePath) -> Option<usize> {
     let reaching = all.iter().enumerate().filter(|(_, environment)| environment.reaches(path));
     reaching
@@ -112,7 +112,7 @@ fn governing(all: &[Environment], path: &FilePath) -> Option<usize> {
         .map(|(number, _)| number)
 }
 
-/// The configs that no environment uses, in the order of their rank.
+/// Returns the configs that no environment uses, in the order of their rank.
 fn candidates(
     discovery: &Discovery<'_>,
     usual: &[Environment],
@@ -220,7 +220,7 @@ pub(super) fn home_of(discovery: &Discovery<'_>, config: &FilePath) -> FilePath 
         .unwrap_or_else(|| config.clone())
 }
 
-/// The existing files that the levels of a config name.
+/// Returns the existing files that the levels of a config name.
 fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
     let mut files = BTreeSet::new();
     for level in config.levels() {
@@ -232,7 +232,8 @@ fn files_of(names: &Names, config: &HieraConfig) -> BTreeSet<FilePath> {
     files
 }
 
-/// The environments that read data which others govern: their own configs, told to those.
+/// Returns the own configs of environments that read data which others govern, with the numbers of
+/// the governing environments.
 fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherConfig)> {
     let mut told = Vec::new();
     let sharing = sharing(all);
@@ -275,7 +276,7 @@ fn sharing(all: &[Environment]) -> Vec<bool> {
     share
 }
 
-/// The folders that the levels of an environment's own layers start with.
+/// Returns the folders that the levels of an environment's own layers start with.
 fn folders_of(environment: &Environment) -> BTreeSet<FilePath> {
     let own = environment.reach.iter().filter(|reach| !matches!(reach.layer, Layer::Module(_)));
     own.map(|reach| {

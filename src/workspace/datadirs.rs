@@ -110,7 +110,7 @@ impl DatadirPlacer<'_> {
     }
 }
 
-/// The folder that a datadir starts with, up to the first token.
+/// Returns the folder that a datadir starts with, up to the first token.
 fn literal_folder(config: &HieraConfig, datadir: &str) -> FilePath {
     let literal = match datadir.find("%{") {
         Some(token) => datadir[..token].rsplit_once('/').map_or("", |(folder, _)| folder),

@@ -145,7 +145,8 @@ struct Layers {
 }
 
 impl Discovery<'_> {
-    /// The folders with a `hiera.yaml` of their own, and those that are environments without one.
+    /// Returns the folders with a `hiera.yaml` of their own, and those that are environments
+    /// without one.
     fn roots(&self) -> BTreeSet<FilePath> {
         let is_global = |path: &FilePath| self.settings.global_hiera_config.as_ref() == Some(path);
         let is_config = |path: &&FilePath| {
@@ -178,7 +179,7 @@ impl Discovery<'_> {
         roots
     }
 
-    /// The folders that are environments although no config governs them: those with an
+    /// Returns the folders that are environments although no config governs them: those with an
     /// environment.conf, and opened folders that hold modules with data. Puppet answers from the
     /// modules' data there. `roots` are the folders with configs.
     fn bare_roots(&self, roots: &BTreeSet<FilePath>) -> BTreeSet<FilePath> {
@@ -197,7 +198,7 @@ impl Discovery<'_> {
         bare.filter(|root| !roots.contains(root)).collect()
     }
 
-    /// The folders of the environments that configs under other names would make.
+    /// Returns the folders of the environments that configs under other names would make.
     fn homes(&self) -> impl Iterator<Item = FilePath> {
         let is_other = |path: &FilePath| FileKind::of(path, self.settings) != FileKind::HieraConfig;
         let others = self
@@ -217,7 +218,7 @@ impl Discovery<'_> {
         config.ancestors().nth(depth)
     }
 
-    /// The global layer's config; Puppet's defaults where its file does not exist.
+    /// Returns the global layer's config; Puppet's defaults where its file does not exist.
     fn global_config(&self) -> Option<Arc<HieraConfig>> {
         let path = self.settings.global_hiera_config.as_ref()?;
         let puppet = self.settings.common.puppet;
@@ -306,7 +307,7 @@ impl Discovery<'_> {
         environment.with_reach()
     }
 
-    /// The name of the environment in a folder.
+    /// Returns the name of the environment in a folder.
     fn name_of(&self, root: &FilePath) -> String {
         match root.parent().as_ref().map(FilePath::name) {
             Some("environments") => root.name().to_owned(),
@@ -314,8 +315,8 @@ impl Discovery<'_> {
         }
     }
 
-    /// The config in the environment's folder where it is of version 3: no environment can have
-    /// that, so that it is kept there to be deployed as the global layer's.
+    /// Returns the config in the environment's folder where it is of version 3: no environment can
+    /// have that, so that it is kept there to be deployed as the global layer's.
     fn own_global_config(&self, outer: &Outer<'_>) -> Option<HieraConfig> {
         let path = self.config_path(outer.root);
         let file = self.configs.file(&path)?;
@@ -325,7 +326,7 @@ impl Discovery<'_> {
         self.written_config(&path, &Layer::Global, outer.puppet)
     }
 
-    /// The environment's own config, if it has one.
+    /// Returns the environment's own config, if it has one.
     fn environment_config(
         &self,
         outer: &Outer<'_>,
@@ -351,7 +352,7 @@ impl Discovery<'_> {
         if self.configs.file(&named).is_some() { named } else { root.join(HIERA_CONFIG) }
     }
 
-    /// The one module that an opened folder is, where it is no environment.
+    /// Returns the one module that an opened folder is, where it is no environment.
     fn lone_module(&self, outer: &Outer<'_>) -> Option<(String, Module)> {
         let has = |name: &str| self.names.exists(&outer.root.join(name));
         if !has(METADATA) || has(ENVIRONMENT_CONF) || has(PUPPETFILE) {
@@ -362,8 +363,8 @@ impl Discovery<'_> {
         Some((name, module))
     }
 
-    /// A module's name. In metadata.json, and often in the folder's name, the author's name stands
-    /// before it.
+    /// Returns the name of a module. In metadata.json, and often in the folder's name, the author's
+    /// name stands before it.
     fn module_name(&self, root: &FilePath) -> String {
         let metadata = self.metadata(root, "name");
         let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str());
@@ -371,7 +372,7 @@ impl Discovery<'_> {
         full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
     }
 
-    /// The metadata.json of a module, if it is JSON and mentions `member`.
+    /// Reads the metadata.json of a module, if it is JSON and mentions `member`.
     fn metadata(&self, root: &FilePath, member: &str) -> Option<serde_json::Value> {
         let text = self.configs.text(&root.join(METADATA))?;
         if text.contains(member) { serde_json::from_str(&text).ok() } else { None }
@@ -397,7 +398,8 @@ impl Discovery<'_> {
         root.join(conf.manifest().unwrap_or("manifests"))
     }
 
-    /// The setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped it.
+    /// Returns the setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped
+    /// it.
     fn environment_data_provider(&self, root: &FilePath) -> Option<String> {
         let is_known = self.settings.of(root).puppet.major < 9;
         let conf = self.environment_conf(root).filter(|_| is_known)?;
@@ -415,7 +417,7 @@ impl Discovery<'_> {
         Some(EnvironmentConf::read(&text))
     }
 
-    /// The modules in these folders; the first of two with the same name wins.
+    /// Returns the modules in these folders; the first of two with the same name wins.
     fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> BTreeMap<String, Module> {
         let mut modules = BTreeMap::new();
         let mut seen = BTreeSet::new();

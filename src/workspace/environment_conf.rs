@@ -76,13 +76,13 @@ impl EnvironmentConf {
     }
 }
 
-/// The name in a line `[name]`.
+/// Returns the name in a line `[name]`.
 fn section_name(line: &str) -> Option<&str> {
     let name = line.trim().strip_prefix('[')?.strip_suffix(']')?;
     is_word(name).then_some(name)
 }
 
-/// The name and the value in a line `name = value`.
+/// Returns the name and the value in a line `name = value`.
 fn setting(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim();
@@ -93,13 +93,14 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// A value without a quote at its start and one at its end, of whatever kind they are.
+/// Returns a value without a quote at its start and one at its end, of whatever kind they are.
 fn unquoted(value: &str) -> &str {
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
     value.strip_suffix(['"', '\'']).unwrap_or(value).trim_end()
 }
 
-/// A value without the owner and the mode that a file of the server's may be given in braces.
+/// Returns a value without the owner and the mode that a file of the server's may be given in
+/// braces.
 ///
 /// Errors: Puppet's words for braces that hold anything else, as those of a glob do.
 fn without_file_options(value: &str) -> Result<String, String> {

@@ -151,8 +151,8 @@ impl Environment {
         self.cache.roles.get_or_if(path, find, |role| role.is_config || role.reach.is_some())
     }
 
-    /// The first location that names the file as variables mostly are, or else the first that can,
-    /// or that leads to it by a detour.
+    /// Returns the first location that names the file as variables mostly are, or else the first
+    /// that can, or that leads to it by a detour.
     fn reach_of(&self, path: &FilePath) -> Option<usize> {
         let named: Vec<usize> = (0..self.reach.len())
             .filter(|n| self.reach[*n].pattern.can_name(path.as_str()))
@@ -334,7 +334,7 @@ impl Environment {
             && self.agreed(path).contains_key("environment")
     }
 
-    /// The variables that are the same in all ways in which its levels can name a file.
+    /// Returns the variables that are the same in all ways in which its levels can name a file.
     fn agreed(&self, path: &FilePath) -> Bindings {
         let mut matches = self.matches(path);
         let mut agreed = matches.next().map(|(_, it)| it.bindings().clone()).unwrap_or_default();

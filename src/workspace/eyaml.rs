@@ -120,8 +120,8 @@ impl Keys {
         EnvironmentKeys { keys: self, root }
     }
 
-    /// The key that the user names, or else the one that the repository does; read again if there
-    /// is another version of it.
+    /// Returns the key that the user names, or else the one that the repository does; read again if
+    /// there is another version of it.
     fn key<K>(
         &self,
         shelf: &Shelf<K>,

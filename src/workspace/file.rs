@@ -316,8 +316,7 @@ fn parse(text: &str, format: Format) -> Tree {
     parse_while(text, format, &CancelToken::default()).unwrap_or_default()
 }
 
-/// The tree of a text; `None` when cancelled. Only YAML checks for that, the only format of long
-/// files.
+/// Parses a text; `None` when cancelled. Only YAML checks for that, the only format of long files.
 fn parse_while(text: &str, format: Format, cancel: &CancelToken) -> Option<Tree> {
     match format {
         Format::Yaml => yaml::parse_for_editing_while(text, &|| !cancel.is_cancelled()),

@@ -149,7 +149,7 @@ pub fn is_test(below: &str) -> bool {
     })
 }
 
-/// The folders of a relative path, without the names of environments.
+/// Returns the folders of a relative path, without the names of environments.
 fn folders(below: &str) -> impl Iterator<Item = &str> {
     let mut above = "";
     below.split('/').filter(move |folder| std::mem::replace(&mut above, folder) != ENVIRONMENTS)

@@ -97,7 +97,7 @@ fn trimmed(path: String) -> String {
     if path.is_empty() { ".".to_owned() } else { path.to_owned() }
 }
 
-/// The folder named by the text before the first token.
+/// Returns the folder named by the text before the first token.
 fn literal_folder(path: &str) -> FilePath {
     let literal = &path[..path.find("%{").unwrap_or(path.len())];
     FilePath::new(if literal.len() < path.len() {

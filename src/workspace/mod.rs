@@ -331,8 +331,8 @@ impl Workspace {
         path
     }
 
-    /// A file as an editor holds it. Files that shape the environments are small, and parsed as a
-    /// whole.
+    /// Creates a file as an editor holds it. Files that shape the environments are small, and
+    /// parsed as a whole.
     fn held(&self, id: FileId, path: &FilePath, text: &str) -> File {
         if FileKind::of(path, &self.config).shapes_environments() {
             return File::new(id, path.clone(), Content::Text(Text::new(text)), None);
@@ -454,8 +454,8 @@ impl Workspace {
         *stale = Stale::Nothing;
     }
 
-    /// The files and folders on disk, and those that only an editor has: they are included as if
-    /// they were saved, with the folders that they would be in.
+    /// Returns the files and folders on disk, and those that only an editor has: they are included
+    /// as if they were saved, with the folders that they would be in.
     fn names(&self) -> Names {
         let mut entries = (*self.disk_entries).clone();
         for path in self.overlay.keys().filter(|path| !self.disk_entries.contains_key(path)) {
@@ -485,14 +485,14 @@ impl Workspace {
     }
 }
 
-/// The keys for encrypted values, if the user wants them used. They are read from the disk when the
-/// first value is decrypted.
+/// Returns the keys for encrypted values, if the user wants them used. They are read from the disk
+/// when the first value is decrypted.
 fn keys(config: &WorkspaceConfig, folders: &Arc<Vec<FilePath>>) -> Option<Arc<Keys>> {
     Keys::new(&config.eyaml, folders, Arc::new(OsFs)).map(Arc::new)
 }
 
-/// The same folders, each once: clients list one twice, and what is in it would be there twice,
-/// too.
+/// Returns the same folders, each once: clients list a folder twice, and its files would be there
+/// twice, too.
 fn without_repeats(mut folders: Vec<FilePath>) -> Vec<FilePath> {
     let mut seen = HashSet::new();
     folders.retain(|folder| seen.insert(folder.clone()));

@@ -130,7 +130,7 @@ fn assumed(snapshot: &Snapshot, environment: &Environment) -> Vec<String> {
     name.into_iter().chain(datadirs).collect()
 }
 
-/// The nodes by source: a file that holds several, the folder of files that are called as
+/// Returns the nodes by source: a file that holds several, the folder of files that are called as
 /// their nodes, and the folder below which data files or specs lie.
 fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
     let mut by_file: BTreeMap<&FilePath, (usize, bool)> = BTreeMap::new();
@@ -167,7 +167,7 @@ fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> 
     sources
 }
 
-/// The deepest folder in which both lie.
+/// Returns the deepest folder in which both lie.
 fn common_folder(one: &FilePath, other: &FilePath) -> FilePath {
     let mut above = std::iter::once(one.clone()).chain(one.ancestors());
     above.find(|folder| other.is_within(folder)).unwrap_or_else(|| one.clone())

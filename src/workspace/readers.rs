@@ -176,7 +176,7 @@ impl NodesByValue {
         all
     }
 
-    /// The nodes for which the variable may mean this text.
+    /// Returns the nodes for which the variable may mean this text.
     fn with(&self, text: &str) -> Vec<usize> {
         self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
     }
@@ -199,7 +199,7 @@ impl Route<'_> {
     }
 }
 
-/// The text of a variable, if that is all that it means in a path.
+/// Returns the text of a variable, if the variable means no more than that in a path.
 fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
     scope.member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
 }
@@ -213,8 +213,8 @@ fn is_of_the_node(variable: &LookupKey) -> bool {
     )
 }
 
-/// The variables of a location that names the file in one way only. Where an extension is added, or
-/// Hiera 3 reads the variables, texts alone do not decide it.
+/// Returns the variables of a location that names the file in one way only. Where an extension is
+/// added, or Hiera 3 reads the variables, texts alone do not decide it.
 fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey, String)> {
     let are_adjacent = reach.template.text.contains("}%{"); // One of two may be empty, and the other all.
     if reach.level.extension.is_some() || config.version == Version::V3 || are_adjacent {

@@ -238,7 +238,7 @@ impl Reading<'_> {
         paths.iter().zip(found).for_each(|(path, found)| self.keep(path, found));
     }
 
-    /// The environments that were known, if the same names and configs are still there.
+    /// Returns the environments that were known, if the same names and configs are still there.
     fn known_environments(&self) -> Option<(Arc<Names>, Arc<Environments>)> {
         let (names, environments) = self.request.known_environments.as_ref()?;
         let are_same = self.scan.files.iter().all(|(path, found)| !self.shapes_anew(path, found))
@@ -247,8 +247,8 @@ impl Reading<'_> {
         are_same.then(|| (names.clone(), environments.clone()))
     }
 
-    /// The environments that the names and configs make, with the folders outside the workspace
-    /// that they name.
+    /// Discovers the environments that the names and configs make, with the folders outside the
+    /// workspace that they name.
     fn discover_environments(&mut self) -> (Arc<Names>, Arc<Environments>) {
         let configs = self.configs();
         let names = Arc::new(Names::new(self.scan.entries.clone()));
@@ -471,7 +471,7 @@ impl Reading<'_> {
         NodeSource { path, environment: None, step: Some(step), stamp, nodes }
     }
 
-    /// The `node` blocks of the environments' own manifests.
+    /// Reads the `node` blocks of the environments' own manifests.
     fn node_blocks(
         &self,
         environments: &Environments,
@@ -509,8 +509,8 @@ impl Reading<'_> {
         sources
     }
 
-    /// The files that a pattern names: in the workspace, or where the user's own settings lead out
-    /// of it.
+    /// Returns the files that a pattern names: in the workspace, or where the user's own settings
+    /// lead out of it.
     fn files_named(&self, pattern: &str, names: &Names) -> Arc<[FilePath]> {
         let special = pattern.find(['*', '?', '[', '{', '\\']);
         let (start, rest) = match special.and_then(|at| pattern[..at].rfind('/')) {
@@ -567,8 +567,8 @@ fn file_of(path: &FilePath, content: &Content, stamp: Stamp) -> File {
     File::new(FileId::new(0), path.clone(), content.clone(), Some(stamp))
 }
 
-/// The files above each folder that shape its environment: an editor may be opened on a part of a
-/// control repository.
+/// Returns the files above each folder that shape its environment: an editor may be opened on a
+/// part of a control repository.
 fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
     let names = [request.config.hiera_config.as_str(), ENVIRONMENT_CONF, PUPPETFILE, METADATA];
     let above: BTreeSet<FilePath> = request.folders.iter().flat_map(FilePath::ancestors).collect();

@@ -212,8 +212,8 @@ impl Snapshot {
         all.filter(|kind| known.insert(kind.name.clone())).collect()
     }
 
-    /// Returns the nodes of all environments, each once: of what a file says, several environments
-    /// may make their own.
+    /// Returns the nodes of all environments, each once: several environments may make nodes of
+    /// their own from one file.
     pub fn distinct_nodes(&self) -> &[Arc<Node>] {
         self.environments.distinct_nodes.get_or_init(|| {
             let mut known = HashSet::new();
@@ -421,9 +421,8 @@ impl Snapshot {
         environment.cache.levels_without_files.get_or_init(find)
     }
 
-    /// Returns the least that must be so for a node to see all these files: a scope with the
-    /// variables that their paths tell. `None` when no node can see them all, or when it cannot be
-    /// told.
+    /// Returns the least scope in which a node reads all these files: the variables in their paths.
+    /// `None` when no node can read them all, or when that is unknown.
     pub fn scope_reading(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
         let mut scope = Scope::open(files.first()?.as_str());
         let inferred: Vec<Arc<Scope>> =

@@ -71,8 +71,8 @@ fn part_of_line(
     None
 }
 
-/// The byte behind the string that a quote begins; that behind the quote if the line does not end
-/// the string.
+/// Returns the byte behind the string that a quote begins; that behind the quote if the line does
+/// not end the string.
 fn string_end_on_line(line: &str, at: usize, quote: u8) -> usize {
     let mut escaped = false;
     for (end, byte) in line.bytes().enumerate().skip(at + 1) {
@@ -86,13 +86,13 @@ fn string_end_on_line(line: &str, at: usize, quote: u8) -> usize {
     at + 1
 }
 
-/// Whether what stands behind a `)` shows that it was the list's.
+/// Whether the text behind a `)` shows that it was the list's.
 fn closes_list(rest: &str) -> bool {
     let rest = rest.trim();
     rest.starts_with('{') || rest.starts_with("inherits ") || rest.starts_with(">>")
 }
 
-/// The parameter that a part of a line shows: the first `$name` before any `=`.
+/// Reads the parameter that a part of a line shows: the first `$name` before any `=`.
 fn parameter(text: &str, part: std::ops::Range<usize>) -> Option<Parameter> {
     let within = &text[part.clone()];
     let dollar = dollar_of_name(within)?;
@@ -128,8 +128,8 @@ fn parameter(text: &str, part: std::ops::Range<usize>) -> Option<Parameter> {
     })
 }
 
-/// The `$` of the parameter: the first one outside of brackets, else the first one at all, with no
-/// `=` before it.
+/// Returns the `$` of the parameter: the first one outside of brackets, else the first one at all,
+/// with no `=` before it.
 fn dollar_of_name(part: &str) -> Option<usize> {
     let mut depth = 0_i32;
     for (at, byte) in part.bytes().enumerate() {

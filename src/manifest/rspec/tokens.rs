@@ -200,7 +200,8 @@ impl Lexer<'_> {
                 break;
             }
         }
-        // The rest of the line behind it is left out, which can only make the text unbalanced.
+        // The rest of the heredoc's first line is left out, which can only make the text
+        // unbalanced.
         self.found.push(Token::Other);
         self.push(Token::Line, end);
     }
@@ -221,7 +222,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The byte behind the closing quote of a double-quoted string.
+/// Returns the byte behind the closing quote of a double-quoted string.
 fn double_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     let mut depth = 0_usize;

@@ -89,7 +89,7 @@ impl Certificate {
     }
 }
 
-/// Returns the plain bytes of `message`, which is DER; what stands behind it is not read.
+/// Returns the plain bytes of `message`, which is DER; bytes behind it are not read.
 ///
 /// Without a certificate the first recipient counts whose key this private key can decrypt.
 pub(super) fn decrypt(
@@ -162,8 +162,8 @@ fn cbc<C: KeyIvInit + BlockDecryptMut>(
     cipher.decrypt_padded_vec_mut::<Pkcs7>(bytes).map_err(|_| BAD_DECRYPT.to_owned())
 }
 
-/// The first block of PEM with one of these labels: its label and its bytes. Other text around it
-/// is passed over, as OpenSSL does.
+/// Reads the first block of PEM with one of these labels: its label and its bytes. Other text
+/// around it is passed over, as OpenSSL does.
 fn pem_block<'l>(text: &str, labels: &[&'l str]) -> Option<(&'l str, Vec<u8>)> {
     let mut rest = text;
     while let Some(start) = rest.find("-----BEGIN ") {

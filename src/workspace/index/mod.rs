@@ -113,7 +113,7 @@ impl KeyIndex {
         index
     }
 
-    /// The index after these changes.
+    /// Returns the index after these changes.
     fn patched(&self, snapshot: &Snapshot, changed: &Changed) -> KeyIndex {
         let files = match changed {
             Changed::Files(changed) => {
@@ -238,7 +238,7 @@ impl KeyIndex {
         self.sensitive.get_or_init(|| WrittenOptions::of_secrets(self.written_options()))
     }
 
-    /// The values of `lookup_options` in all files.
+    /// Returns the values of `lookup_options` in all files.
     fn written_options(&self) -> impl Iterator<Item = &Value> {
         self.definitions(LOOKUP_OPTIONS)
             .iter()
@@ -459,7 +459,7 @@ impl LazyIndex {
         LazyIndex { done: OnceLock::new(), before, under_way: Some(under_way) }
     }
 
-    /// The nearest index that is there, and what has changed since.
+    /// Returns the nearest index that is there, and what has changed since.
     fn nearest(&self) -> Option<(KeyIndex, Changed)> {
         let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
             let done = index.upgrade()?.done.get()?.clone();
@@ -500,14 +500,14 @@ fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &Arc<str>, add: bool) {
     }
 }
 
-/// The data of all files.
+/// Returns the data of all files.
 fn all_readings(snapshot: &Snapshot) -> Vec<(&FilePath, Readings)> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
     let readings = on_all_cores(&files, |path| readings(snapshot, path));
     files.into_iter().zip(readings).collect()
 }
 
-/// The data of a file, in each way in which an environment's levels read it.
+/// Returns the data of a file, in each way in which an environment's levels read it.
 fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
     let environments = &snapshot.environments().all;
     let governing = environments.iter().filter(|environment| environment.reaches(path));
@@ -552,7 +552,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The parts that only one of two has.
+/// Returns the parts that only one of two has.
 fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     let mut all = Vec::new();
     for n in 0..old.0.len().max(new.0.len()) {
@@ -571,8 +571,8 @@ fn changes<'a>(old: &'a Readings, new: &'a Readings) -> Vec<Change<'a>> {
     all
 }
 
-/// The strongly connected components with a loop in them: for each key in one, its number (Tarjan's
-/// algorithm, without recursion).
+/// Returns the strongly connected components with a loop in them: for each key in one, its number
+/// (Tarjan's algorithm, without recursion).
 fn circles(uses: &UsesOfKeys) -> HashMap<Arc<str>, usize> {
     let asking = uses.iter().map(|(key, uses)| (key, &**uses));
     let asking: Vec<(&Arc<str>, &Uses)> =

@@ -90,7 +90,7 @@ fn parsed(literal: &Literal) -> Option<Strategy> {
     parse_strategy(&from_json(&as_json(literal)?)).ok().flatten()
 }
 
-/// A literal as far as strategies and their options need it.
+/// Converts a literal to JSON, as far as strategies and their options need it.
 fn as_json(literal: &Literal) -> Option<Json> {
     Some(match literal {
         Literal::Undef => Json::Null,

@@ -78,7 +78,7 @@ fn literal_root(key: &Pattern) -> Option<Arc<str>> {
     if let ReadKey::Literal(root) = read_key(key) { Some(root) } else { None }
 }
 
-/// The keys of calls that are not literal, as far as they are known.
+/// Returns the keys of calls that are not literal, as far as they are known.
 fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
     let keys = manifest.readers.iter().flat_map(|reader| match &reader.keys {
         None => vec![None],
@@ -90,7 +90,7 @@ fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
     keys.collect()
 }
 
-/// The names of classes that are computed, as far as they are known.
+/// Returns the names of classes that are computed, as far as they are known.
 fn computed_uses(manifest: &Manifest) -> impl Iterator<Item = Option<String>> {
     let uses = manifest.uses.iter().filter(|one| literal_class(one).is_none());
     uses.map(|one| one.class.as_ref().map(Pattern::wildcard))
@@ -112,7 +112,7 @@ fn has_same_parameters(one: &Definition, other: &Definition) -> bool {
     has_all(one, other) && has_all(other, one)
 }
 
-/// The aliases that only one of two manifests has so.
+/// Returns the aliases that differ between two manifests, and those that only one of them has.
 fn changed_aliases(old: &Manifest, new: &Manifest) -> HashSet<String> {
     let key = |alias: &TypeAlias| (alias.name.to_ascii_lowercase(), alias.data_type.text.clone());
     let [old, new] = [old, new].map(|one| one.aliases.iter().map(key).collect::<HashSet<_>>());

@@ -177,7 +177,7 @@ pub(in crate::workspace) fn code_files(
     files
 }
 
-/// The Puppetfiles in an environment's folder and in the folders right below it.
+/// Returns the Puppetfiles in an environment's folder and in the folders right below it.
 fn puppetfiles<'a>(
     root: &'a FilePath,
     names: &'a Names,

@@ -132,7 +132,7 @@ impl LazyManifests {
     }
 }
 
-/// The index after the texts of these files changed.
+/// Returns the index after the texts of these files changed.
 fn patched(
     before: &ManifestIndex,
     snapshot: &Snapshot,

@@ -145,7 +145,7 @@ pub(in crate::workspace) fn node_variables(
     locations.map(|location| location.variable).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The variable that is the whole name of the file, but for its extension.
+/// Returns the variable that is the whole name of the file, but for its extension.
 fn last_variable(template: &str) -> Option<String> {
     let name = template.rsplit_once('/').map_or(template, |(_, name)| name);
     let mut tokens = tokens(name).into_iter();
@@ -214,7 +214,7 @@ pub(super) fn is_host_name(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
-/// The known values, and those with slashes: `role/mail/server.yaml` is that of a role
+/// Returns the known values, and those with slashes: `role/mail/server.yaml` is that of a role
 /// `mail/server` where no other location names the file.
 fn with_values_in_folders(
     snapshot: &Snapshot,
@@ -251,7 +251,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The variables that the paths of its files and its name contain.
+    /// Returns the variables that the paths of its files and its name contain.
     fn inferred(&self, name: &str) -> Vec<Inferred> {
         let mut all: Vec<Inferred> = Vec::new();
         for (variable, text) in &self.bindings {
@@ -291,7 +291,7 @@ fn add_said<'a>(named: &mut BTreeMap<String, Found<'a>>, said: &'a IndexMap<Arc<
     }
 }
 
-/// The variables that a node's block in a manifest sets or includes.
+/// Returns the variables that a node's block in a manifest sets or includes.
 fn of_blocks(parts: &Parts, environment: &Environment, known: &KnownValues) -> Vec<Inferred> {
     let mut all = Vec::new();
     if let Some(said) = &parts.block {
@@ -319,8 +319,8 @@ fn reads_top_scope(environment: &Environment, name: &str) -> bool {
     environment.reach.iter().any(|reach| reach.template.text.contains(&token))
 }
 
-/// The variables whose data files are called as a class that a node block includes, or as the
-/// argument of a function: `role::web` and `role(web)` are `web` for a variable `role`, if its
+/// Returns the variables whose data files are called as a class that a node block includes, or as
+/// the argument of a function: `role::web` and `role(web)` are `web` for a variable `role`, if its
 /// files say so. A variable that two of them fit has neither.
 fn included_values(included: &[Included], known: &KnownValues) -> Vec<(String, String)> {
     let value = |variable: &str, values: &BTreeSet<String>| -> Option<String> {
@@ -361,7 +361,7 @@ fn of_positions(positions: &Positions, name: &str) -> Vec<Inferred> {
     positions.told_by(name).into_iter().map(inferred).collect()
 }
 
-/// The nodes by name. A name that two paths contradict each other about is the first one's.
+/// Returns the nodes by name. A name that two paths contradict each other about is the first one's.
 fn named_nodes<'a>(
     snapshot: &'a Snapshot,
     environment: &'a Environment,
@@ -407,7 +407,7 @@ fn without_short_names(mut named: BTreeMap<String, Found<'_>>) -> BTreeMap<Strin
     named
 }
 
-/// The values that files show of each variable, those of nodes' own files left out.
+/// Returns the values that files show of each variable, those of nodes' own files left out.
 fn known_values(
     snapshot: &Snapshot,
     environment: &Environment,
@@ -429,7 +429,7 @@ fn known_values(
     known
 }
 
-/// The variables that follow from a node's name, where `variable` is what holds it.
+/// Returns the variables that follow from a node's name, where `variable` holds it.
 fn implied(variable: &str, name: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut add = |names: &[&str], text: &str| {

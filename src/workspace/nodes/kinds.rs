@@ -93,8 +93,8 @@ pub(in crate::workspace) fn kinds_of(snapshot: &Snapshot, environment: &Environm
     kinds
 }
 
-/// The values that the files of each location show. A file that several locations can name is one of
-/// the most literal of them.
+/// Returns the values that the files of each location show. A file that several locations can name
+/// is one of the most literal of them.
 fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Shown<'a>> {
     let of_nodes = node_locations(snapshot, environment);
     let is_of_nodes =
@@ -141,7 +141,8 @@ fn shown_values<'a>(snapshot: &Snapshot, environment: &'a Environment) -> Vec<Sh
     shown
 }
 
-/// The variables: those that a location has alone first, otherwise in the order of the levels.
+/// Returns the variables: those that a location has alone first, otherwise in the order of the
+/// levels.
 fn in_order(shown: &[Shown<'_>]) -> Vec<String> {
     let mut fewest: Vec<(usize, String)> = Vec::new();
     for location in shown {

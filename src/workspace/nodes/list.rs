@@ -76,8 +76,8 @@ fn said_of(snapshot: &Snapshot, environment: &Environment) -> IndexMap<Arc<str>,
     joined
 }
 
-/// The files of node levels that these nodes read: each belongs to a node that is known already,
-/// perhaps under another name.
+/// Returns the files of node levels that these nodes read: each belongs to a node that is known
+/// already, perhaps under another name.
 fn files_of(
     snapshot: &Snapshot,
     environment: &Environment,

@@ -324,7 +324,7 @@ impl Parts {
     }
 }
 
-/// The members of a hash of facts or parameters that are variables.
+/// Returns the members of a hash of facts or parameters that are variables.
 fn variables_of(hash: &Value) -> Vec<(String, Value)> {
     let members = hash.as_hash().into_iter().flatten();
     members
@@ -333,7 +333,7 @@ fn variables_of(hash: &Value) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The members of `$trusted` that follow from the certname.
+/// Returns the members of `$trusted` that follow from the certname.
 fn made_of_certname(name: &str) -> Hash {
     let (hostname, domain) = match name.split_once('.') {
         Some((hostname, domain)) => (hostname, Some(domain)),

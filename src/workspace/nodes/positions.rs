@@ -87,8 +87,9 @@ impl Positions {
     }
 }
 
-/// The variables that positions of these names, all of one shape, stand for. A position that two
-/// variables fit equally well stands for none, and so does a variable that fits two positions.
+/// Returns the variables that positions of these names, all of one shape, stand for. A position
+/// that two variables fit equally well stands for none, and so does a variable that fits two
+/// positions.
 fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, String)> {
     let mut fitting: Vec<(usize, Position, &String)> = Vec::new();
     for position in positions(shape) {
@@ -115,7 +116,7 @@ fn claims(shape: Shape, names: &[&str], known: &KnownValues) -> Vec<(Position, S
     best.map(|(_, position, variable)| (*position, (*variable).clone())).collect()
 }
 
-/// The place of a position: a part and its stem are at the same.
+/// Returns the place of a position: a part and its stem are at the same.
 fn place(position: Position) -> Position {
     match position {
         Position::Stem(number) => Position::Part(number),
@@ -135,7 +136,8 @@ fn shape(name: &str) -> Shape {
     Shape { labels: name.split('.').count(), parts: first.split('-').count() }
 }
 
-/// The text at a position; `None` where there is none, or a part has no digits to leave out.
+/// Returns the text at a position; `None` where there is none, or a part has no digits to leave
+/// out.
 fn at(name: &str, position: Position) -> Option<&str> {
     let part = |number| name.split('.').next()?.split('-').nth(number);
     match position {

@@ -117,7 +117,7 @@ pub(super) fn first_shape(path: &FilePath, text: &str) -> Option<(Shape, Value)>
     Some((Shape::of(&first), first))
 }
 
-/// The name of a file without its extension; a certname keeps its dots.
+/// Returns the name of a file without its extension; a certname keeps its dots.
 fn stem(path: &FilePath) -> &str {
     path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
 }
@@ -181,7 +181,7 @@ fn parts_of(hash: &Value, shape: Shape, fallback: &str, path: &FilePath) -> Resu
     Ok(parts)
 }
 
-/// The facts of PuppetDB's factset: a list of hashes with `name` and `value`.
+/// Returns the facts of PuppetDB's factset: a list of hashes with `name` and `value`.
 fn of_data(facts: &Value) -> Option<Value> {
     let member = |item: &Value| {
         let name = Key::string(item.get("name")?.as_str()?);
@@ -192,7 +192,7 @@ fn of_data(facts: &Value) -> Option<Value> {
 }
 
 /// Returns the scope of a hash in one of these formats, and the node's name, as `puppet lookup`
-/// sees them: where nothing is said of its certificate, that has no extensions.
+/// sees them: where the hash does not describe its certificate, the certificate has no extensions.
 ///
 /// `certname` is the name that the user gives; without it, the node has the name in the data, or
 /// else `fallback`. Errors: why the hash is none.

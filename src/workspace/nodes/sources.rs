@@ -9,7 +9,7 @@ pub(super) mod specs;
 use crate::manifest::model::Literal;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 
-/// A literal of code as a value; `None` for one that is no value of a fact or a variable.
+/// Converts a literal of code to a value; `None` for one that is no value of a fact or a variable.
 fn value_of(literal: &Literal) -> Option<Value> {
     let given = |data: Data| Value::new(data, Provenance::written(None));
     Some(match literal {

@@ -34,7 +34,7 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
     })
 }
 
-/// A JSON text. Errors: why it is none.
+/// Parses a JSON text. Errors: why it is none.
 fn json(text: &str) -> Result<Value, String> {
     if !has_long_number(text) {
         let parsed: Result<serde_json::Value, _> = serde_json::from_str(text);
@@ -79,7 +79,7 @@ pub fn from_json(value: &serde_json::Value) -> Value {
     }
 }
 
-/// A YAML text as Psych reads it, without the places that it was written at: no file of the
+/// Parses a YAML text as Psych reads it, without the places that it was written at: no file of the
 /// workspace holds facts. Symbols are their texts, as Puppet makes them of facts; keys stay numbers
 /// and the like, as they do for Puppet. Errors: Psych's reason to refuse it.
 fn from_yaml(text: &str) -> Result<Value, String> {
@@ -95,7 +95,7 @@ fn from_yaml(text: &str) -> Result<Value, String> {
     Ok(data.root().map_or_else(|| Value::null(None), |root| as_given(&root)))
 }
 
-/// The text without the tags of Ruby's classes, which Psych would refuse. Only files that start
+/// Removes the tags of Ruby's classes, which Psych would refuse, from a text. Only files that start
 /// with one have them: those that Puppet's own termini wrote.
 fn without_object_tags(text: &str) -> std::borrow::Cow<'_, str> {
     const TAG: &str = "!ruby/object:";
@@ -113,8 +113,8 @@ fn without_object_tags(text: &str) -> std::borrow::Cow<'_, str> {
     text.split_inclusive('\n').map(line).collect::<String>().into()
 }
 
-/// The text without the times at which facts were taken: Puppet's termini permit them, and its
-/// reader of data does not.
+/// Returns the text without the times at which facts were taken: Puppet's termini permit them, and
+/// its reader of data does not.
 fn without_times(text: &str) -> String {
     let is_time = |line: &&str| {
         let name = line.trim_start_matches(':').split(':').next();

@@ -64,9 +64,9 @@ fn parts(
     parts
 }
 
-/// The names that a regular expression matches, in order; `None` where they may be more than
-/// [`MAX_NAMES`], or it has other parts than characters, sets, groups with alternatives, `?` and
-/// `{n}`. One that is not anchored at both ends matches names without number.
+/// Returns the names that a regular expression matches, in order; `None` where they may be more
+/// than [`MAX_NAMES`], or it has other parts than characters, sets, groups with alternatives, `?`
+/// and `{n}`. One that is not anchored at both ends matches names without number.
 fn names_of(regex: &str) -> Option<Vec<String>> {
     let start = ["^", "\\A"].iter().find_map(|anchor| regex.strip_prefix(anchor))?;
     let body = ["$", "\\z", "\\Z"].iter().find_map(|anchor| start.strip_suffix(anchor))?;
@@ -153,7 +153,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A part with `?` or `{n}` behind it.
+    /// Reads a part with `?` or `{n}` behind it.
     fn repeated(&mut self, part: Vec<String>) -> Option<Vec<String>> {
         match self.rest.peek() {
             Some('?') => {

@@ -89,8 +89,8 @@ fn group(
     Ok(())
 }
 
-/// The name of a target: its `name`, or the host of its `uri`; `None` for one that is no host, such
-/// as a container or an address.
+/// Returns the name of a target: its `name`, or the host of its `uri`; `None` for one that is no
+/// host, such as a container or an address.
 fn target_name(target: &Value) -> Option<String> {
     let text = |name: &str| target.get(name).and_then(Value::as_str);
     let name = text("name").or_else(|| target.as_str().or_else(|| text("uri")).and_then(host))?;
@@ -98,7 +98,7 @@ fn target_name(target: &Value) -> Option<String> {
     (is_host_name(name) && !is_address && name != "localhost").then(|| name.to_owned())
 }
 
-/// The host of `ssh://user@host:22`, of `host:22`, or of `host`.
+/// Returns the host of `ssh://user@host:22`, of `host:22`, or of `host`.
 fn host(uri: &str) -> Option<&str> {
     let rest = match uri.split_once("://") {
         Some(("ssh" | "winrm" | "pcp", rest)) => rest,
@@ -110,7 +110,7 @@ fn host(uri: &str) -> Option<&str> {
     Some(rest.split_once(':').map_or(rest, |(host, _)| host)).filter(|host| !host.is_empty())
 }
 
-/// A hash without the members that a plugin computes.
+/// Returns a hash without the members that a plugin computes.
 fn literal(value: Option<&Value>) -> Hash {
     let mut hash = value.and_then(Value::as_hash).cloned().unwrap_or_default();
     if hash.get("_plugin").is_some() {

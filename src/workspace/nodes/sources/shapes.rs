@@ -96,8 +96,8 @@ fn has_name(path: &FilePath, folders: &str) -> bool {
         || folders.split('/').any(|folder| NODE_FOLDERS.contains(&folder))
 }
 
-/// The folder that a file belongs to: the nearest environment's, unless that is a module, or else
-/// the workspace's.
+/// Returns the folder that a file belongs to: the nearest environment's, unless that is a module,
+/// or else the workspace's.
 fn root_of<'a>(
     path: &FilePath,
     environments: &'a Environments,

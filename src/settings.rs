@@ -44,7 +44,7 @@ pub enum Run {
     /// At each change.
     #[default]
     OnType,
-    /// When a file is opened or saved; what is not saved yet is left out.
+    /// When a file is opened or saved; text that is not saved yet is left out.
     OnSave,
     /// Never.
     Off,
@@ -93,8 +93,8 @@ impl std::fmt::Display for SettingProblem {
 }
 
 impl Settings {
-    /// Applies the text of the settings file in `folder` over what is set already. Paths may lead to
-    /// anywhere in the folders of the `workspace`.
+    /// Applies the text of the settings file in `folder` over the settings so far. Paths may lead
+    /// to anywhere in the folders of the `workspace`.
     pub fn apply_file(
         &mut self,
         text: &str,
@@ -119,7 +119,7 @@ impl Settings {
         problems
     }
 
-    /// Applies settings over what is set already; `null` members are treated as absent.
+    /// Applies settings over the settings so far; `null` members are treated as absent.
     pub fn apply(&mut self, value: &Value, origin: Origin) -> Vec<SettingProblem> {
         self.apply_within(value, origin, None)
     }

@@ -66,7 +66,7 @@ struct Branch {
     files: Vec<FilePath>,
 }
 
-/// How a file could be named by a location with unknown variables.
+/// A way in which a location with unknown variables could name a file.
 struct Reading<'a> {
     unsettled: &'a Unsettled,
     reach: &'a Reach,

@@ -13,7 +13,7 @@ use crate::text::TextRange;
 /// Indices of tokens, half-open.
 pub(super) type Tokens = Range<usize>;
 
-/// How deep lists and hashes are read; deeper ones are no literals.
+/// The greatest depth of lists and hashes that are read; deeper ones are no literals.
 const MAX_DEPTH: usize = 40;
 
 /// Tokens with the text that contains them.

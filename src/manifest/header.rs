@@ -23,7 +23,7 @@ pub(super) struct Header {
     pub body: Option<usize>,
 }
 
-/// Why a header does not parse.
+/// The reason why a header does not parse.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// There is no parameter list, and no body.

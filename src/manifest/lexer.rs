@@ -21,7 +21,7 @@ pub(super) enum Language {
     Epp,
 }
 
-/// How deep strings may stand in the interpolation of strings; deeper ones are read as text.
+/// The greatest depth of strings in the interpolation of strings; deeper ones are read as text.
 const MAX_NESTING: usize = 24;
 
 /// Reads `text` from the byte `from`, which must not stand within a string or comment.
@@ -39,7 +39,7 @@ pub(super) struct Lexer<'t> {
     pub text: &'t str,
     pub bytes: &'t [u8],
     pub at: usize,
-    /// Where reading ends: a lexer of a heredoc does not read beyond it.
+    /// The end of reading: a lexer of a heredoc does not read beyond it.
     pub end: usize,
     tokens: Vec<Token>,
     strings: Vec<Vec<super::token::Segment>>,
@@ -48,7 +48,7 @@ pub(super) struct Lexer<'t> {
     nesting: usize,
     /// Behind the texts of the heredocs of this line, which the next line end skips.
     behind_heredocs: Option<usize>,
-    /// How many curly brackets are open; the code of `${` ends when one too many closes.
+    /// The number of open curly brackets; the code of `${` ends when one too many closes.
     curly: i32,
 }
 

@@ -45,7 +45,7 @@ pub enum DefinitionKind {
 /// A class, defined type, function or plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Which of them.
+    /// Its kind.
     pub kind: DefinitionKind,
     /// The full name: that of the classes around it comes first. Without leading `::`.
     pub name: String,
@@ -156,7 +156,7 @@ pub struct Pattern {
     pub range: TextRange,
     /// In order; no two texts are neighbours.
     pub pieces: Vec<Piece>,
-    /// Whether `$title`, `$name` or `$module_name` was replaced by what it is there.
+    /// Whether `$title`, `$name` or `$module_name` was replaced by its value there.
     pub resolved: bool,
 }
 
@@ -238,7 +238,7 @@ impl ReaderFunction {
     }
 }
 
-/// How a call is written.
+/// The form of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallForm {
     /// `lookup('k')`
@@ -258,7 +258,7 @@ pub enum CallForm {
 pub struct Reader {
     /// The function.
     pub function: ReaderFunction,
-    /// How it is called.
+    /// The form of the call.
     pub form: CallForm,
     /// The whole call.
     pub range: TextRange,
@@ -321,7 +321,7 @@ impl AskedStrategy {
     }
 }
 
-/// How a place uses a class.
+/// The way in which a place uses a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UseKind {
     /// `include`
@@ -372,7 +372,7 @@ pub struct Attribute {
     pub literal: Option<Literal>,
 }
 
-/// Which nodes a block is for.
+/// The nodes that a block is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeName {
     /// The certname, or the beginning of it up to a dot.

@@ -31,7 +31,8 @@ pub(super) fn single_end(bytes: &[u8], mut at: usize) -> (Option<usize>, bool) {
     (None, escaped)
 }
 
-/// How many bytes of a variable's name stand at the beginning: `a`, `::a::b`. No `::` ends it.
+/// Returns the length in bytes of the variable's name at the beginning: `a`, `::a::b`. No `::` ends
+/// it.
 pub(super) fn variable_length(bytes: &[u8]) -> usize {
     let word = |from: usize| {
         let rest = bytes.get(from..).unwrap_or_default();
@@ -233,7 +234,7 @@ pub(super) struct HeredocTag<'t> {
     pub name: &'t str,
     /// Whether its text has interpolation.
     pub interpolates: bool,
-    /// How many bytes `@( … )` takes.
+    /// The length of `@( … )` in bytes.
     pub length: usize,
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Kind {
     /// `$name`; the name may be missing in half-typed text.
     Variable,
     Number,
-    /// A string without escapes and interpolation: its value is what stands between the quotes.
+    /// A string without escapes and interpolation: its value is the text between the quotes.
     Plain,
     /// A string in single quotes that has a backslash.
     Single,

@@ -14,8 +14,8 @@ use super::model::{
 use super::token::{Bracket, Kind, Segment};
 use crate::text::TextRange;
 
-/// How many broken headers of a file are read by lines. Each makes the rest of the file be lexed
-/// once more; behind the last one a file counts as incomplete and is not read on.
+/// The number of broken headers of a file that are read by lines. Each makes the rest of the file
+/// be lexed once more; behind the last one a file counts as incomplete and is not read on.
 const MAX_RESTARTS: usize = 50;
 
 /// Reads a file.
@@ -62,7 +62,7 @@ enum Block {
     Node(usize),
 }
 
-/// Where a block's body is.
+/// The place of a block's body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Body {
     /// The token that opens it.

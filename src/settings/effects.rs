@@ -138,7 +138,7 @@ impl Looking<'_> {
         }
     }
 
-    /// Why a file gives no nodes; `None` for one that does.
+    /// Returns the reason why a file gives no nodes; `None` for a file that does.
     fn not_nodes(&self, path: &FilePath) -> Option<String> {
         let mut errors = self.snapshot.source_errors().iter();
         errors.find(|(of, _)| of == path).map(|(_, error)| error.clone())

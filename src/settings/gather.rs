@@ -12,8 +12,8 @@ use crate::workspace::{Change, Snapshot, Workspace, scan};
 
 /// The longest settings file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
-/// How often folders are read anew for the settings that turned up in them: those of environments,
-/// and then perhaps of fewer or more of them.
+/// The most readings of folders for the settings that turned up in them: those of environments, and
+/// then perhaps of fewer or more of them.
 pub(crate) const READINGS: usize = 3;
 
 /// Returns the settings of a workspace, and their problems; `given` are those of a client or of the
@@ -140,8 +140,8 @@ pub struct Opened {
     pub unlisted: Vec<Unlisted>,
 }
 
-/// Reads folders with their settings; `before` is what happens first, such as a file that an editor
-/// holds.
+/// Reads folders with their settings; `before` are changes to apply first, such as a file that an
+/// editor holds.
 pub fn open(
     folders: Vec<FilePath>,
     given: &[(Value, Origin)],

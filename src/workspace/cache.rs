@@ -23,7 +23,7 @@ use crate::text::FilePath;
 
 /// Capacity of memos with an entry a file: more than a workspace lists.
 const FILES: usize = 1 << 20;
-/// Capacity of the memo of variables by whose values nodes are told apart.
+/// Capacity of the memo of variables whose values distinguish nodes.
 const VARIABLES: usize = 4096;
 /// Capacity of the memo of scopes whose levels are kept: those of the files and nodes in use.
 const SCOPES: usize = 256;

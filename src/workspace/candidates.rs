@@ -119,7 +119,7 @@ fn candidates(
     has_global: bool,
     is_of_module: &dyn Fn(&FilePath) -> bool,
 ) -> Vec<Candidate> {
-    // Also what stands at the usual place and is not used, as an older setting may have it.
+    // Includes an unused config at the usual place, as an older setting may have it.
     let used: HashSet<FilePath> = usual
         .iter()
         .flat_map(|environment| environment.configs().map(|(_, config)| config.path.clone()))
@@ -255,7 +255,8 @@ fn among_environments(names: &Names, all: &[Environment]) -> Vec<(usize, OtherCo
     told
 }
 
-/// Which environments read from a folder that holds, or lies in, one that another reads from.
+/// Finds the environments that read from a folder that holds, or lies in, a folder that another one
+/// reads from.
 fn sharing(all: &[Environment]) -> Vec<bool> {
     let folders: Vec<BTreeSet<FilePath>> = all.iter().map(folders_of).collect();
     let mut readers: HashMap<&FilePath, Vec<usize>> = HashMap::new();

@@ -346,7 +346,7 @@ impl Discovery<'_> {
         Some(config)
     }
 
-    /// Where the config of the environment in a folder is, or would be.
+    /// Returns the path of the config of the environment in a folder, whether it exists or not.
     pub(super) fn config_path(&self, root: &FilePath) -> FilePath {
         let named = root.join(&self.settings.hiera_config);
         if self.configs.file(&named).is_some() { named } else { root.join(HIERA_CONFIG) }
@@ -392,7 +392,8 @@ impl Discovery<'_> {
         }
     }
 
-    /// Where `manifest` of environment.conf, or Puppet's habit, puts the environment's own manifests.
+    /// Returns the path of the environment's own manifests, by `manifest` of environment.conf or
+    /// Puppet's habit.
     fn main_manifests(&self, root: &FilePath) -> FilePath {
         let conf = self.environment_conf(root).unwrap_or_default();
         root.join(conf.manifest().unwrap_or("manifests"))

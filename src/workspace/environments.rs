@@ -92,7 +92,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Whether a function that hiera-ls does not know reads what is there.
+    /// Whether a function that hiera-ls does not know reads the files there.
     pub fn is_of_function(&self) -> bool {
         self.level.backend.reader().is_none()
     }
@@ -196,7 +196,7 @@ impl Environment {
         self.others.iter().any(|other| other.own.contains(path))
     }
 
-    /// How a data file is read: by the first level that can reach it.
+    /// Returns the reader of a data file: that of the first level that can reach it.
     pub fn reader(&self, path: &FilePath) -> Option<Reader> {
         self.reach[self.role(path).reach?].level.backend.reader()
     }

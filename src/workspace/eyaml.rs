@@ -36,10 +36,10 @@ pub struct EyamlConfig {
 
 /// The longest key file in bytes: keys are short, and a longer file is none.
 const MAX_KEY_FILE: u64 = 64 << 10;
-/// How many bytes of decrypted values are remembered: each costs a millisecond to decrypt.
+/// The most bytes of decrypted values to remember: each value costs a millisecond to decrypt.
 const MAX_REMEMBERED: usize = 8 << 20;
 
-/// Keys that were read, and what was decrypted with them.
+/// Keys that were read, and the values decrypted with them.
 pub struct Keys {
     config: EyamlConfig,
     fs: Arc<dyn FileSystem>,
@@ -47,7 +47,7 @@ pub struct Keys {
     folders: Arc<Vec<FilePath>>,
     private: Shelf<PrivateKey>,
     public: Shelf<Certificate>,
-    /// How many keys have been read.
+    /// The number of keys that have been read.
     read: AtomicU64,
     plain: Mutex<Plain>,
 }
@@ -55,7 +55,7 @@ pub struct Keys {
 /// The keys of one kind, by the place that they were read from: the last version of each.
 type Shelf<K> = Mutex<HashMap<Source, Arc<Held<K>>>>;
 
-/// Where a key is read from.
+/// The place that a key is read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Source {
     File {
@@ -148,7 +148,7 @@ impl Keys {
         Ok(held)
     }
 
-    /// Where a key is, and in which version.
+    /// Returns the place of a key, and its version there.
     fn find(
         &self,
         own: Option<&FilePath>,
@@ -255,7 +255,7 @@ impl Plain {
         self.known.insert(question, found.to_vec());
     }
 
-    /// Drops what was decrypted with a key.
+    /// Drops the values decrypted with a key.
     fn forget(&mut self, key: u64) {
         self.known.retain(|(private, public, _), _| *private != key && *public != Some(key));
         self.size = self

@@ -22,7 +22,7 @@ pub struct File {
     pub path: FilePath,
     /// Its content.
     pub content: Content,
-    /// Which version on disk this is; `None` for a text that an editor holds.
+    /// The version on disk; `None` for a text that an editor holds.
     pub stamp: Option<Stamp>,
     reading: Reading,
     read: Arc<Read>,
@@ -53,17 +53,17 @@ impl PartialEq for File {
 /// other content.
 const LONG: u32 = 8 << 10;
 
-/// How many bytes are read in a millisecond or two.
+/// The number of bytes that are read in a millisecond or two.
 const SOON: u32 = 64 << 10;
 
-/// How a file's data is read.
+/// The way in which a file's data is read.
 #[derive(Debug)]
 enum Reading {
     /// All at once.
     Whole,
     /// In parts where it can be, as edits will come.
     InParts,
-    /// As an earlier version and what was edited since.
+    /// As an earlier version with the edits since.
     Edited(Arc<DataFile>, Edited),
 }
 
@@ -169,8 +169,8 @@ impl File {
         })
     }
 
-    /// How its name says that it is read; JSON is YAML to `yaml_data`, so the level that reads it
-    /// may decide otherwise.
+    /// Returns the format by its name; JSON is YAML to `yaml_data`, so the level that reads it may
+    /// decide otherwise.
     pub fn format(&self) -> Format {
         match self.path.extension() {
             Some("json") => Format::Json,
@@ -301,9 +301,9 @@ impl File {
 /// A piece of a file's text with its tree, whose places are counted from its start.
 #[derive(Debug)]
 pub struct TextPart<'a> {
-    /// Which part of the file it is.
+    /// The part's number in the file.
     pub id: PartId,
-    /// Where it starts in the file.
+    /// Its start in the file.
     pub start: u32,
     /// The text.
     pub text: Cow<'a, str>,

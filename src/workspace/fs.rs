@@ -25,7 +25,7 @@ pub trait FileSystem: Send + Sync {
     fn real_path(&self, path: &FilePath) -> Option<FilePath>;
 }
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Clone, Debug)]
 pub struct WalkLimits {
     /// Names of folders that are passed over.
@@ -35,7 +35,7 @@ pub struct WalkLimits {
     pub trusted: Vec<FilePath>,
     /// The most files and folders to list.
     pub max_entries: usize,
-    /// How many folders deep.
+    /// The greatest depth in folders.
     pub max_depth: usize,
 }
 
@@ -59,7 +59,7 @@ pub struct Unlisted {
     pub reason: UnlistedReason,
 }
 
-/// Why a walk passed over a file or a folder.
+/// The reason why a walk passed over a file or a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnlistedReason {
     /// The operating system refused, in its words.
@@ -106,15 +106,15 @@ pub enum Entry {
 pub struct Stamp {
     /// The time of its last change, if the disk tells it.
     pub modified: Option<SystemTime>,
-    /// When anything about it was last changed, in seconds and nanoseconds, on systems that know:
-    /// another file in its place may have its time and length, and who may read it is no part of
-    /// its content.
+    /// The time of the last change to anything about it, in seconds and nanoseconds, on systems
+    /// that know it: another file in its place may have its time and length, and the permission to
+    /// read it is no part of its content.
     pub touched: Option<(i64, i64)>,
     /// Its length in bytes.
     pub size: u64,
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
     /// It is longer than allowed: its length in bytes.
@@ -144,7 +144,7 @@ impl FileSystem for OsFs {
 
     fn read(&self, path: &FilePath, max_size: u64) -> Result<Vec<u8>, ReadError> {
         let other = |error: std::io::Error| ReadError::Other(error.to_string());
-        // A pipe is not opened, as that would wait for who writes.
+        // A pipe is not opened, as that would wait for a writer.
         let metadata = std::fs::metadata(path.as_str()).map_err(other)?;
         if metadata.is_dir() {
             return Err(ReadError::IsFolder);
@@ -313,7 +313,7 @@ pub fn environment_variable(name: &str) -> Option<String> {
     if name.is_empty() || name.contains(['=', '\0']) { None } else { std::env::var(name).ok() }
 }
 
-/// Files in memory, for tests and for what needs no disk.
+/// Files in memory, for tests and for work that needs no disk.
 #[derive(Debug, Default)]
 pub struct MemoryFs {
     files: Mutex<BTreeMap<FilePath, Vec<u8>>>,

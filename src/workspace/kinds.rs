@@ -25,7 +25,7 @@ const SAMPLE_FOLDERS: [&str; 6] = ["spec", "fixtures", "files", "templates", "ex
 /// The folders of a module, or of an environment, that hold code which may read data.
 pub const CODE_FOLDERS: [&str; 6] =
     ["manifests", "types", "functions", "plans", "templates", "lib/puppet"];
-/// The folders of an environment that hold what tools install, whatever a Puppetfile says.
+/// The folders of an environment that tools install modules into, regardless of a Puppetfile.
 const INSTALLED_FOLDERS: [&str; 4] = ["vendor", "r10k_modules", ".librarian", "vendor_modules"];
 /// Folders of modules that no tool installs into.
 const OWN_MODULE_FOLDERS: [&str; 4] = ["site", "site-modules", "site_modules", "dist"];

@@ -26,7 +26,8 @@ impl PartialEq for Rule {
 
 /// The longest deployed path, in bytes: settings are a repository's, which anyone may have written.
 const MAX_LENGTH: usize = 4096;
-/// Where control repos are deployed: an environment's folder below this one is the repo itself.
+/// The folder that control repos are deployed to: an environment's folder below this one is the
+/// repo itself.
 const DEPLOYED_ENVIRONMENTS: &str = "/etc/puppetlabs/code/environments/";
 
 impl PathMappings {

@@ -48,7 +48,7 @@ use crate::text::CancelToken;
 use crate::text::work::{Work, count};
 use crate::text::{FileId, FilePath, Text, TextRange};
 
-/// How a workspace is to be read.
+/// The settings for reading a workspace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkspaceConfig {
     /// The settings of the environments that are not among `environments`.
@@ -65,21 +65,21 @@ pub struct WorkspaceConfig {
     pub max_file_size: u64,
 }
 
-/// How an environment is to be read.
+/// The settings for reading an environment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvironmentConfig {
-    /// Which Puppet to agree with.
+    /// The version of Puppet to agree with.
     pub puppet: PuppetVersion,
     /// Its name, where its folder does not show it; `None` assumes `production`.
     pub name: Option<String>,
     /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
     /// Puppet's habit.
     pub module_path: Option<Vec<String>>,
-    /// Deployed paths and what they are here.
+    /// Deployed paths with their paths in the workspace.
     pub path_mappings: PathMappings,
     /// The files that functions of others read.
     pub backends: DescribedBackends,
-    /// Where nodes come from.
+    /// The sources of nodes.
     pub nodes: NodesConfig,
 }
 
@@ -355,7 +355,8 @@ impl Workspace {
         id
     }
 
-    /// Takes what was read; gives the files that changed, or `None` where more than these may have.
+    /// Takes the result of a scan; returns the files that changed, or `None` where more than these
+    /// may have.
     fn scanned(&mut self, scan: Scan) -> Option<Vec<FilePath>> {
         let is_same_world = self.current().snapshot.complete
             && !self.reconfigured
@@ -392,8 +393,8 @@ impl Workspace {
         None
     }
 
-    /// Makes a new revision of what is now. `touched` are the files that changed, or `None` for
-    /// anything else.
+    /// Makes a new revision of the current state. `touched` are the files that changed, or `None`
+    /// for anything else.
     ///
     /// Where neither the files that there are nor a `hiera.yaml` changed, all but these files is
     /// the snapshot's before it.
@@ -470,7 +471,7 @@ impl Workspace {
         Names::new(entries)
     }
 
-    /// Discovers the environments, and what follows from them.
+    /// Discovers the environments, and renews the indexes and keys that depend on them.
     fn lay_out(&self, snapshot: &mut Snapshot) {
         count(Work::Layout);
         snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));

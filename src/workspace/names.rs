@@ -10,7 +10,7 @@ use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob, glob_folders};
 use crate::text::FilePath;
 
-/// How many globs are kept: with variables in them there may be any number.
+/// The most globs to keep: with variables in them there may be any number.
 const GLOBS: usize = 4096;
 
 /// The names of files and folders on disk, and of files that only an editor has.

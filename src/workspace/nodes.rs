@@ -26,7 +26,7 @@ use crate::hiera::scope::{DeriveRule, Scope, Variable};
 use crate::puppet::Value;
 use crate::text::FilePath;
 
-/// Where nodes come from, as the settings say.
+/// The sources of nodes, as the settings name them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodesConfig {
     /// Globs of files with facts or scopes, relative to the workspace folder unless absolute.
@@ -68,16 +68,16 @@ pub struct Node {
     pub states_environment: bool,
     /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
     pub is_given: bool,
-    /// Where each variable comes from, of facts that of all of them together.
+    /// The source of each variable; facts have one source together.
     pub told: VariableSources,
     /// Its parts, as files state them.
     pub(super) parts: Arc<parts::Parts>,
 }
 
-/// Variables, dotted, and where each comes from.
+/// Variables, dotted, each with its source.
 pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;
 
-/// Where the variable of a node comes from.
+/// The source of a node's variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariableSource {
     /// A file states it.

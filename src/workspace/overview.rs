@@ -15,7 +15,7 @@ pub struct Overview {
     /// The config of the environment's own layer, else that of the only module that has one: a
     /// module that was opened by itself. `None` where there is neither.
     pub config: Option<FilePath>,
-    /// How many data files its levels can read.
+    /// The number of data files that its levels can read.
     pub data_files: usize,
     /// The assumptions, in words: the environment's name where locations ask for it and neither its
     /// folder nor a setting tells it, and each datadir that was found elsewhere than its config
@@ -23,7 +23,7 @@ pub struct Overview {
     pub assumed: Vec<String>,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,
-    /// Where no node is known, how many kinds of nodes the names of its data files show.
+    /// The number of kinds of nodes that the names of its data files show, where no node is known.
     pub kinds: usize,
     /// The folders of these files.
     pub kinds_from: Vec<FilePath>,
@@ -34,7 +34,7 @@ pub struct Overview {
 pub struct NodesFrom {
     /// The file, or the folder of the files, that the nodes come from.
     pub place: FilePath,
-    /// How many they are.
+    /// The number of nodes.
     pub count: usize,
 }
 
@@ -69,7 +69,7 @@ impl Overview {
         format!("{governs}{assumed}; {}", self.nodes_phrase())
     }
 
-    /// How many nodes are known.
+    /// Returns the number of known nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.iter().map(|from| from.count).sum()
     }

@@ -6,8 +6,8 @@ use std::thread;
 
 use crate::hiera::lookup::STACK;
 
-/// How many items a thread takes at a time: enough that taking costs nothing, few enough that no
-/// thread is left with all the long ones.
+/// The number of items that a thread takes at a time: enough that taking costs nothing, few enough
+/// that no thread is left with all the long ones.
 const BATCH: usize = 16;
 
 /// Returns the number of cores. It is determined once: the system reads limits from several files.

@@ -66,14 +66,14 @@ pub struct NodeSource {
     pub environment: Option<FilePath>,
     /// The step of `nodes.infer` that found it; `None` where settings name it.
     pub step: Option<Step>,
-    /// Which version of it was read.
+    /// The version of it that was read.
     pub stamp: Option<Stamp>,
     /// The parts of its nodes, or why it has none.
     pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
 }
 
 impl NodeSource {
-    /// Why no nodes were read from it.
+    /// Returns the reason why no nodes were read from it.
     pub fn error(&self) -> Option<&str> {
         self.nodes.as_ref().err().map(String::as_str)
     }
@@ -122,7 +122,7 @@ pub enum Found {
     New(Content, Stamp),
 }
 
-/// How far reading has come.
+/// The progress of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Files read.
@@ -134,7 +134,7 @@ pub struct Progress {
 /// Folders that hold no data and many files.
 const SKIPPED_FOLDERS: [&str; 6] = [".git", ".hg", ".svn", "node_modules", ".bundle", ".terraform"];
 const MAX_ENTRIES: usize = 500_000;
-/// How many files are read between two reports of progress.
+/// The number of files between two reports of progress.
 const STEP: usize = 512;
 /// Deeper folders are taken for a cycle of links.
 const MAX_DEPTH: usize = 64;

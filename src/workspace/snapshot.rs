@@ -237,8 +237,8 @@ impl Snapshot {
         &self.source_errors
     }
 
-    /// Returns the first node with this certname, or kind of nodes of this name, whatever
-    /// environment has it.
+    /// Returns the first node with this certname, or kind of nodes of this name, in any
+    /// environment.
     pub fn node(&self, name: &str) -> Option<&Node> {
         let of = |nodes: &'_ [Arc<Node>]| nodes.iter().position(|node| &*node.name == name);
         match of(&self.nodes) {

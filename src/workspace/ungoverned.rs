@@ -26,7 +26,7 @@ pub struct WithoutConfig {
 pub struct PossibleConfig {
     /// The config.
     pub path: FilePath,
-    /// How many existing files it reads.
+    /// The number of existing files that it reads.
     pub data_files: usize,
     /// Whether the file in question is one of them.
     pub reads_file: bool,

@@ -63,7 +63,7 @@ type UsesOfKeys = imbl::GenericHashMap<
     imbl::shared_ptr::DefaultSharedPtr,
 >;
 
-/// Where a root key is used.
+/// The places that use a root key.
 #[derive(Clone, Debug, Default)]
 struct Uses {
     /// The files that define it, in the order of their paths.
@@ -72,9 +72,9 @@ struct Uses {
     asks_for: Vec<(Arc<str>, u32)>,
 }
 
-/// How many tokens a search for a circle follows before all of them are computed.
+/// The number of tokens that a search for a circle follows before all circles are computed.
 const NEARBY: usize = 64;
-/// How many keys are told that a lookup may come to, besides those that it starts from.
+/// The most keys to return that a lookup may come to, besides those that it starts from.
 const FAR: usize = 500;
 /// With fewer changed files an index is brought up to them by the way.
 const LITTLE: usize = 64;
@@ -248,12 +248,12 @@ impl KeyIndex {
             .map(|member| &member.value)
     }
 
-    /// How many root keys some file defines.
+    /// Returns the number of root keys that some file defines.
     pub fn key_count(&self) -> usize {
         self.defined.len()
     }
 
-    /// How many files some level reads.
+    /// Returns the number of files that some level reads.
     pub fn file_count(&self) -> usize {
         self.readings.len()
     }
@@ -365,16 +365,16 @@ impl KeyIndex {
 /// The changes between two indexes.
 #[derive(Debug, Default)]
 pub struct KeyChanges {
-    /// The files whose data is another.
+    /// The files whose data differs.
     pub files: HashSet<FilePath>,
-    /// The root keys whose definitions, or readers, may be others.
+    /// The root keys whose definitions, or readers, may differ.
     pub keys: HashSet<Arc<str>>,
     /// Whether tokens that ask for keys came or went.
     pub questions: bool,
 }
 
 impl KeyChanges {
-    /// Notes what changed after that.
+    /// Adds later changes.
     pub fn extend(&mut self, later: &KeyChanges) {
         self.files.extend(later.files.iter().cloned());
         self.keys.extend(later.keys.iter().cloned());
@@ -403,7 +403,7 @@ pub struct LazyIndex {
 enum Changed {
     /// These files and nothing else.
     Files(imbl::OrdSet<FilePath>),
-    /// Which files there are, or how they are read.
+    /// The set of files, or the ways in which they are read.
     Layout,
 }
 
@@ -459,7 +459,7 @@ impl LazyIndex {
         LazyIndex { done: OnceLock::new(), before, under_way: Some(under_way) }
     }
 
-    /// Returns the nearest index that is there, and what has changed since.
+    /// Returns the nearest index that is computed already, and the changes since.
     fn nearest(&self) -> Option<(KeyIndex, Changed)> {
         let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
             let done = index.upgrade()?.done.get()?.clone();

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Root keys in the order of their bytes. Copies share what is the same.
+/// Root keys in the order of their bytes. Copies share equal parts.
 pub(super) type Names = imbl::OrdSet<Arc<str>>;
 
 /// Defined root keys that share the prefix of another key.

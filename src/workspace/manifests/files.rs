@@ -28,7 +28,7 @@ pub struct CodeModule {
     pub is_assumed: bool,
 }
 
-/// Where code stands in its environment.
+/// The place of code in its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodePlace {
     /// In a module, at this path relative to the module's folder.
@@ -141,7 +141,7 @@ pub(in crate::workspace) fn modules(
     all
 }
 
-/// Returns the code of an environment, and where each file stands.
+/// Returns the code of an environment, with the place of each file.
 pub(in crate::workspace) fn code_files(
     environment: &Environment,
     modules: &CodeModules,

@@ -17,7 +17,7 @@ pub struct CodeFile {
     pub id: FileId,
     /// Its path.
     pub path: FilePath,
-    /// Where it stands in the environment.
+    /// Its place in the environment.
     pub place: CodePlace,
     /// Its content.
     pub manifest: Arc<Manifest>,

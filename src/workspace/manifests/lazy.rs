@@ -35,7 +35,7 @@ struct LazyIndex {
 enum Changed {
     /// The texts of these files.
     Files(imbl::OrdSet<FilePath>),
-    /// Which files there are, or which environment they belong to.
+    /// The set of files, or the environments that they belong to.
     Layout,
 }
 

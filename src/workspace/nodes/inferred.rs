@@ -45,7 +45,7 @@ const SAME: [&[&str]; 3] = [
 ];
 /// Words in the name of a variable or of a level that say that its files are nodes.
 const NODE_WORDS: [&str; 6] = ["node", "host", "cert", "fqdn", "machine", "server"];
-/// Words in the name of a variable that say the opposite, whatever else is in it.
+/// Words in the name of a variable that mean the opposite, regardless of its other words.
 const KIND_WORDS: [&str; 12] = [
     "group",
     "role",
@@ -60,7 +60,7 @@ const KIND_WORDS: [&str; 12] = [
     "version",
     "site",
 ];
-/// Names of files that hold what several nodes share, and are no nodes.
+/// Names of files that hold data shared by several nodes, and are no nodes.
 const SHARED_NAMES: [&str; 6] = ["common", "default", "defaults", "global", "all", "none"];
 /// From this number of files on, names with a domain are nodes whatever the variable is called.
 const MANY: usize = 20;
@@ -204,7 +204,7 @@ fn looks_like_host(name: &str) -> bool {
     has_letter && is_host_name(name) && (has_number || name.contains('.'))
 }
 
-/// Whether a name is a word for what several nodes share.
+/// Whether a name is a word for data that several nodes share.
 pub(super) fn is_shared_name(name: &str) -> bool {
     SHARED_NAMES.contains(&name)
 }

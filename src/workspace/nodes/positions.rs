@@ -25,7 +25,7 @@ pub(super) enum Position {
     Stem(usize),
 }
 
-/// How many labels a name has, and how many parts its first label.
+/// The number of labels of a name, and the number of parts of its first label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     labels: usize,

@@ -9,7 +9,7 @@ use crate::text::FilePath;
 use crate::workspace::nodes::inferred::is_host_name;
 use crate::workspace::nodes::parts::{Facts, Parts, Said};
 
-/// How deep groups may lie in each other; Bolt's own inventories have two or three.
+/// The greatest depth of groups in each other; Bolt's own inventories have two or three.
 const MAX_DEPTH: usize = 32;
 
 /// Whether a hash is an inventory: it has groups or targets, and states no other version.

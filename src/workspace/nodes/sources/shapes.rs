@@ -16,7 +16,7 @@ use crate::text::FilePath;
 use crate::workspace::environments::{Environment, Environments};
 use crate::workspace::kinds::METADATA;
 
-/// Folders whose files are of others than the fleet.
+/// Folders whose files are not about the fleet.
 const FOREIGN_FOLDERS: [&str; 10] = [
     "modules",
     "site",
@@ -29,7 +29,7 @@ const FOREIGN_FOLDERS: [&str; 10] = [
     "r10k_modules",
     "node_modules",
 ];
-/// Folders that hold what programs say of nodes.
+/// Folders for the output of programs about nodes.
 const NODE_FOLDERS: [&str; 10] = [
     "facts",
     "factsets",
@@ -48,7 +48,7 @@ const NODE_NAMES: [&str; 3] = ["inventory", "puppetdb", "factset"];
 const USUAL_FACTS: [&str; 8] =
     ["os", "networking", "kernel", "fqdn", "hostname", "osfamily", "operatingsystem", "clientcert"];
 
-/// How a file is to be read.
+/// The way in which a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::workspace) enum Candidate {
     /// A spec of rspec-puppet.
@@ -57,8 +57,8 @@ pub(in crate::workspace) enum Candidate {
     Data,
 }
 
-/// How the file at `path` is to be read for nodes; `None` for all others. `folders` are those of
-/// the workspace.
+/// Returns the way in which the file at `path` is read for nodes; `None` for all other files.
+/// `folders` are those of the workspace.
 pub(in crate::workspace) fn candidate(
     path: &FilePath,
     environments: &Environments,

@@ -238,14 +238,14 @@ impl FileCheck<'_> {
         }))
     }
 
-    /// What concerns the file as a whole, or several of its entries.
+    /// Returns the findings about the file as a whole, or about several of its entries.
     fn file(&self) -> Vec<Finding> {
         let complete = self.context.snapshot.complete;
         self.each_rule(|check, findings| match check {
             Check::Problem(check) => {
                 self.problems(check, &self.data.repeated().collect::<Vec<_>>(), findings)
             }
-            // What is missing from a config that cannot be read may be what could not be read.
+            // In a config that cannot be read, a missing setting may stand in the unreadable part.
             Check::Config(check) if self.data.refused().is_none() => {
                 self.own_config
                     .into_iter()
@@ -258,7 +258,7 @@ impl FileCheck<'_> {
         })
     }
 
-    /// What concerns one entry.
+    /// Returns the findings about one entry.
     fn entry(&self, entry: &EntryData) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
         let context = layer.map(|layer| EntryContext {

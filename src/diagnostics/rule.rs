@@ -1,4 +1,4 @@
-//! What a rule is, and what it finds.
+//! Rules and their findings.
 
 use super::WrongSetting;
 use crate::hiera::config::{HieraConfig, Layer};
@@ -21,11 +21,11 @@ pub struct Rule {
     pub code: &'static str,
     /// How serious a finding is unless the settings say otherwise.
     pub severity: Severity,
-    /// What it finds, in one line.
+    /// Its findings described in one line.
     pub summary: &'static str,
     /// Its page, in Markdown.
     pub docs: &'static str,
-    /// How it finds it.
+    /// The function that finds them.
     pub check: Check,
 }
 
@@ -66,7 +66,7 @@ impl Severity {
     }
 }
 
-/// What a rule looks at. Findings are pushed in any order.
+/// The input of a rule. Findings are pushed in any order.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// One problem of a data file at a time, as its reader saw it; needs no other file.
@@ -107,7 +107,7 @@ pub struct FileContext<'a> {
 pub struct DataContext<'a> {
     /// The file.
     pub file: FileContext<'a>,
-    /// What is in it.
+    /// Its contents.
     pub data: &'a DataFile,
     /// The layer that reads it.
     pub layer: &'a Layer,
@@ -118,7 +118,7 @@ pub struct DataContext<'a> {
 pub struct EntryContext<'a> {
     /// The file.
     pub file: FileContext<'a>,
-    /// What is in it.
+    /// Its contents.
     pub data: &'a DataFile,
     /// The entry.
     pub entry: &'a EntryData,
@@ -177,7 +177,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Its place.
     pub span: Span,
-    /// What is wrong, in a sentence or two.
+    /// The problem, in a sentence or two.
     pub message: String,
     /// Places that explain it.
     pub related: Vec<Related>,
@@ -188,7 +188,7 @@ pub struct Finding {
 pub struct Related {
     /// The place.
     pub span: Span,
-    /// What is there.
+    /// The role of the place in the finding.
     pub message: String,
     /// Whether reports for people show its line.
     pub is_quoted: bool,

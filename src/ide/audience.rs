@@ -1,5 +1,5 @@
-//! Whose values are shown in a file: those of a node, of the known nodes that read the file, or of
-//! every node with certain variables.
+//! The audience of a file: the nodes whose values are shown in it. These are one node, the known
+//! nodes that read the file, or every node with certain variables.
 
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::Scope;
@@ -11,7 +11,7 @@ use crate::workspace::environments::Environment;
 /// The most readings of a file's path to name.
 const MAX_READINGS: usize = 3;
 
-/// Whose values are shown.
+/// The nodes whose values are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Those of one node.
@@ -34,12 +34,12 @@ pub enum Audience {
         readers: usize,
         /// How many nodes are known.
         of: usize,
-        /// What the file's path tells of them, as `name = value`.
+        /// Their variables according to the file's path, as `name = value`.
         variables: Vec<String>,
     },
     /// Those of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
-    /// The same, where values differ by what else is known of a node.
+    /// The same, where values differ by other variables of a node.
     KindsWith(Vec<String>),
     /// Those of all nodes with the variables of one of these readings of the file's path, each as
     /// `name = value`, that of the most literal location first.
@@ -49,7 +49,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whose values are those that `scope` gives in the file at `path`.
+    /// Returns the audience of the values that `scope` gives in the file at `path`.
     pub fn of(
         snapshot: &Snapshot,
         environment: &Environment,
@@ -155,7 +155,8 @@ fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String
     (readings.len() <= MAX_READINGS).then_some(readings)
 }
 
-/// What a scope tells, as `name = value`; of the environment only what the file's own path tells.
+/// Returns the variables of a scope, as `name = value`; `environment` only if the file's own path
+/// tells it.
 fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
     let is_told = environment.tells_environment(path);
     let known = scope.variables().filter(|(name, _)| *name != "environment" || is_told);

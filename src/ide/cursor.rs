@@ -1,4 +1,4 @@
-//! What is under the cursor; every feature starts here.
+//! Finds the subject under the cursor; every feature starts here.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Subject {
     pub path: FilePath,
     /// The bytes that it covers.
     pub range: TextRange,
-    /// What it is.
+    /// Its kind.
     pub kind: SubjectKind,
 }
 

@@ -1,4 +1,4 @@
-//! All keys with their effective values, as one text in YAML: what a node gets, on one page.
+//! All keys of a node with their effective values, as one text in YAML.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

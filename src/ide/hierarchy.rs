@@ -47,7 +47,7 @@ pub struct LevelView {
 pub struct LocationView {
     /// How it is.
     pub state: LocationState,
-    /// What it is called: a path relative to the environment, or whatever stands for one.
+    /// Its name: a path relative to the environment, or a text in place of one.
     pub name: String,
     /// The file, if it exists.
     pub file: Option<FilePath>,
@@ -85,7 +85,7 @@ pub struct CandidateView {
     pub file: FilePath,
     /// Where it has the key.
     pub key: Option<Span>,
-    /// What unknown variables must be for that.
+    /// The values of unknown variables under which that holds.
     pub when: Bindings,
 }
 

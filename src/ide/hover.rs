@@ -45,7 +45,7 @@ pub struct HoverConfig<'a> {
     pub action: Option<ActionForm<'a>>,
 }
 
-/// What a user can do from a hover.
+/// The actions that a hover offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Show the page about the key, with all of its value.
@@ -125,7 +125,7 @@ struct Asked<'a> {
     narrow: Narrow<'a>,
 }
 
-/// What a lookup found for the nodes that a hover shows.
+/// The result of a lookup for the nodes that a hover shows.
 struct Found<'a> {
     resolution: &'a Resolution,
     /// The files that could change it for one of these nodes, if unknown variables were known.
@@ -137,7 +137,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// What one lookup found.
+    /// Wraps the result of one lookup.
     fn of(resolution: &'a Resolution, scope: &'a Scope, is_redundant: bool) -> Found<'a> {
         Found { resolution, unsettled: &resolution.unsettled, scope, is_redundant }
     }

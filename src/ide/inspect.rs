@@ -1,8 +1,8 @@
-//! What the program holds of a file, as text for people who work on the program: its tree, the data
-//! of its entries, what the index says of its keys, and the scope that it is read in.
+//! The program's state of a file, as text for its developers: the tree, the data of the entries,
+//! the index of the keys, and the scope that the file is read in.
 //!
-//! Of values only the kind is shown: the output is meant for reports of faults. Encrypted text is
-//! shown as a mark, and nothing is decrypted: snapshots decrypt for lookups only.
+//! Only the kind of a value is shown: the output is meant for bug reports. Encrypted text is shown
+//! as a mark, and nothing is decrypted: snapshots decrypt for lookups only.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ const SHORT: usize = 60;
 /// How many names of nodes are shown.
 const NODES: usize = 10;
 
-/// What to show of a file.
+/// The part of a file's state to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
     /// The nodes of its tree, entry by entry, with places and styles.

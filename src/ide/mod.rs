@@ -1,5 +1,5 @@
-//! What an editor asks for, one file a feature. Takes a snapshot and a place, returns plain data;
-//! knows no protocol.
+//! The features of an editor, one file each. A feature takes a snapshot and a place and returns
+//! plain data; it knows no protocol.
 
 pub mod audience;
 pub mod cursor;

@@ -12,7 +12,7 @@ use crate::workspace::Snapshot;
 pub struct Names<'a> {
     /// The snapshot whose files are named.
     pub snapshot: &'a Snapshot,
-    /// What paths are relative to.
+    /// The folder that shown paths are relative to.
     pub root: &'a FilePath,
 }
 

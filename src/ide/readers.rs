@@ -12,13 +12,13 @@ use crate::workspace::manifests::{KeyStanding, ModuleOrigin, ReaderAt, asked_str
 /// Something that reads a root key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReader {
-    /// What it is.
+    /// Its kind.
     pub kind: ReaderKind,
     /// Its place: the parameter's variable, the call, the name in the token.
     pub place: Span,
 }
 
-/// What reads a key.
+/// The kinds of readers of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReaderKind {
     /// A parameter of this class.
@@ -90,12 +90,12 @@ fn tokens(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyR
     all
 }
 
-/// A root key of data, and what is known of its readers.
+/// A root key of data, with its reader.
 #[derive(Clone, Debug)]
 pub struct ReadKey<'a> {
     /// The root key.
     pub key: &'a str,
-    /// What reads it.
+    /// Its reader, or the reason why it has none.
     pub standing: KeyStanding<'a>,
     /// Where files of the environment define it, in the order of their paths.
     pub definitions: Vec<Span>,

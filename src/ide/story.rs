@@ -1,5 +1,5 @@
-//! The lookup of what is at a place, as a page of its own: the value and its places, then the story
-//! as Puppet tells it.
+//! The lookup of the key at a place, as a page of its own: the value and its places, then Puppet's
+//! explanation.
 
 mod page;
 

@@ -1,5 +1,5 @@
-//! `convert_to`: what a looked-up value becomes, as `new(TYPE, value, arguments…)` of Puppet's
-//! language makes it.
+//! `convert_to`: converts a looked-up value as `new(TYPE, value, arguments…)` of Puppet's language
+//! does.
 //!
 //! Source: semantics 7.6, `functions/new.rb` and the `new_function` of each of Puppet's types. A
 //! conversion whose outcome only running code could tell (types of modules, object types,
@@ -29,7 +29,7 @@ mod version;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvertTo {
     target: Target,
-    /// What names the type, where it is a text.
+    /// The text that names the type, if it is a text.
     written: String,
     /// Why the text must not be shown.
     secrecy: Secrecy,
@@ -42,7 +42,7 @@ pub struct ConvertTo {
     pub span: Option<Span>,
 }
 
-/// What a conversion names as its type.
+/// The target that a conversion names as its type.
 #[derive(Clone, Debug, PartialEq)]
 enum Target {
     Type(DataType),
@@ -53,7 +53,7 @@ enum Target {
 }
 
 impl ConvertTo {
-    /// What an entry of `lookup_options` has for `convert_to`: a type, or a list of a type and
+    /// Reads the `convert_to` of an entry of `lookup_options`: a type, or a list of a type and
     /// arguments. `None` for `null`, which asks for no conversion.
     pub fn of(given: &Value) -> Option<ConvertTo> {
         let (named, arguments) = match given.data() {
@@ -109,7 +109,7 @@ impl ConvertTo {
         }
     }
 
-    /// What came of the conversion of a value.
+    /// Returns the outcome of the conversion of a value.
     fn done(&self, made: Made, value: Value) -> Conversion {
         match made {
             Ok(made) => Conversion::Done(self.marked(made.with_origin(value.origin))),
@@ -127,7 +127,7 @@ impl ConvertTo {
     }
 }
 
-/// What came of a conversion.
+/// The outcome of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conversion {
     /// The converted value.
@@ -243,7 +243,7 @@ fn construct(data_type: &DataType, arguments: &[Value]) -> Made {
 /// Parameters by name and type, and how many of them must be given.
 type Parameters<'a> = (&'a [(&'static str, DataType)], usize);
 
-/// What to say of arguments that no signature takes, where these parameters take them.
+/// The message about arguments that no signature takes, where these parameters take them.
 type OnMismatch<'a> = (Parameters<'a>, &'a dyn Fn(&[Value]) -> Result<String, String>);
 
 /// Calls a function as Puppet's dispatcher does: the first signature that takes the arguments, then
@@ -397,7 +397,7 @@ fn type_of(arguments: &[Value]) -> Made {
                 Err(Failure::Unknown)
             }
             Ok(found) => Ok(rich(Rich::Type(found), arguments)),
-            // What the parser of the whole language says of such texts is another matter.
+            // The verdict of the parser of the whole language on such texts is not known here.
             Err(_) => Err(Failure::Unknown),
         }
     })

@@ -28,9 +28,9 @@ pub struct PrintOptions<'a> {
     pub cancel: Option<&'a CancelToken>,
 }
 
-/// What is shown for a Sensitive value, as Puppet shows it.
+/// The text shown for a Sensitive value, as in Puppet.
 pub const REDACTED: &str = "Sensitive [value redacted]";
-/// What is shown for a text that was decrypted, or that was made of one.
+/// The text shown for a decrypted text, or for a text made of one.
 pub const DECRYPTED: &str = "ENC[decrypted]";
 
 impl PrintOptions<'_> {
@@ -47,7 +47,7 @@ impl PrintOptions<'_> {
         self.cancel.is_some_and(CancelToken::is_cancelled)
     }
 
-    /// What is written in place of a value with these marks; `None` where it may be shown.
+    /// Returns the text written in place of a value with these marks; `None` where it may be shown.
     pub fn mark_for(&self, secrecy: Secrecy) -> Option<&'static str> {
         if secrecy.decrypted && !self.reveal_decrypted {
             Some(DECRYPTED)
@@ -362,8 +362,8 @@ fn is_plain(text: &str) -> bool {
 
 /// The value as compact JSON, order kept.
 ///
-/// What JSON has no word for is `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no strings
-/// become text.
+/// A value that JSON cannot express becomes `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no
+/// strings become text.
 pub fn json(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut out = String::new();
     write_json(value, options, &mut out);

@@ -1,4 +1,4 @@
-//! Values that YAML has no word for and that `convert_to` makes: times, versions, regular
+//! Values that YAML cannot express and that `convert_to` makes: times, versions, regular
 //! expressions, URIs, bytes and types.
 
 use std::fmt;
@@ -65,7 +65,7 @@ impl Rich {
         }
     }
 
-    /// What stands for it beside the name of its type in JSON: Puppet's `String.new` of it.
+    /// Returns its text beside the name of its type in JSON: Puppet's `String.new` of it.
     pub fn text(&self) -> String {
         match self {
             // With letters beyond ASCII a regular expression has an option, and Puppet shows all

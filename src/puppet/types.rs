@@ -1,10 +1,11 @@
 //! Puppet's data types: read from text, inferred from values, compared with each other, and held
 //! against values.
 //!
-//! What a mismatch is called follows from the types alone, as in Puppet: the value's type is
-//! inferred and described beside the expected one. Rooms: `parse` (text to type), `names` (aliases of modules), `show` (type to
-//! text), `infer` (value to type), `assign` (which types and values belong to a type), `sensitive` (which values are secrets), `normalize`
-//! (the simplest form), `describe` (what is wrong, in Puppet's words), `check` (of which value). `tests/puppet/types`
+//! The description of a mismatch follows from the types alone, as in Puppet: the value's type is
+//! inferred and described beside the expected one. Submodules: `parse` (text to type), `names`
+//! (aliases of modules), `show` (type to text), `infer` (value to type), `assign` (which types and
+//! values belong to a type), `sensitive` (which values are secrets), `normalize` (the simplest
+//! form), `describe` (mismatches in Puppet's words), `check` (of which value). `tests/puppet/types`
 //! compares verdicts and words with the real ones, recorded and at random.
 
 use std::sync::{Arc, OnceLock};
@@ -48,7 +49,7 @@ pub(crate) fn known(text: &str) -> DataType {
 pub enum DataType {
     /// Everything.
     Any,
-    /// What the elements of an empty collection are: assignable to everything.
+    /// The type of the elements of an empty collection: assignable to everything.
     Unit,
     /// `undef`.
     Undef,
@@ -111,11 +112,11 @@ pub enum DataType {
     Sensitive(Box<DataType>),
     /// A type that is assignable to this one.
     Type(Option<Box<DataType>>),
-    /// What can be iterated over.
+    /// A value that can be iterated over.
     Iterable(Option<Box<DataType>>),
-    /// What is being iterated over.
+    /// A value that is being iterated over.
     Iterator(Option<Box<DataType>>),
-    /// What a type can be made of; without brackets only.
+    /// A value that a type can be made of; without brackets only.
     Init,
     /// One of Puppet's own aliases.
     Alias(Alias),
@@ -137,14 +138,14 @@ pub enum DataType {
     Undecided(String),
 }
 
-/// What is known of a string.
+/// The knowledge about a string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Text {
     /// Nothing.
     Any,
     /// How many characters it has.
     Length(Range<i128>),
-    /// What it is.
+    /// Its exact text.
     Value(String),
 }
 
@@ -174,15 +175,15 @@ pub struct StructMember {
 /// Puppet's own aliases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
-    /// What JSON has a word for.
+    /// Values that JSON can express.
     Data,
-    /// What a key of `RichData` may be.
+    /// A key of `RichData`.
     RichDataKey,
     /// All data.
     RichData,
-    /// What a key in looked-up data may be.
+    /// A key in looked-up data.
     LookupKey,
-    /// What may be looked up.
+    /// A value that may be looked up.
     LookupValue,
 }
 
@@ -323,8 +324,8 @@ impl DataType {
         found.is_some()
     }
 
-    /// What `ask` says of the first part that it says something of. `seen` are the aliases that
-    /// were looked into.
+    /// Returns the first answer that `ask` gives for a part of the type. `seen` holds the aliases
+    /// that were looked into.
     fn find(
         &self,
         seen: &mut Vec<NamedAlias>,
@@ -355,7 +356,7 @@ impl Alias {
         }
     }
 
-    /// What it stands for.
+    /// Returns the type that it stands for.
     pub fn resolved(self) -> &'static DataType {
         static TYPES: [OnceLock<DataType>; 5] = [const { OnceLock::new() }; 5];
         TYPES[self as usize].get_or_init(|| match self {

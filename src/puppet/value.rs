@@ -86,7 +86,7 @@ pub struct Key {
     secrecy: Secrecy,
 }
 
-/// What a hash holds under a key.
+/// The member of a hash under a key.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Where the key was written.

@@ -1,4 +1,4 @@
-//! Which Puppet the answers agree with.
+//! The version of Puppet that the answers agree with.
 
 /// A version of Puppet or OpenVox, with its setting `strict`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,13 +17,13 @@ use crate::workspace::Snapshot;
 /// A diagnostic of the protocol, as JSON.
 pub(super) type Diagnostic = Arc<str>;
 
-/// What was written of the findings of some files, for the next time.
+/// The findings of some files as last written, for reuse.
 #[derive(Default)]
 pub(super) struct Writer {
     files: HashMap<FilePath, HashMap<Place, Vec<Written>>>,
 }
 
-/// What tells the findings of a file apart, most of the time.
+/// The key of a file's findings: a place and a code; seldom shared by two findings.
 type Place = (Span, &'static str);
 
 /// A finding that was written down.

@@ -1,4 +1,4 @@
-//! The protocol's words to ours.
+//! Converts types of the protocol to the crate's own.
 
 use tower_lsp::lsp_types as lsp;
 
@@ -24,7 +24,7 @@ pub(super) fn folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
     params.root_uri.iter().filter_map(path).collect()
 }
 
-/// What the client says that it can do.
+/// Reads the client's capabilities.
 pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
     let offered = capabilities
         .general
@@ -42,13 +42,13 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
         .and_then(|hover| hover.content_format.clone())
         .unwrap_or_default();
     let workspace = capabilities.workspace.as_ref();
-    // What editors/PROTOCOL.md adds.
+    // The extensions of editors/PROTOCOL.md.
     let own = |name: &str| {
         capabilities.experimental.as_ref().and_then(|own| own["hiera"][name].as_bool())
     };
     Features {
         encoding,
-        // The first format is the one that the client likes best.
+        // The client lists the format that it prefers first.
         markdown: hover.first() == Some(&lsp::MarkupKind::Markdown),
         hover_links: own("hoverLinks") != Some(false),
         hover_actions: capabilities

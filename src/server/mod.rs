@@ -1,11 +1,11 @@
 //! The protocol: the only place with its types and with `async`.
 //!
-//! What happens when you type: `Backend::did_change` changes the workspace before its first `await`
-//! (so changes keep their order) and wakes the publisher; that takes a snapshot, computes, and
-//! sends what is still true. Requests take a snapshot and are answered from it; they wait for the
-//! folders to be read first, if that is under way, and otherwise take it before their first
-//! `await`. What is likely to be done in a moment is computed where it is asked for, see
-//! `state::Pace`; all else on another thread.
+//! The path of an edit: `Backend::did_change` changes the workspace before its first `await` (so
+//! changes keep their order) and wakes the publisher. The publisher takes a snapshot, computes the
+//! findings, and sends those that still hold. Requests take a snapshot and are answered from it.
+//! While the folders are being read, a request waits for the end of that; otherwise it takes the
+//! snapshot before its first `await`. Answers that are expected to be quick are computed in place,
+//! see `state::Pace`; all others on another thread.
 
 mod diagnostics;
 mod from_lsp;
@@ -194,7 +194,7 @@ impl LanguageServer for Backend {
                 state.workspace.apply(change);
             }
             state.edited(&path, &params.text_document.uri, params.text_document.version);
-            // What is not saved is told later, see `publish`.
+            // Findings of unsaved files are published later, see `publish`.
             if state.settings.run != Run::OnSave {
                 self.shared.changed.notify_one();
             }

@@ -1,4 +1,5 @@
-//! Requests of our own about nodes: which nodes see a file, and whose values are to be shown.
+//! The server's own requests about nodes: which nodes see a file, and for which node values are
+//! shown.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, Result};
@@ -27,7 +28,7 @@ pub(super) struct NodesAnswer {
     kinds: Vec<NodeItem>,
     /// How many nodes are known.
     known: usize,
-    /// What the file's own path tells of its variables.
+    /// The variables that the file's own path determines.
     inferred: serde_json::Map<String, serde_json::Value>,
 }
 

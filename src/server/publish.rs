@@ -1,18 +1,17 @@
-//! When findings are computed and sent: after each change, for the open files and every
-//! `hiera.yaml`.
+//! Computes and sends findings: after each change, for the open files and every `hiera.yaml`.
 //!
-//! There is no fixed pause: a round begins when all that has arrived is taken in, see
-//! [`Input::settled`](super::transport::Input::settled), and while it computes, changes pile up and are
-//! answered by the next, all at once. Of a long round, what is not done by then is left to that one
-//! as well. So is a file whose text has moved on meanwhile, and what has not changed is not sent
-//! again. The same goes for the status.
+//! There is no fixed pause: a round begins when all messages that have arrived are handled, see
+//! [`Input::settled`](super::transport::Input::settled). Changes that arrive during a round are
+//! handled together by the next one. Files that a long round has not finished by then are left to
+//! the next round, as are files whose text has changed meanwhile. Unchanged findings are not sent
+//! again, nor is an unchanged status.
 //!
-//! That is so with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no round,
-//! and what other rounds find in a file with unsaved changes waits until it is saved. At `off` a
-//! round takes back what was told.
+//! This applies with the setting `diagnostics.run` at `onType`. At `onSave` a change starts no
+//! round, and findings of other rounds in a file with unsaved changes wait until it is saved. At
+//! `off` a round withdraws the published findings.
 //!
-//! When nothing has happened and nobody has asked for a while, files that nobody has open are
-//! looked at, a little at a time, see [`Findings::look_ahead`].
+//! After a while without changes and requests, closed files are checked, a little at a time, see
+//! [`Findings::look_ahead`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -37,7 +36,7 @@ use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 
-/// What a round starts from.
+/// The input of a round.
 struct Round {
     snapshot: Snapshot,
     features: Features,
@@ -46,20 +45,20 @@ struct Round {
     documents: Documents,
 }
 
-/// What the client was told.
+/// The state that the client was sent.
 #[derive(Default)]
 struct Published {
-    /// The end of what is being sent: the next round need not wait for it, but its findings must
-    /// not overtake.
+    /// The task that is sending. The next round need not wait for it, but its findings must not
+    /// overtake those of this one.
     sending: Option<JoinHandle<()>>,
     files: HashMap<FilePath, (lsp::Url, Vec<Diagnostic>)>,
-    /// What it was not told because the document was another by then, or is not saved. The next
-    /// round may have nothing new of it.
+    /// Findings that were not sent because the document had changed meanwhile, or is not saved. The
+    /// next round may have no new findings for it.
     withheld: HashMap<FilePath, Vec<Diagnostic>>,
 }
 
 impl Published {
-    /// No findings, for each file that has been told of.
+    /// Returns an empty list of findings for each file that has been published.
     fn nothing(&mut self) -> HashMap<FilePath, Vec<Diagnostic>> {
         self.withheld.clear();
         self.files.keys().map(|path| (path.clone(), Vec::new())).collect()
@@ -67,20 +66,19 @@ impl Published {
 }
 
 impl Round {
-    /// The status, if the client wants to be told.
+    /// Returns the status, if the client subscribed to it.
     fn status(&self) -> Option<Status> {
         self.features.status.then(|| Status::of(&self.snapshot))
     }
 }
 
-/// How long nothing has changed before what nobody has asked for is done, and how long where a
-/// document is being edited: between two keys nothing should be begun that the next one throws
-/// away.
+/// Time without changes before closed files are checked; the second applies while a document is
+/// being edited, as the next keystroke would discard work begun between two of them.
 const LULL: Duration = Duration::from_millis(30);
 const LULL_OF_A_TYPIST: Duration = Duration::from_millis(500);
-/// How long that may take before it is seen whether there is something else to do.
+/// How long such a check may go on before the publisher looks for other work.
 const MOMENT: Duration = Duration::from_millis(5);
-/// Up to how many messages are not worth a task of their own.
+/// Up to so many messages are sent without a task of their own.
 const FEW: usize = 4;
 
 /// Publishes after each change, until the server ends.
@@ -100,14 +98,14 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             }
         };
         if is_lull {
-            // Nor while somebody asks.
+            // Closed files wait while requests arrive, too.
             let since_request =
                 shared.with(|state| state.last_request).map_or(LULL, |at| at.elapsed());
             lull = LULL.saturating_sub(since_request);
             if !lull.is_zero() {
                 continue;
             }
-            // What may be asked for next is looked at, for a moment at a time.
+            // Files that may be opened next are checked, for a moment at a time.
             let (cancel, begun) = (while_nothing_changes(shared.clone()), Instant::now());
             let look_ahead = move || {
                 findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
@@ -126,9 +124,9 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             continue;
         }
         shared.input.settled().await;
-        // What changed by now is in this round.
+        // All changes so far are part of this round.
         let _ = shared.changed.notified().now_or_never();
-        // What was to be told, and of which rules, is not known yet.
+        // Before the settings are read, the enabled rules are not known.
         if !shared.with(|state| state.is_configured) {
             continue;
         }
@@ -166,7 +164,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         };
         findings = after;
         writer = written;
-        // What will be told anew is not what was found in an older text.
+        // Withheld findings of deferred files come from an older text and will be replaced.
         published.withheld.retain(|path, _| !findings.is_deferred(path));
         if run == Run::Off {
             found = published.nothing();
@@ -191,7 +189,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
     }
 }
 
-/// What `work` comes to, done here or on a thread of its own; `None` after a panic.
+/// Returns the result of `work`, done here or on a thread of its own; `None` after a panic.
 async fn done<T: Send + 'static>(
     shared: &Shared,
     here: bool,

@@ -1,5 +1,5 @@
 //! The task that reads the folders, at the start and whenever something may have changed on disk;
-//! and what is asked of the client for that: progress, settings, watching.
+//! and its requests to the client: progress, settings, watching.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the first reading waits for the client's settings.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// What the client was told last of what cannot be read.
+/// The unreadable sources and folders that the client was last told of.
 #[derive(Default)]
 struct LastTold {
     /// The sources of nodes that could not be read, and why.
@@ -45,7 +45,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             let asked = tokio::spawn(pull_settings(client.clone(), shared.clone()));
             let _ = tokio::time::timeout(MOMENT, asked).await;
         }
-        // What is asked for from here on may need another reading.
+        // A request for a reading from here on may need another one.
         let number = shared.disk.asked();
         configure(&client, &shared).await;
         for _ in 0..READINGS {
@@ -71,7 +71,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
         tokio::spawn(show_progress(client.clone(), shared.clone(), receiver));
     }
     let scanning = shared.slots.workers().run(move || {
-        // Who shows progress may miss a step, the reading does not wait.
+        // The display of progress may miss a step; the reading does not wait for it.
         scan::scan(&request, &OsFs, &|step| {
             let _ = sender.try_send(step);
         })
@@ -154,7 +154,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
     let (is_other, news) = shared.with(|state| {
         let news: Vec<_> = problems
             .iter()
-            // What stands in a settings file is a finding there.
+            // Problems of a settings file are findings in that file.
             .filter(|problem| problem.file.is_none())
             .filter(|problem| !state.settings_problems.contains(problem))
             .cloned()

@@ -1,4 +1,4 @@
-//! What the server remembers between messages. Locked for moments only, never across an `await`.
+//! The server's state between messages. Locked for moments only, never across an `await`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use crate::workspace::fs::OsFs;
 use crate::workspace::parallel::cores;
 use crate::workspace::{Change, Workspace, WorkspaceConfig, scan};
 
-/// What the handlers and the two tasks in the background share.
+/// The state that the handlers and the two background tasks share.
 #[derive(Default)]
 pub(super) struct Shared {
     state: Mutex<State>,
@@ -37,10 +37,10 @@ pub(super) struct Shared {
 /// Threads for answers: as many as there are cores, and at least two. More would wait for a core,
 /// each with memory of its own.
 pub(super) struct Slots {
-    /// For answers that somebody waits for.
+    /// For answers that a request waits for.
     free: Arc<Semaphore>,
-    /// For what goes on for a moment after nobody does: it stops at its next step, and some steps
-    /// are long.
+    /// For cancelled work that has not stopped yet: it stops at its next step, and some steps are
+    /// long.
     leaving: Arc<Semaphore>,
     workers: Workers,
 }
@@ -51,10 +51,10 @@ impl Default for Slots {
     }
 }
 
-/// What a piece of work holds while it goes on: a slot, of one kind or the other.
+/// The slot that a running piece of work holds, of one kind or the other.
 type Place = Arc<Mutex<OwnedSemaphorePermit>>;
 
-/// Moves work that nobody waits for any more out of the way of other work, where there is room.
+/// Moves cancelled work from the slots for answers to those for leaving work, where there is room.
 struct Waiting {
     place: Place,
     leaving: Arc<Semaphore>,
@@ -92,11 +92,10 @@ impl Slots {
         Slots::number() * 2
     }
 
-    /// What `work` returns, once there was a thread for it; `None` when it panicked. Nobody may
-    /// wait for it any more, when the request was cancelled: its slot is then free for others, but
-    /// a thread is taken until the work is done all the same. Only so many may be in that state, or
-    /// they would take the threads that read and write; what is cancelled beyond them keeps its
-    /// slot.
+    /// Runs `work` on a thread as soon as one is free; `None` when it panicked. When the request is
+    /// cancelled, the slot becomes free for others, but the thread stays taken until the work is
+    /// done. The number of such threads is limited, or they would take the threads that read and
+    /// write; cancelled work beyond the limit keeps its slot.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -164,7 +163,7 @@ impl Moment {
         Moment { started: Instant::now(), was_too_short: Arc::default() }
     }
 
-    /// What tells the work to leave off.
+    /// Returns the token that cancels the work.
     pub(super) fn cancel_token(&self) -> CancelToken {
         let (started, was_too_short) = (self.started, self.was_too_short.clone());
         CancelToken::new(move || {
@@ -205,7 +204,7 @@ pub(super) struct State {
     whole: HashMap<FilePath, FilePath>,
     /// How many folders are left out, as there are too many.
     pub(super) left_out: usize,
-    /// What the client can do.
+    /// The client's features.
     pub(super) features: Features,
     /// The settings in force.
     pub(super) settings: Settings,
@@ -217,7 +216,7 @@ pub(super) struct State {
     were_pulled: bool,
     /// The open documents.
     pub(super) documents: Documents,
-    /// What was wrong with the settings when they were last put together.
+    /// The problems of the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
     pub(super) is_configured: bool,
@@ -247,10 +246,10 @@ pub(super) struct Document {
     pub(super) is_saved: bool,
 }
 
-/// What the client can do, as far as answers depend on it.
+/// The client's features that answers depend on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
-    /// What columns count.
+    /// The unit of columns.
     pub(super) encoding: Encoding,
     /// Hovers may be Markdown.
     pub(super) markdown: bool,
@@ -356,7 +355,7 @@ impl Readings {
 }
 
 impl Shared {
-    /// What there is before the first message comes on `input`.
+    /// Returns the state before the first message arrives on `input`.
     pub(super) fn of(input: Input, workers: Workers) -> Shared {
         Shared { input, slots: Slots::of(workers), ..Shared::default() }
     }

@@ -1,5 +1,5 @@
-//! `hiera/status`: what the server knows of the workspace, told to clients that announce
-//! `experimental.hiera.status`, and to those that ask.
+//! `hiera/status`: the server's view of the workspace, sent to clients that announce
+//! `experimental.hiera.status`, and to those that request it.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::Result;
@@ -17,7 +17,7 @@ use crate::workspace::ungoverned::{PossibleConfig, WithoutConfig};
 pub(super) struct StatusParams {}
 
 impl Backend {
-    /// What the server knows of the workspace, for clients that ask and are not told.
+    /// Answers a request for the status, for clients that do not receive the notification.
     pub(super) async fn status(&self, _: StatusParams) -> Result<Status> {
         self.answer(None, |snapshot, _| Status::of(snapshot)).await
     }
@@ -31,7 +31,7 @@ impl Notification for StatusNotification {
     const METHOD: &'static str = "hiera/status";
 }
 
-/// What is told.
+/// The parameters of the notification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Status {
@@ -67,7 +67,7 @@ struct FileWithoutConfig {
 #[serde(rename_all = "camelCase")]
 struct ConfigCandidate {
     uri: lsp::Url,
-    /// What the setting `hieraConfig` has to be: the path below the folder of the settings file.
+    /// The value for the setting `hieraConfig`: the path below the folder of the settings file.
     hiera_config: String,
     /// How many existing files it reads.
     data_files: usize,

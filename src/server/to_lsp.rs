@@ -1,4 +1,5 @@
-//! Our words to the protocol's. Columns are counted in the texts of the same snapshot.
+//! Converts the crate's types to those of the protocol. Columns are counted in the texts of the
+//! same snapshot.
 
 use tower_lsp::lsp_types as lsp;
 
@@ -14,7 +15,7 @@ use crate::workspace::Snapshot;
 const OWN_MESSAGES: [&str; 6] =
     ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 
-/// What the server can do; each of these does something.
+/// Returns the server's capabilities; each of them is implemented.
 pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     let sync = lsp::TextDocumentSyncOptions {
         open_close: Some(true),

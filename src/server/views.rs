@@ -1,4 +1,4 @@
-//! Requests of our own that show more than a place in a text can: the hierarchy, the story of a
+//! The server's own requests, for views beside the text: the hierarchy, the explanation of a
 //! lookup, all data of a node. `editors/PROTOCOL.md` describes them.
 
 use std::collections::BTreeMap;

@@ -135,7 +135,7 @@ impl<'t> Cutter<'t> {
         bad_char(piece, 0).is_none() && (entry.is_behind_document || !has_odd_lines(piece))
     }
 
-    /// What stands in these bytes.
+    /// Returns the text of these bytes.
     pub fn slice(&mut self, range: TextRange) -> &str {
         let _ = self.look_at(range.start, |text, is_all| match text.get(..range.len() as usize) {
             None if !is_all => Err(Stop::Short),
@@ -250,14 +250,14 @@ fn good(piece: &str, tree: Tree) -> Option<Entry> {
     (is_plain && is_one).then(|| Entry::new(piece, tree))
 }
 
-/// What stands behind the first document, from its marker on.
+/// Makes the entry for the text behind the first document, from its marker on.
 fn rest(text: &str) -> Entry {
     let second_document = Run::new(text, 0, text.len(), Builder::default()).second_document();
     let tree = Tree { second_document, ..Tree::default() };
     Entry { is_behind_document: true, ..Entry::new(text, tree) }
 }
 
-/// Whether nothing in an entry's tree has to do with other entries.
+/// Whether the entry is self-contained: its tree needs no other entry.
 fn is_bound(tree: &Tree, piece: &str) -> bool {
     let Some(root) = tree.root else { return true };
     if tree.node(root).anchor.is_some() || tree.node(root).tag.is_some() {

@@ -1,4 +1,4 @@
-//! A top-level entry of a text: what is read by itself, and how several make one tree.
+//! A top-level entry of a text, which is read by itself, and the tree that several entries make.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub struct Entry {
     pub is_behind_document: bool,
 }
 
-/// What a text is written in.
+/// The syntax of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
     /// YAML, as libyaml reads it.
@@ -32,7 +32,7 @@ pub enum Syntax {
 /// Why libyaml, or Ruby's JSON, refuses an entry where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What libyaml says of the text if this is the first entry that it refuses. Places are counted
+    /// libyaml's error for the text if this is the first entry that it refuses. Places are counted
     /// from the entry's start.
     pub verdict: SyntaxError,
     /// Whether what it was reading is the mapping that the entries are members of: that began with

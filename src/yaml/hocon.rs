@@ -2,9 +2,9 @@
 //! values concatenated, substitutions replaced. Each node keeps the place where it was written, so
 //! that entries of a merged object stand in no order of place.
 //!
-//! What would read other files or the environment is not read: `include file(…)`, `url(…)` and
-//! `classpath(…)` are errors that say so, `include "name"` is passed over, as Puppet's own reader
-//! finds nothing there, and a substitution is looked for in its file only.
+//! Other files and the environment are not read. `include file(…)`, `url(…)` and `classpath(…)` are
+//! errors that say so. `include "name"` is skipped, as Puppet's own reader finds nothing there. A
+//! substitution is looked up in its file only.
 
 mod parse;
 mod path;
@@ -32,7 +32,7 @@ pub fn parse_hocon(text: &str) -> Tree {
     let tokens = tokens::tokens(text);
     let (root, problem) = parse::parse(text, &tokens);
     let mut tree = resolve::resolve(root, problem.is_some());
-    // What is wrong with the syntax makes the rest follow.
+    // Further problems would only follow from a syntax error.
     if let Some(problem) = problem {
         problem.note_in(&mut tree);
     }
@@ -45,8 +45,8 @@ pub fn parse_hocon(text: &str) -> Tree {
     tree
 }
 
-/// What a literal of HOCON means: a number, `true`, `false` or `null`. A number without a fraction
-/// is an integer however it is written.
+/// Resolves a literal of HOCON: a number, `true`, `false` or `null`. A number without a fraction is
+/// an integer however it is written.
 ///
 /// Source: `Tokenizer#pull_number` and `ConfigNumber.new_number`; integers go through Ruby's
 /// `Integer()`, so that `010` is 8.
@@ -69,11 +69,11 @@ pub fn resolve_hocon(text: &str) -> Resolved {
     }
 }
 
-/// What is wrong with a text.
+/// A problem of a text.
 #[derive(Clone, Debug)]
 struct Problem {
     shown: SyntaxError,
-    /// What the library says, where that says less to people.
+    /// The library's message, where it helps users less than the one shown.
     words: Option<String>,
 }
 

@@ -50,7 +50,7 @@ fn parse_strictly(text: &str) -> Tree {
     reader.tree
 }
 
-/// What a JSON literal means: a number, `true`, `false` or `null`; an empty text is null.
+/// Resolves a JSON literal: a number, `true`, `false` or `null`; an empty text is null.
 ///
 /// Numbers with a point or an exponent are floats, infinite when too great; integers are exact;
 /// `-0` is 0.

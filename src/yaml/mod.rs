@@ -1,8 +1,8 @@
 //! Reading YAML as Puppet reads it (libyaml's syntax, Psych's types), with places. Knows no Hiera.
 //!
-//! [`parse`], [`parse_json`] and [`parse_hocon`] make a [`Tree`] of any text; [`psych`] says what
-//! its scalars and tags mean, [`scalar`] where a part of a scalar's text is written, and
-//! [`Tree::node_at`] what is under a cursor.
+//! [`parse`], [`parse_json`] and [`parse_hocon`] make a [`Tree`] of any text. [`psych`] resolves
+//! its scalars and tags, [`scalar`] locates a part of a scalar's text, and [`Tree::node_at`] finds
+//! the node under a cursor.
 
 mod accept;
 mod builder;

@@ -3,7 +3,7 @@
 use super::tree::{NodeId, NodeKind, PathStep, Tree};
 use crate::text::TextRange;
 
-/// What a cursor touches.
+/// The node that a cursor touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     /// The innermost node.

@@ -1,11 +1,11 @@
-//! What plain scalars and tags mean: the rules of Psych 4.0.3's scanner, which Puppet's YAML goes
-//! through.
+//! The meaning of plain scalars and tags: the rules of Psych 4.0.3's scanner, which Puppet reads
+//! YAML with.
 //!
 //! Quoted and block scalars without a tag are strings; ask nothing here for them.
 
 use super::tree::NodeKind;
 
-/// What a scalar means.
+/// The meaning of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolved {
     /// `null`
@@ -30,7 +30,7 @@ pub enum Resolved {
     BadNumber(String),
 }
 
-/// What a plain scalar without a tag means. `text` is decoded.
+/// Resolves a plain scalar without a tag. `text` is decoded.
 ///
 /// Source: Psych 4.0.3, `ScalarScanner#tokenize`; the order of the tests is its order.
 pub fn resolve_plain(text: &str) -> Resolved {
@@ -250,8 +250,8 @@ fn is_digit_or_underscore(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b'_'
 }
 
-/// What Ruby's `to_i` and `to_f` read: digits, single underscores between them, and nothing behind
-/// a double one.
+/// Returns the digits that Ruby's `to_i` and `to_f` read: with single underscores between them, and
+/// nothing behind a double one.
 fn leading_digits(text: &str) -> String {
     let mut found = String::new();
     let mut chars = text.chars().peekable();
@@ -431,12 +431,12 @@ impl Big {
     }
 }
 
-/// What a tag makes of its node.
+/// The meaning of a tag for its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagMeaning {
     /// Nothing: a scalar goes by [`resolve_plain`], **quoted or not**; a collection is what it is.
     NormalRules,
-    /// A scalar is its text. Of a mapping, which nobody writes, the value of its key `str`.
+    /// A scalar is its text. A mapping, which is unusual here, is the value of its key `str`.
     Text,
     /// The text is base64; the value is the decoded bytes.
     Binary,
@@ -455,8 +455,8 @@ pub enum TagMeaning {
     RefusedByText,
 }
 
-/// What the full tag (as [`Property::name`](super::tree::Property::name) has it) means on a node of
-/// this kind.
+/// Returns the meaning of the full tag (as in [`Property::name`](super::tree::Property::name)) on a
+/// node of this kind.
 ///
 /// Source: Psych 4.0.3, `Visitors::ToRuby`, with the class loader of Puppet, which permits `Symbol`
 /// only.

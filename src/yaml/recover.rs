@@ -1,10 +1,11 @@
-//! What stands of a broken text: every top-level entry that can be read by itself.
+//! Recovery of a broken text: reads every top-level entry that can be read by itself.
 //!
 //! A data file is a flat mapping, so an entry is the unit of damage: it ends at the latest at the
 //! next line that looks like `key:` at the column of the first one. The broken entry keeps its key,
-//! and of its value what was read before the error. The first problem is libyaml's own where it
-//! blames the same entry, else what the entry is refused for when it is read alone, with a place
-//! where the mistake can be seen. Decides nothing about what is accepted: that is [`super::accept`].
+//! and the part of its value that was read before the error. The first problem is libyaml's own
+//! where it blames the same entry. Else it is the error of the entry when read alone, with a place
+//! where the mistake can be seen. This module does not decide which texts are accepted:
+//! [`super::accept`] does.
 
 use super::builder::Builder;
 use super::control;
@@ -18,8 +19,7 @@ use crate::text::TextRange;
 /// their cut.
 const EFFORT: usize = 8;
 
-/// What stands of a text that is not cut into entries, whose first attempt `run` ended with
-/// `error`.
+/// Recovers a text that is not cut into entries, whose first attempt `run` ended with `error`.
 pub(super) fn document(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
@@ -39,7 +39,7 @@ pub(super) fn document(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
 
 /// An entry that libyaml refuses where it stands.
 pub(super) struct RefusedEntry {
-    /// What stands of it.
+    /// The tree that was recovered.
     pub(super) tree: Tree,
     /// Where the next entry begins.
     pub(super) end: usize,
@@ -54,12 +54,12 @@ pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<Refu
         return Err(done.end);
     }
     let end = recovery.take(run, error);
-    // What is no entry is nothing to the others.
+    // A root that is no entry does not matter to the other entries.
     recovery.other_root = None;
     Ok(RefusedEntry { tree: recovery.finish(), end })
 }
 
-/// What a run read before its error.
+/// The entries that a run completed before its error.
 struct Complete {
     pairs: Vec<(NodeId, NodeId)>,
     /// How many nodes these have.
@@ -81,7 +81,7 @@ struct Recovery<'t> {
     effort: usize,
     builder: Builder,
     entries: Vec<(NodeId, NodeId)>,
-    /// What was read where nothing was a mapping.
+    /// The root that was read where no mapping was found.
     other_root: Option<NodeId>,
     problems: Vec<SyntaxError>,
     comments: Vec<TextRange>,
@@ -157,7 +157,7 @@ impl<'t> Recovery<'t> {
     fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
         let is_of_root = run.is_of_root(&error);
         let Complete { mut pairs, keep, end: bad } = self.complete(&run, &error);
-        // What cannot begin an entry belongs to the one above it.
+        // A line that cannot begin an entry belongs to the entry above it.
         let above = pairs.last().filter(|_| {
             !begins_entry(self.text[bad..].trim_start_matches(' ')) || self.is_orphan(bad)
         });

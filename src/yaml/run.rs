@@ -11,13 +11,13 @@ mod collections;
 
 /// How deep collections may be nested. libyaml has no limit; Puppet's stack ends at a few thousand.
 const MAX_DEPTH: usize = 1000;
-/// What is said of a text that nests deeper.
+/// The message about a text that nests deeper.
 pub(super) const TOO_DEEP: &str = "nesting too deep";
 
-/// After how many steps somebody is asked whether to go on: some hundred microseconds.
+/// Parser steps between two cancellation checks (a few 100 µs).
 const STEPS: u32 = 1 << 10;
 
-/// What the parser expects next; the names are libyaml's.
+/// The parser's next expectation; the names are libyaml's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     DocumentContent,

@@ -47,7 +47,7 @@ struct Piece {
 /// A scalar in pieces that follow each other in both texts.
 struct Pieces {
     list: Vec<Piece>,
-    /// What the pieces decode to.
+    /// The decoded text of the pieces.
     text: String,
     end: usize,
 }
@@ -204,7 +204,7 @@ fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Opti
     (pos, broken.then_some(folded))
 }
 
-/// What a line break of `len` bytes is read as: LS and PS stay.
+/// Returns the text that a line break of `len` bytes is read as: LS and PS stay.
 fn break_text(source: &str, at: usize, len: usize) -> &str {
     if len == 3 { &source[at..at + 3] } else { "\n" }
 }

@@ -23,7 +23,7 @@ pub(super) struct Token {
     pub(super) end: u32,
 }
 
-/// What a token is, with what was read of it.
+/// The kind of a token, with its contents.
 #[derive(Debug)]
 pub(super) enum TokenKind {
     StreamStart,
@@ -127,7 +127,7 @@ const SPECIAL: u8 = 1;
 /// Special within flow collections only.
 const FLOW_SPECIAL: u8 = 2;
 
-/// What a byte means within a plain scalar.
+/// The class of each byte within a plain scalar.
 static PLAIN: [u8; 256] = {
     let mut table = [ORDINARY; 256];
     table[b' ' as usize] = SPECIAL;

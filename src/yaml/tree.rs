@@ -20,8 +20,8 @@ pub struct Tree {
     /// Syntax errors in the order of their place. Empty exactly when Puppet's own reader (libyaml)
     /// accepts the text.
     pub problems: Vec<SyntaxError>,
-    /// What libyaml itself says of a text that it refuses, where `problems` may have other places
-    /// and words for it.
+    /// libyaml's own error for a text that it refuses; `problems` may have other places and words
+    /// for it.
     pub verdict: Option<SyntaxError>,
     /// Comments with their `#`, in order, without the line break.
     pub comments: Vec<TextRange>,
@@ -41,7 +41,7 @@ pub struct Tree {
 /// One node: a scalar, a collection or an alias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// All of it, quotes and brackets included, anchors and tags not. A block collection ends with
     /// its last child; a block scalar with its last line's content. An empty (omitted) scalar is an
@@ -133,7 +133,7 @@ pub enum SyntaxErrorKind {
 /// Why a text is not YAML (or JSON), in the words of the reader that Puppet uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// What kind of error it is.
+    /// The kind of error.
     pub kind: SyntaxErrorKind,
     /// libyaml's problem, such as `did not find expected key`.
     pub message: String,

@@ -33,7 +33,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = file.snapshot.keys();
     let keys =
         context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
-    // What one file alone defines is merged with nothing.
+    // A key that a single file defines is not merged.
     let code = file.snapshot.manifests(file.environment);
     let may_be_merged = |key: &&str| {
         index.definitions(key).len() > 1

@@ -82,7 +82,7 @@ fn gives(class_use: &ClassUse, found: &ParameterAt<'_>) -> bool {
     given.is_some_and(|given| matches!(&given.literal, Some(literal) if *literal != Literal::Undef))
 }
 
-/// What else may declare the class.
+/// Names other places that may declare the class.
 fn other_ways(index: &ManifestIndex) -> &'static str {
     if index.has_computed_uses() {
         ", unless a computed name or a node classifier declares the class"

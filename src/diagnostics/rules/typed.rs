@@ -1,5 +1,4 @@
-//! Values held against the types that code wants for them: what the rules about types have in
-//! common.
+//! Values checked against the types that code declares for them; shared by the rules about types.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -124,7 +123,7 @@ fn wrong_parts(
     by_place
 }
 
-/// What becomes of a value before a parameter gets it.
+/// The treatment of a value before a parameter gets it.
 enum Treatment {
     /// Tokens in it are replaced, nothing else.
     AsWritten,
@@ -164,8 +163,8 @@ fn may_be_treated(context: &EntryContext<'_>, key: &LookupKey) -> bool {
     })
 }
 
-/// What is known of a part of a value as it is written: of texts with tokens, and of encrypted ones,
-/// that they are strings; of an alias nothing.
+/// Returns the knowledge about a part of a value as it is written. Texts with tokens and encrypted
+/// texts are known to be strings; nothing is known about an alias.
 fn as_written(value: &Value) -> Known {
     match value.data() {
         Data::String(text) if value.is_live() => {
@@ -179,8 +178,8 @@ fn as_written(value: &Value) -> Known {
     }
 }
 
-/// What is wrong with the final value for the nodes that this file is certain to tell of: all that
-/// read it where no other file can change the value, else the known ones.
+/// Returns the wrong parts of the final value for the nodes that this file decides about with
+/// certainty: all that read it where no other file can change the value, else the known ones.
 fn final_parts(context: &EntryContext<'_>, key: &LookupKey, wanted: &Wanted<'_>) -> Vec<WrongPart> {
     let resolution = (context.lookup)(key, None);
     if is_settled(&resolution) {
@@ -282,7 +281,7 @@ fn shortened(message: String) -> String {
 }
 
 impl WrongValue<'_> {
-    /// Who is concerned: `Puppet fails for web01, web02`.
+    /// Names the affected nodes: `Puppet fails for web01, web02`.
     pub(super) fn consequence(&self) -> String {
         let class = &self.wanted.parameter.class.name;
         match self.nodes.as_deref() {

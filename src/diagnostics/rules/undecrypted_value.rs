@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// What a level makes of an encrypted value.
+/// The result of a level's lookup of an encrypted value.
 enum Fate {
     /// It may decrypt it.
     Decrypted,

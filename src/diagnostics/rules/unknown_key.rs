@@ -174,7 +174,7 @@ enum DeadEnd {
 fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
     let mut current = definitions;
     for segment in &key.subkeys {
-        // What a token stands for is not written here.
+        // The value of a token is not written here.
         let live_keys = |value: &Value| {
             value.as_hash().is_some_and(|hash| hash.keys().any(|key| key.to_text().contains("%{")))
         };

@@ -1,4 +1,4 @@
-//! What the rules about keys that nothing reads have in common.
+//! Code shared by the rules about keys without readers.
 
 use crate::diagnostics::carries_anchor;
 use crate::diagnostics::rule::EntryContext;

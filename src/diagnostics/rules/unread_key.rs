@@ -33,7 +33,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What else may read a key.
+/// Names other possible readers of a key.
 fn confidence(index: &ManifestIndex) -> String {
     let calls = match index.dynamic_readers().count() {
         0 => None,

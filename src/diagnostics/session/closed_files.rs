@@ -1,5 +1,5 @@
-//! The findings of files that nobody has open: looked for when there is nothing else to do, so that
-//! who opens one is told at once.
+//! The findings of closed files. They are computed while the server is idle, so that a file that is
+//! opened has its findings at once.
 
 use foldhash::HashMap;
 use indexmap::IndexSet;
@@ -10,32 +10,31 @@ use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::index::KeyChanges;
 
-/// Files as they were when they were looked at, what has changed since, and what is still to be
-/// done.
+/// Closed files as they were when checked, the changes since, and the files still to check.
 #[derive(Debug, Default)]
 pub(super) struct ClosedFiles {
     files: HashMap<FilePath, FileFindings>,
-    /// What they have not followed yet.
+    /// Changes not yet applied to `files`.
     pending: KeyChanges,
-    /// Those to be looked at; `None` until there was time to find out which.
+    /// The files to check; `None` until they have been determined.
     next: Option<Files>,
 }
 
 /// Files, each once; the last one is the next.
 type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
 
-/// How many bytes of files are looked at ahead. A large workspace has its first ones ready, and
-/// takes no more memory for it.
+/// How many bytes of files are checked ahead. The limit bounds the memory: in a large workspace
+/// only the first files are ready.
 const MOST: u64 = 8 << 20;
 
 impl ClosedFiles {
-    /// Takes the findings of a file that is not open any more. What its entries depend on must have
-    /// been noted.
+    /// Takes the findings of a file that was closed. The dependencies of its entries must be
+    /// recorded.
     pub(super) fn close(&mut self, path: FilePath, file: FileFindings) {
         self.files.insert(path, file);
     }
 
-    /// The findings of a file that was opened, with what is to be looked at again of it.
+    /// Returns the findings of a file that was opened, with its outdated parts marked.
     pub(super) fn reopen(
         &mut self,
         snapshot: &Snapshot,
@@ -50,20 +49,20 @@ impl ClosedFiles {
             .map(|_| file)
     }
 
-    /// Notes changes, of which it is found out later what they touched.
+    /// Records changes; the files that they touch are determined later.
     pub(super) fn record_change(&mut self, changes: &KeyChanges) {
         if !self.files.is_empty() {
             self.pending.extend(changes);
         }
     }
 
-    /// Whether there is something to do when there is nothing else to do.
+    /// Whether closed files remain to be checked.
     pub(super) fn has_more_to_do(&self) -> bool {
         self.pending.is_any() || self.next.as_ref().is_none_or(|next| !next.is_empty())
     }
 
-    /// Looks at files that are not `open` as it is: at one, and at more as long as `has_time`.
-    /// What was begun is thrown away only when the snapshot is not wanted any more.
+    /// Checks files that are not `open`: one, and more as long as `has_time`. A check that was
+    /// begun is discarded only when the snapshot is cancelled.
     pub(super) fn look_ahead(
         &mut self,
         snapshot: &Snapshot,

@@ -151,7 +151,7 @@ impl FileFindings {
             self.check_entry(check, part);
             goes_on = !cancel.is_cancelled();
             if !goes_on {
-                // What was found may be half of it.
+                // The findings may be incomplete.
                 self.forget(id);
                 self.dirty.push(id);
             }

@@ -1,7 +1,7 @@
-//! The findings of what an editor looks at, from one revision to the next: what no change can have
-//! touched is not looked at again.
+//! The findings of the files in an editor, from one revision to the next. Parts that no change can
+//! have touched are not checked again.
 //!
-//! Equal at any time to what [`check_file`](super::check_file) says.
+//! The findings always equal those of [`check_file`](super::check_file).
 
 mod closed_files;
 mod file;
@@ -22,16 +22,16 @@ use closed_files::ClosedFiles;
 use file::FileFindings;
 
 /// The findings of the open files, and of every `hiera.yaml`, as of the last revision that was
-/// looked at.
+/// checked.
 #[derive(Debug, Default)]
 pub struct Findings {
     seen: Option<(Snapshot, RulesConfig)>,
-    /// What was seen before that: taking it apart takes as long as finding out what changed.
+    /// The snapshot before that one: dropping it takes as long as comparing the two.
     outdated: Option<(Snapshot, RulesConfig)>,
     files: HashMap<FilePath, FileFindings>,
-    /// Files with parts that are to be looked at and were not yet.
+    /// Files with parts that are still to be checked.
     deferred: BTreeSet<FilePath>,
-    /// Those of files that nobody has open.
+    /// The findings of closed files.
     closed: ClosedFiles,
 }
 
@@ -272,7 +272,7 @@ impl Findings {
 /// A name that stands for all code where changes are recorded. No key is called like it.
 const CODE: &str = "\u{1}code";
 
-/// What changed from a snapshot to a later one, in data and in the code that reads it.
+/// Returns the changes from a snapshot to a later one, in data and in the code that reads it.
 fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     let mut changes = before.keys().changes_to(now.keys());
     for environment in &now.environments().all {

@@ -80,7 +80,7 @@ fn examples_fire_their_rule_and_better_ones_fire_none() {
     }
 }
 
-/// What is found in the example under a heading, with the rule itself turned on.
+/// Returns the findings in the example under a heading, with the rule itself turned on.
 fn findings(rule: &Rule, heading: &str) -> (Vec<Finding>, String) {
     let section = section(rule, heading);
     let block = section.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());

@@ -1,4 +1,4 @@
-//! What manifests say of the keys in data.
+//! Findings about keys in data that depend on manifests.
 
 use expect_test::expect;
 

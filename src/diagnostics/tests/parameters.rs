@@ -219,7 +219,7 @@ class web(Integer $port) {}
     );
 }
 
-/// What is not known is left to Puppet.
+/// Values of unknown types are left to Puppet.
 #[test]
 fn types_of_modules_that_are_not_here_are_not_judged() {
     check(

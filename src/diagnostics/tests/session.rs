@@ -1,4 +1,4 @@
-//! What is told from revision to revision is what looking at every file again would tell.
+//! The findings from revision to revision equal those of a full check of every file.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a data file holds, whatever is around it: YAML and JSON that Puppet cannot read, or reads
+//! Findings in a data file that need no other file: YAML and JSON that Puppet cannot read, or reads
 //! otherwise than it looks.
 
 use expect_test::expect;

@@ -1,5 +1,4 @@
-//! What only shows with other files around: keys that nothing defines, files that nothing reads,
-//! data of modules.
+//! Findings that need other files: undefined keys, files that no level reads, data of modules.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What a user can do from a hover, in the last line of it.
+//! The actions that a hover offers in its last line.
 
 use super::{Action, Call, Writer};
 use crate::hiera::key::LookupKey;

@@ -60,13 +60,13 @@ impl Writer<'_> {
         }
     }
 
-    /// What is absent as far as all levels are evaluated.
+    /// Returns `absent` if all levels are evaluated, else the levels that are not.
     fn absent(&self, resolution: &Resolution, absent: Shown) -> Shown {
         let levels = open_levels(resolution);
         if levels.is_empty() { absent } else { Shown::NotSettled(levels) }
     }
 
-    /// What is said in place of a value.
+    /// Returns the text of a value, or the sentence in place of it.
     pub(super) fn phrase(&self, shown: &Shown) -> String {
         match shown {
             Shown::Value(value) => self.markup.code(&self.inline(value)),
@@ -85,7 +85,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What is said in place of a value, in a list of several.
+    /// Returns the text of a value, or the words in place of it, for a list of several answers.
     pub(super) fn short_phrase(&self, shown: &Shown) -> String {
         match shown {
             Shown::Value(_) | Shown::Secret => self.phrase(shown),

@@ -1,4 +1,4 @@
-//! What lies around an answer: the values that it overrides, and the levels that cannot be read.
+//! The context of an answer: the values that it overrides, and the levels that cannot be read.
 
 use std::fmt::Write as _;
 
@@ -105,8 +105,8 @@ impl Writer<'_> {
         lines
     }
 
-    /// What another value hides of one: of a hash the keys that are lost, or else those with other
-    /// values; of anything else the value.
+    /// Describes the part of a value that another value hides. For a hash: the keys that are lost,
+    /// or else those with other values. For anything else: the value.
     fn hidden(&self, effective: &Value, hidden: &Value) -> String {
         let (Some(over), Some(under)) = (effective.as_hash(), hidden.as_hash()) else {
             return match hidden.data() {

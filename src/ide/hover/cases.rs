@@ -33,7 +33,7 @@ pub(super) struct Row {
     others: usize,
 }
 
-/// What the lookups with assumptions of one hover share.
+/// The state that all lookups with assumptions of one hover share.
 pub(super) struct Trying<'a> {
     /// How many lookups may still be made.
     lookups: usize,

@@ -33,7 +33,7 @@ enum Name<'v> {
     Collection,
 }
 
-/// What a value has otherwise than another one of its kind.
+/// The differences between a value and another one of its kind.
 #[derive(Debug, Default)]
 struct Difference<'v> {
     other: Vec<Part<'v>>,

@@ -1,5 +1,5 @@
-//! The first lines of a hover: the subject with its type, whose values are shown, and where they
-//! come from.
+//! The first lines of a hover: the subject with its type, the audience of the values, and the files
+//! that they come from.
 
 use super::markup::Markup;
 use super::{Asked, Writer};

@@ -1,5 +1,5 @@
-//! Sentences about a value that help to decide: what a null means to a class, strategies that calls
-//! in code ask for, and options that are not known for certain.
+//! Notes about a value: the meaning of a null to a class, strategies that calls in code ask for,
+//! and options that are not known for certain.
 
 use super::answer::Shown;
 use super::{Asked, Found, Writer};

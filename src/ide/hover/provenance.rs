@@ -1,4 +1,4 @@
-//! Where a value comes from: the files, how they are merged, and what chose that.
+//! The provenance of a value: the files, the merge strategy, and the place that chose the strategy.
 
 use std::fmt::Write as _;
 

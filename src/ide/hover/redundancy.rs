@@ -44,11 +44,11 @@ impl Writer<'_> {
             Outcome::NotReached { shadowed: Some((_, lower)), .. } => Some(Some(lower)),
             _ => None,
         });
-        // What is overridden is as written: with a token in it, its value is another.
+        // The overridden value is as written: if it holds a token, its final value may differ.
         is_winner && next.flatten().is_some_and(|lower| lower == value && !lower.is_live())
     }
 
-    /// That the file of the hover adds nothing to a merge.
+    /// Returns the note that the file of the hover adds nothing to a merge.
     pub(super) fn merges_nothing(&self, found: &Found<'_>, asked: &Asked<'_>) -> Option<String> {
         let resolution = found.resolution;
         if !found.is_redundant || resolution.merge.stops_at_first() {

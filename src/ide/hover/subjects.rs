@@ -1,4 +1,4 @@
-//! Hovers over what is no key: variables, locations of a `hiera.yaml`, entries of
+//! Hovers over subjects other than keys: variables, locations of a `hiera.yaml`, entries of
 //! `lookup_options`.
 
 use std::fmt::Write as _;

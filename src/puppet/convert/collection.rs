@@ -39,7 +39,7 @@ pub(super) fn array(arguments: &[Value]) -> Made {
     })
 }
 
-/// What iterating over a value gives.
+/// Returns the elements of an iteration over a value.
 fn elements(value: &Value) -> Result<Vec<Value>, Failure> {
     let integers = |from: i64, to: i64| -> Result<Vec<Value>, Failure> {
         if to.saturating_sub(from) > MAX_ELEMENTS {

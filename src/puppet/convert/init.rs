@@ -1,4 +1,4 @@
-//! `Init[TYPE, ARGUMENT…]`: what a type's constructor makes of a value and of fixed arguments.
+//! `Init[TYPE, ARGUMENT…]`: calls a type's constructor with a value and fixed arguments.
 //!
 //! Source: `PInitType#new_function`. A list is spread over the constructor's parameters unless it is
 //! a value of the type, or one parameter takes it; where that is not told here, only Puppet can.

@@ -216,8 +216,8 @@ pub(super) fn numeric(arguments: &[Value]) -> Made {
             if lower.starts_with("0b") || lower.starts_with("0x") {
                 return ruby_integer(&text, None);
             }
-            // What has digits and no more is an integer; a number that Puppet's own pattern does
-            // not take is none at all.
+            // A text of digits only is an integer; a number that Puppet's own pattern does not take
+            // is none at all.
             let unsigned = text.trim_start_matches(['+', '-']).trim_start_matches([' ', '\t']);
             let digits = unsigned.bytes().all(|byte| byte.is_ascii_digit());
             let hex = unsigned.len() > 1 && unsigned[1..].starts_with(['x', 'X']);

@@ -1,4 +1,4 @@
-//! `URI.new`. What a URI is, is Ruby's RFC 3986 parser's verdict.
+//! `URI.new`. Ruby's RFC 3986 parser decides which texts are URIs.
 
 use super::{Failure, Made, Parameters, call, error, member, rich, string_from, within};
 use crate::puppet::rich::Rich;

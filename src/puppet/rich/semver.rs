@@ -17,7 +17,7 @@ enum Part {
     Text(String),
 }
 
-/// What a range holds: bounds, the last of each with whether it is left out.
+/// The bounds of a range; each version with whether the bound itself is excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Bounds {
     from: Option<(Version, bool)>,

@@ -16,7 +16,7 @@ mod tests;
 
 use pattern::{Matcher, Part, alternatives, compile, fits};
 
-/// What lies under a name.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file, a link to one, or a link to nothing, which Ruby's glob keeps too.
@@ -33,7 +33,7 @@ pub trait Listing {
     /// folder. Links are followed.
     fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
 
-    /// What lies at `path`; `None` when nothing does.
+    /// Returns the kind of the entry at `path`; `None` when there is no entry.
     fn kind(&self, path: &FilePath) -> Option<EntryKind> {
         let entries = self.list(&path.parent()?);
         let at = entries.binary_search_by(|(name, _)| name.as_str().cmp(path.name())).ok()?;
@@ -97,7 +97,7 @@ struct Walk<'w> {
     listing: &'w dyn Listing,
     /// The kinds of entries that are collected.
     wanted: fn(EntryKind) -> bool,
-    /// What the rest of a pattern with braces stands for.
+    /// The expansions of the rest of a pattern with braces.
     expanded: HashMap<String, Rc<Vec<Vec<Part>>>>,
     found: Vec<FilePath>,
 }

@@ -1,4 +1,4 @@
-//! Values as Ruby sees them: what it calls their classes, and its `to_s` and `inspect`.
+//! Values as Ruby sees them: the names of their classes, `to_s` and `inspect`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

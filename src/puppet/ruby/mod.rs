@@ -1,4 +1,4 @@
-//! What Ruby's core and standard libraries do, where Puppet's answers depend on it.
+//! Parts of Ruby's core and standard libraries that Puppet's answers depend on.
 
 pub mod base64;
 pub mod glob;

@@ -20,7 +20,7 @@ impl Directive {
         self.flags.contains(flag)
     }
 
-    /// What Ruby says of flags that are none of its own.
+    /// Returns Ruby's error for flags that are none of its own.
     pub(crate) fn error(&self) -> Option<String> {
         let stray = self.flags.chars().find(|c| !" #+-0".contains(*c))?;
         Some(match stray {

@@ -20,7 +20,7 @@ impl DataType {
                     || !others.is_empty() && others.iter().all(|other| self.assignable(other))
             }
             (T::Alias(ours), T::Alias(theirs)) if ours == theirs => true,
-            // What is recursive in both would be compared for ever.
+            // The comparison of two recursive aliases would not end.
             (
                 T::Alias(Alias::RichData | Alias::LookupValue),
                 T::Alias(Alias::Data | Alias::LookupValue | Alias::RichData),
@@ -267,8 +267,8 @@ impl DataType {
         }
     }
 
-    /// What iterating gives: `None` where there is no iterating, `Some(None)` where nothing is
-    /// known.
+    /// Returns the type of the elements that iteration gives: `None` where the type is not
+    /// iterable, `Some(None)` where nothing is known.
     fn iterated(&self) -> Option<Option<DataType>> {
         let pair = |key: DataType, value: DataType| {
             Some(Some(T::Tuple(vec![key, value], Some(exactly(2)))))

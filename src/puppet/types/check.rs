@@ -1,4 +1,4 @@
-//! Values held against types: what is wrong with them, and where that was written.
+//! Checks values against types: the mismatches, and the places where they were written.
 
 use std::fmt;
 

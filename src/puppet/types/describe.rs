@@ -1,5 +1,5 @@
-//! What is wrong with a value, in Puppet's words. Source: `TypeMismatchDescriber`, followed case by
-//! case.
+//! Describes the mismatches of a value in Puppet's words. Source: `TypeMismatchDescriber`, followed
+//! case by case.
 
 use std::borrow::Cow;
 
@@ -74,7 +74,7 @@ pub(super) enum What {
     },
 }
 
-/// What is wrong, unless Puppet fails over the question.
+/// The mismatches, unless Puppet crashes during the check.
 pub(super) type Described = Result<Vec<Mismatch>, Crash>;
 
 fn type_mismatch(path: &[Step], expected: &DataType, actual: &DataType) -> Described {

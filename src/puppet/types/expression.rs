@@ -29,7 +29,7 @@ pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
     Ok(expression)
 }
 
-/// What may stand between the brackets of a type.
+/// An expression between the brackets of a type.
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
     Type { name: String, parameters: Option<Vec<Expression>>, text: String },

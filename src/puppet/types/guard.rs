@@ -1,10 +1,10 @@
-//! A value being held against a type: what is known of its parts, and where aliases that are part of
-//! themselves were met. Source of the latter: `RecursionGuard`, whose state stays set from the first
-//! repetition on, until what was met first is left.
+//! The state of a check of a value against a type: the knowledge about the value's parts, and the
+//! recursive aliases met. Source of the latter: `RecursionGuard`, whose state stays set from the
+//! first repetition on, until the alias or value met first is left.
 
 use crate::puppet::value::Value;
 
-/// What is known of a value, or of a part of it.
+/// The knowledge about a value or about a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     /// All of it.
@@ -15,9 +15,9 @@ pub enum Known {
     Nothing,
 }
 
-/// What is being judged, from the outside in.
+/// The aliases and values being checked, from the outside in.
 pub(super) struct RecursionGuard<'a> {
-    /// What is known of a part of the value.
+    /// Returns the knowledge about a part of the value.
     known: &'a dyn Fn(&Value) -> Known,
     /// Names of aliases.
     aliases: Vec<String>,
@@ -45,7 +45,7 @@ impl<'a> RecursionGuard<'a> {
         }
     }
 
-    /// What is known of a part of the value.
+    /// Returns the knowledge about a part of the value.
     pub(super) fn known(&self, value: &Value) -> Known {
         (self.known)(value)
     }

@@ -7,7 +7,7 @@ use super::expression::{Expression, expression};
 use super::parse::{BUILT_IN_RESOURCES, NoNames, parse_naming};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 
-/// What `Init[TYPE, ARGUMENT…]` names.
+/// The target and the arguments of `Init[TYPE, ARGUMENT…]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InitType {
     /// The type that values are made of.

@@ -13,13 +13,13 @@ use super::{DataType, TypeSyntaxError};
 
 use DataType as T;
 
-/// What names stand for that are no types of Puppet's own.
+/// The meanings of names that are no types of Puppet's own.
 pub trait TypeNames {
-    /// What a name stands for; the name is in lower case.
+    /// Returns the meaning of a name, given in lower case.
     fn type_named(&self, name: &str) -> NamedType;
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedType {
     /// An alias.
@@ -174,8 +174,8 @@ impl Within<'_> {
 }
 
 impl AliasType {
-    /// What it stands for without the variants that are nothing but itself; `None` where nothing
-    /// else is left.
+    /// Returns the type that it stands for, without the variants that are nothing but the alias
+    /// itself; `None` where nothing else is left.
     fn without_itself(&self, read: DataType) -> Option<DataType> {
         let is_real = |one: &DataType| {
             !matches!(one, T::Named(named) if named.name == self.name)
@@ -201,13 +201,13 @@ impl NamedAlias {
         &self.name
     }
 
-    /// What it stands for. While the alias is being read, and when its table is gone, nothing that
-    /// can be decided.
+    /// Returns the type that it stands for. While the alias is being read, and after its table is
+    /// dropped, that type is undecided.
     pub fn target(&self) -> DataType {
         self.with_target(DataType::clone)
     }
 
-    /// What `ask` says of what it stands for.
+    /// Returns the answer of `ask` for the type that it stands for.
     pub(super) fn with_target<R>(&self, ask: impl FnOnce(&DataType) -> R) -> R {
         let alias = self.alias.upgrade();
         match alias.as_ref().and_then(|alias| alias.target.get()) {

@@ -176,7 +176,7 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
         join_times,
         T::Timestamp,
     )?;
-    // What nothing was merged in stays as it was, in its own order.
+    // A variant in which no types were merged stays as it was, in its own order.
     Ok(if modified || types.len() != before {
         T::variant(types)
     } else {

@@ -9,7 +9,7 @@ use crate::puppet::rich::{Pattern, VersionRange};
 
 use DataType as T;
 
-/// What names stand for that are no types of Puppet's own.
+/// Resolves names that are no types of Puppet's own.
 pub(super) trait Names {
     /// The type of this name, which stands in the text as `written`, brackets included.
     fn resolve(&self, name: &str, written: &str) -> DataType;

@@ -1,4 +1,4 @@
-//! What a derived value takes over from the values that it is made of: the place where it was
+//! The properties that a derived value inherits from its source values: the place where it was
 //! written, and the marks of secrets.
 
 use super::Value;

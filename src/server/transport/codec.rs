@@ -16,7 +16,7 @@ const MAX_MESSAGE: usize = 256 << 20;
 /// The longest block of headers in bytes.
 const MAX_HEADERS: usize = 8 << 10;
 
-/// What begins the header that every message has.
+/// The name of the header that every message has.
 const LENGTH: &[u8] = b"content-length";
 
 /// A decoder that is fed with bytes as they arrive.

@@ -1,4 +1,5 @@
-//! JSON-RPC 2.0: the text of a message to a request, a response, or the answer to what is neither.
+//! JSON-RPC 2.0: parses the text of a message into a request, a response, or the answer to a
+//! message that is neither.
 //!
 //! Whether a message is JSON is told by a reader that keeps no stack, so that no nesting is too
 //! deep for finding the `id` that the answer repeats.
@@ -14,7 +15,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 use super::surrogates;
 
-/// What a client has sent.
+/// A message from the client.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// A request, or a notification where it has no id.
@@ -162,7 +163,7 @@ fn integer(number: f64) -> Option<i64> {
     is_integer.then_some(number as i64)
 }
 
-/// What an answer repeats of an id: a string or a number of any kind.
+/// Returns the id that an answer repeats: a string or a number of any kind, else `null`.
 fn repeated(written: Option<&RawValue>) -> &str {
     match written.map(RawValue::get) {
         Some(id) if id.starts_with(['"', '-']) || id.starts_with(|c: char| c.is_ascii_digit()) => {

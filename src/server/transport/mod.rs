@@ -123,8 +123,8 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr(), "hiera-ls: {text}");
 }
 
-/// What a request to the client returns; `None` when `patience` ends first. The request is waited
-/// for in the background even then: tower-lsp panics at an answer that nothing waits for.
+/// Returns the answer to a request to the client; `None` when `patience` ends first. A background
+/// task waits for the request even then: tower-lsp panics at an answer that nothing waits for.
 pub(super) async fn answered<T: Send + 'static>(
     request: impl Future<Output = T> + Send + 'static,
     patience: Duration,

@@ -24,7 +24,8 @@ mod unix {
 
     use super::super::session::{End, Session};
 
-    /// What arrived before the client went away is still read for so long: `exit`, it may be.
+    /// How long messages that arrived before the client went away are still read; `exit` may be
+    /// among them.
     const GRACE: Duration = Duration::from_millis(100);
 
     /// How often a process is looked for where the system cannot tell of its end.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
-/// What is known of the session's end. Copies are the same session.
+/// The state of the session's end. Copies are the same session.
 #[derive(Clone, Default)]
 pub(super) struct Session(Arc<Inner>);
 

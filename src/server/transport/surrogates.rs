@@ -1,15 +1,15 @@
-//! Half a character in what a client sends: JSON made of UTF-16 may escape a surrogate that has no
-//! other half (`\ud83d`), as an editor's text may hold one. No Rust string can, so that serde_json
-//! refuses the message. It becomes U+FFFD, which is as wide in UTF-16.
+//! Replaces lone surrogates in messages from the client. JSON made of UTF-16 may escape a surrogate
+//! that has no other half (`\ud83d`), as an editor's text may hold one. A Rust string cannot, so
+//! serde_json refuses the message. The surrogate becomes U+FFFD, which is as wide in UTF-16.
 
-/// What stands where a backslash does.
+/// The escape at a backslash.
 enum Escape {
     /// A unit of UTF-16 in four digits.
     Unit(u16),
     Other,
 }
 
-/// The bytes of an escape in digits, and of what stands in its place.
+/// The bytes of an escape in digits, and of its replacement.
 const LENGTH: usize = 6;
 const REPLACEMENT: &[u8; LENGTH] = b"\\ufffd";
 

@@ -65,8 +65,8 @@ impl Workers {
         Ok(())
     }
 
-    /// What `work` returns; `None` after a panic. The work is done even where the future is
-    /// dropped.
+    /// Runs `work` and returns its result; `None` after a panic. The work is done even where the
+    /// future is dropped.
     pub(in crate::server) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

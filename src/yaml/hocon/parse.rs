@@ -49,7 +49,7 @@ pub(super) enum ScalarKind {
     Literal,
 }
 
-/// What an object holds, with the places of the keys.
+/// The members of an object, with the places of the keys.
 pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
 
 impl Node {
@@ -186,7 +186,7 @@ pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) 
     (members, result.err())
 }
 
-/// What the library calls the end of the text.
+/// The library's name for the end of the text.
 const END: &str = "end of file";
 
 /// The library's suggestion for a token that it did not expect.

@@ -70,7 +70,7 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Pat
     Ok(found.into_iter().map(|building| building.segment).collect())
 }
 
-/// What is said of a token that no path has.
+/// Returns the message about a token that no path may contain.
 pub(super) fn not_allowed(token: &str) -> String {
     format!(
         "Token not allowed in path expression: '{token}' (you can double-quote this token if you really want it here)"

@@ -214,7 +214,7 @@ impl Resolver<'_> {
         Ok(Some(node))
     }
 
-    /// What a value holds under a key, itself not resolved.
+    /// Returns the member of a value under a key, without resolving the member.
     fn member(&mut self, node: &Rc<Node>, key: &str) -> Found {
         self.nodes += 1;
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES {

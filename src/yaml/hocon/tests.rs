@@ -1,5 +1,5 @@
-//! What Puppet makes of HOCON is in `tests/puppet/conformance/hocon.yaml`; here is where things are
-//! written, and what never ends.
+//! Puppet's results for HOCON are in `tests/puppet/conformance/hocon.yaml`; these tests cover
+//! places in the text, and input that never ends.
 
 use super::*;
 use crate::yaml::tree::{NodeKind, PathStep};

@@ -28,8 +28,8 @@ pub(super) enum Kind {
         path: Vec<Segment>,
         optional: bool,
     },
-    /// What is no token: the reason, and where the library only says so when it comes to it, the
-    /// token and the reason as it gives them. Nothing follows it.
+    /// Text that is no token, with the reason. Where the library reports it only on reaching it,
+    /// also the token and the reason in the library's words. No token follows.
     Bad(String, Option<Box<(String, String)>>),
     End,
 }

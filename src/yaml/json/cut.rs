@@ -55,7 +55,7 @@ pub(in crate::yaml) fn entry(
         }
         let junk = rest(&text[end..]).refused;
         match junk {
-            // What closes the object is told by itself.
+            // The end of the object is reported by itself.
             None if comma => return Ok(refused(text, &reader, end, end + 1)),
             None => {}
             Some(junk) if !comma && next_member(text, column).is_some() => {
@@ -116,7 +116,7 @@ fn visible(error: SyntaxError, piece: &str) -> SyntaxError {
     SyntaxError { span: TextRange::from_usize(start..before.len()), ..error }
 }
 
-/// What closes the object, and all that is behind that.
+/// Makes the entry for the end of the object and all text behind it.
 fn rest(text: &str) -> Entry {
     let mut reader = Reader { pos: 1, ..Reader::new(text) };
     reader.skip_ignored();

@@ -27,7 +27,7 @@ fn shown(tree: &Tree, id: NodeId) -> String {
     }
 }
 
-/// What stands of a text, and the lines (from 1) of its problems.
+/// Checks the recovered tree of a text, and the lines (from 1) of its problems.
 #[track_caller]
 fn check(text: &str, expected: &str, problem_lines: &[usize]) {
     let tree = parse(text);

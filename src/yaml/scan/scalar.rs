@@ -389,7 +389,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What becomes of the line breaks at the end of a block scalar.
+/// The treatment of the line breaks at the end of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
     Strip,
@@ -397,7 +397,7 @@ enum Chomp {
     Keep,
 }
 
-/// What `\` and this byte stand for: a character, or how many hexadecimal digits follow.
+/// Returns the meaning of `\` and this byte: a character, or how many hexadecimal digits follow.
 pub(in crate::yaml) fn escape(byte: u8) -> Option<(char, usize)> {
     Some(match byte {
         b'0' => ('\0', 0),

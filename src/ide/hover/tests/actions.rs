@@ -1,4 +1,4 @@
-//! What a user can do from a hover: in the form that the client announced.
+//! The actions of a hover, in the form that the client announced.
 
 use expect_test::{Expect, expect};
 

@@ -1,5 +1,5 @@
-//! What helps to decide: the class that takes a key, what an override hides, what a null means,
-//! strategies that unknown variables choose.
+//! Notes of a hover: the class that takes a key, values hidden by an override, the meaning of a
+//! null, strategies that unknown variables choose.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What must not be shown is not.
+//! Hovers do not show secrets.
 
 use expect_test::expect;
 

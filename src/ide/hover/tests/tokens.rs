@@ -1,4 +1,4 @@
-//! What tokens name: keys and variables. And places of YAML that name nothing.
+//! Hovers over the keys and variables that tokens name, and over places of YAML that name nothing.
 
 use expect_test::expect;
 

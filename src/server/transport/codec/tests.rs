@@ -8,7 +8,7 @@ fn frame(body: &str) -> String {
     format!("Content-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// What a codec makes of bytes: the methods of requests, the words of refusals.
+/// Returns a codec's output for bytes: the methods of requests, the messages of refusals.
 fn decoded(bytes: &[u8], size: usize, limit: usize) -> Vec<String> {
     let mut codec = Codec::with_limit(limit);
     let mut all = Vec::new();

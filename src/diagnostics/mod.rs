@@ -1,5 +1,5 @@
-//! Findings: what is wrong with a file, or with a whole workspace. The editor and the command line
-//! call the same two functions.
+//! Findings: the problems of a file, or of a whole workspace. The editor and the command line call
+//! the same two functions.
 
 mod anchors;
 pub mod catalogue;
@@ -72,7 +72,7 @@ impl RulesConfig {
 /// The findings in one file, in the order of their places; none for a file that no environment
 /// governs.
 ///
-/// Until the workspace has been read, only what needs no other file is looked for.
+/// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let all = |check: &FileCheck<'_>| {
         let mut findings = check.file();
@@ -171,7 +171,7 @@ struct FileCheck<'a> {
     own_config: Option<&'a HieraConfig>,
     /// The layer that reads it as data.
     layer: Option<&'a Layer>,
-    /// Whether Puppet reads it at all: what it never reads does no harm.
+    /// Whether Puppet reads the file at all: an unread file does no harm.
     is_read: bool,
     strategy: &'a dyn Fn(&str) -> Option<Strategy>,
     options: &'a dyn Fn(&LookupKey) -> Option<OptionsEntry>,
@@ -299,7 +299,7 @@ impl FileCheck<'_> {
         reached.into_iter().filter_map(finding).collect()
     }
 
-    /// Whether what is found in an entry depends on any key, and on any code.
+    /// Whether the findings in an entry depend on any key, and on any code.
     fn depends_on_all(&self, entry: &EntryData) -> bool {
         let code = rules::missing_parameter::RULE.code;
         self.rules.iter().any(|(rule, _)| rule.code == code) && {

@@ -38,7 +38,7 @@ pub enum Severity {
     Hint,
     /// Worth knowing.
     Info,
-    /// Probably not what was meant.
+    /// Probably a mistake.
     Warning,
     /// Puppet fails, or loses data.
     Error,
@@ -72,9 +72,8 @@ pub enum Check {
     /// One problem of a data file at a time, as its reader saw it; needs no other file.
     Problem(fn(&Problem, &FileContext<'_>, &mut Vec<Finding>)),
     /// A top-level entry of a data file (or all of a file that is read as a whole), in its
-    /// workspace. What is found depends on the entry, on the definitions of the keys that lookups
-    /// of its own and of those in its tokens may come to, on `lookup_options`, and on no other
-    /// data.
+    /// workspace. The findings depend on the entry, on the definitions of the keys that lookups of
+    /// its own key and of those in its tokens may reach, on `lookup_options`, and on no other data.
     Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
     /// The `lookup_options` of a data file, in its workspace.
     Options(fn(&Member, &DataContext<'_>, &mut Vec<Finding>)),

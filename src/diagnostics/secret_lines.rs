@@ -1,4 +1,4 @@
-//! Which lines of data files must not be quoted: those of keys whose values may be Sensitive.
+//! The lines of data files that must not be quoted: those of keys whose values may be Sensitive.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

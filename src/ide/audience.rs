@@ -87,7 +87,7 @@ impl Audience {
         Audience::Known { readers, of, variables: told(scope, environment, path) }
     }
 
-    /// The same where values differ by variables of which nothing is known.
+    /// The same where values differ by unknown variables.
     pub fn of_kinds(self) -> Audience {
         match self {
             Audience::AnyWith(known) => Audience::KindsWith(known),

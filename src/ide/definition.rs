@@ -18,7 +18,7 @@ pub struct Target {
     pub range: TextRange,
 }
 
-/// The definitions of what is at a place.
+/// The definitions of the subject at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definitions {
     /// The bytes that were asked about.
@@ -28,7 +28,7 @@ pub struct Definitions {
     pub targets: Vec<Target>,
 }
 
-/// The definitions of what is at `position`; `None` when there is nothing to define.
+/// Returns the definitions of the subject at `position`; `None` where there is none.
 pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
     let subject = under_cursor(snapshot, position)?;
     let targets = match &subject.kind {

@@ -16,7 +16,7 @@ use crate::workspace::Snapshot;
 /// The page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveData {
-    /// For whom, in words.
+    /// The audience, in words.
     pub scope: String,
     /// Each key with its value, and in a comment above it how it was merged and where it is
     /// written. Secrets are masked.

@@ -20,7 +20,7 @@ use crate::workspace::{EnvironmentView, Snapshot};
 /// The hierarchy of a file.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
-    /// For whom, in words.
+    /// The audience, in words.
     pub scope: String,
     /// The levels, highest priority first: those of the global layer, of the environment, and of
     /// the module that the key or the file belongs to.

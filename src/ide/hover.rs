@@ -104,7 +104,7 @@ pub fn hover(
 struct Writer<'a> {
     snapshot: &'a Snapshot,
     subject: &'a Subject,
-    /// The scope of the file: that of a node, or what the file's path tells.
+    /// The scope of the file: that of a node, or the variables that the file's path tells.
     scope: &'a Scope,
     markup: Markup<'a>,
 }

@@ -258,7 +258,7 @@ fn asks_for(token: &TokenUse, root: &str) -> bool {
     token.reference.key().is_some_and(|key| *key.root_text() == *root)
 }
 
-/// A text in quotes, without what is encrypted in it, cut when it is long.
+/// A text in quotes, without its encrypted parts, cut when it is long.
 fn short(text: &str) -> String {
     let text = masked(text);
     let cut: String = text.chars().take(SHORT).collect();

@@ -37,7 +37,7 @@ pub enum ReaderKind {
     ComputedCall {
         /// The function.
         function: &'static str,
-        /// The key, with `*` for what is not known.
+        /// The key, with `*` for unknown parts.
         pattern: String,
     },
     /// A token in the value of this root key.

@@ -19,10 +19,10 @@ use page::Page;
 /// A page about a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    /// For whom, in words.
+    /// The audience, in words.
     pub scope: String,
-    /// The value and the places that it comes from, then what `hiera-ls lookup --explain --lines`
-    /// tells. Secrets are masked.
+    /// The value and the places that it comes from, then the output of `hiera-ls lookup --explain
+    /// --lines`. Secrets are masked.
     pub text: String,
     /// The places in the text.
     pub links: Vec<PageLink>,
@@ -60,8 +60,8 @@ pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
     }
 }
 
-/// The story of a lookup of `key` for whom values are shown in the file at `path`; `None` for a
-/// file that no environment governs.
+/// Returns the story of a lookup of `key` for the audience of the file at `path`; `None` for a file
+/// that no environment governs.
 pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<Story> {
     let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);

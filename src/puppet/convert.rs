@@ -79,8 +79,9 @@ impl ConvertTo {
         })
     }
 
-    /// Whether the converted value may be Sensitive, or hold what is: then neither the value nor
-    /// what it is made of may be shown. Asked of the parsed type, see [`types::may_be_sensitive`].
+    /// Whether the converted value may be Sensitive, or hold a Sensitive value: then neither the
+    /// value nor its source may be shown. Decided by the parsed type, see
+    /// [`types::may_be_sensitive`].
     pub fn may_make_sensitive(&self) -> bool {
         self.may_make_sensitive
     }
@@ -90,8 +91,8 @@ impl ConvertTo {
         if self.may_make_sensitive { Secrecy::SENSITIVE } else { Secrecy::NONE }
     }
 
-    /// The type as written, such as `Sensitive` or `Array[String]`; empty for what is no text. It
-    /// may be decrypted text: only for Puppet's own messages.
+    /// The type as written, such as `Sensitive` or `Array[String]`; empty if it is no text. It may
+    /// be decrypted text: only for Puppet's own messages.
     pub fn written(&self) -> &str {
         &self.written
     }

@@ -11,18 +11,19 @@ use crate::yaml::psych::{Resolved, resolve_plain};
 /// How values are shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrintOptions<'a> {
-    /// Write what Sensitive values hold, and values that `convert_to` may make Sensitive.
+    /// Write the contents of Sensitive values, and values that `convert_to` may make Sensitive.
     pub reveal_sensitive: bool,
     /// Write values that `convert_to` may make Sensitive, as long as they are not: explanations of
     /// Puppet show these, and redact Sensitive values.
     pub reveal_marked: bool,
-    /// Write what was decrypted.
+    /// Write decrypted texts.
     pub reveal_decrypted: bool,
     /// Write a mark in place of encrypted text.
     pub mask_encrypted: bool,
     /// Stop after so many lines, with a last line that says so.
     pub max_lines: Option<usize>,
-    /// Stop writing JSON once it is longer than so many bytes: for who shows its beginning only.
+    /// Stop writing JSON once it is longer than so many bytes, for callers that show its beginning
+    /// only.
     pub max_json: Option<usize>,
     /// Cancels the printing; `None` for never.
     pub cancel: Option<&'a CancelToken>,
@@ -72,8 +73,8 @@ pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
     }
 }
 
-/// The value as YAML in block form, with a line end behind each line. What it says is what Psych
-/// would read from it.
+/// The value as YAML in block form, with a line end behind each line. Psych reads the same value
+/// from it.
 pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
     printer.node(value, 0, true);

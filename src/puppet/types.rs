@@ -44,7 +44,7 @@ pub(crate) fn known(text: &str) -> DataType {
     parse(text).expect("a type that was written here")
 }
 
-/// A data type. `None` for a contained type is what Puppet writes without brackets.
+/// A data type. `None` for a contained type means that Puppet writes no brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataType {
     /// Everything.
@@ -243,7 +243,7 @@ impl DataType {
     /// `Boolean`.
     pub const BOOLEAN: DataType = DataType::Boolean(None);
 
-    /// `Array[element, size]`. What an array without elements holds is of no type.
+    /// `Array[element, size]`. The elements of an empty array have no type.
     pub fn array(element: DataType, size: Size) -> DataType {
         let none = size == Some(Range::exactly(0));
         DataType::Array(Box::new(if none { DataType::Unit } else { element }), size)

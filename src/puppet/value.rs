@@ -44,7 +44,7 @@ pub struct Value {
     within: Secrecy,
 }
 
-/// The types that a value can have. What YAML cannot express comes from `convert_to` or from
+/// The types that a value can have. Types that YAML cannot express come from `convert_to` or from
 /// functions.
 #[derive(Clone, Debug)]
 pub enum Data {
@@ -389,7 +389,7 @@ impl StdHash for Data {
                 state.write_usize(items.len());
                 items.iter().for_each(|item| item.hash(state));
             }
-            // Order must not count: the sum of what each member gives by itself.
+            // Order must not count: the sum of the hashes of the members.
             Data::Hash(hash) => {
                 let member = |(key, member): (&Key, &Member)| {
                     let mut own = DefaultHasher::new();

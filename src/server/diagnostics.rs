@@ -197,7 +197,7 @@ mod tests {
             work::take().written
         }
 
-        /// Applies a change; what is told then is what a new writer writes.
+        /// Applies a change; the output then equals that of a new writer.
         fn apply(&mut self, change: Change) {
             self.fixture.workspace.apply(change);
             let snapshot = self.fixture.workspace.snapshot();

@@ -6,7 +6,7 @@ use super::state::Features;
 use crate::text::{Encoding, FilePath, FilePosition, LineCol, Text, TextRange};
 use crate::workspace::{Change, Snapshot};
 
-/// The path of a file's address; `None` for what is no file.
+/// Returns the path of a file's address; `None` if the address is not one of a file.
 pub(super) fn path(uri: &lsp::Url) -> Option<FilePath> {
     if uri.scheme() != "file" {
         return None;

@@ -108,7 +108,7 @@ impl Backend {
         snapshot: Snapshot,
         compute: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Result<T> {
-        // Somebody waits for the answer as long as this lives.
+        // The client waits for the answer as long as this lives.
         let waiting = Arc::new(());
         let seen_from_there = Arc::downgrade(&waiting);
         let snapshot = snapshot

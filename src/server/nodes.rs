@@ -48,7 +48,7 @@ pub(super) struct SelectNodeParams {
     name: Option<String>,
 }
 
-/// The answer to `hiera/selectNode`: what is chosen now.
+/// The answer to `hiera/selectNode`: the current choice.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SelectNodeAnswer {

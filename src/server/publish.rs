@@ -114,8 +114,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             findings = match done(&shared, false, look_ahead).await {
                 Some(after) => after,
                 None => {
-                    // For the sake of what nobody has asked for, nothing else is to be found anew
-                    // with each change.
+                    // Optional work must not cause a full check with each change.
                     may_look_ahead = false;
                     shared.changed.notify_one();
                     failed(&client, &mut published).await
@@ -157,7 +156,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
                 (found, round.status(), before, written)
             })
         };
-        // As most rounds are while somebody types.
+        // Most rounds during typing are like this.
         let Some((mut found, status, after, written)) = done(&shared, is_quick, check).await else {
             findings = failed(&client, &mut published).await;
             continue;
@@ -201,7 +200,7 @@ async fn done<T: Send + 'static>(
     }
 }
 
-/// After a panic all is found anew; of what is not looked at any more nothing is.
+/// After a panic all findings are computed anew; files that are no longer checked have none.
 async fn failed(client: &Client, published: &mut Published) -> Findings {
     client
         .log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls")

@@ -52,7 +52,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
             shared.changed.notify_one();
             read(&client, &shared, first, &mut told).await;
             first = false;
-            // Which environments there are is known by now, and so what their files say.
+            // The environments are known by now, and with them their settings files.
             if !configure(&client, &shared).await {
                 break;
             }
@@ -161,8 +161,8 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
             .collect();
         state.settings_problems = problems;
         state.is_configured = true;
-        // Settings are put together anew at each look at the disk; most times they are what they
-        // were.
+        // Settings are put together anew at each look at the disk; most times they have not
+        // changed.
         let is_other = settings.workspace != state.settings.workspace;
         if is_other {
             state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));
@@ -203,7 +203,7 @@ pub(super) async fn register(client: Client, shared: Arc<Shared>) {
         ));
     }
     if !registrations.is_empty() {
-        // Without it a save or the next request makes up for what was not told.
+        // Without it, a save or the next request makes up for missed notifications.
         let registering = async move { client.register_capability(registrations).await };
         let _ = answered(registering, PATIENCE).await;
     }

@@ -175,7 +175,7 @@ impl Moment {
         })
     }
 
-    /// Whether the work was told to leave off, so that what it came to is no result.
+    /// Whether the work was cancelled, so that its result is not valid.
     pub(super) fn was_too_short(&self) -> bool {
         self.was_too_short.load(Ordering::Relaxed)
     }
@@ -267,7 +267,7 @@ pub(super) struct Features {
     pub(super) configuration: bool,
     /// It can be asked to watch files.
     pub(super) watches_files: bool,
-    /// It wants to be told what the server knows.
+    /// It subscribes to the status.
     pub(super) status: bool,
     /// It can be asked to tell of changed settings.
     pub(super) tells_configuration: bool,
@@ -305,7 +305,8 @@ const OLD: Duration = Duration::from_secs(3);
 /// Before the folders were read once there is no answer worth giving, so requests wait for that;
 /// not for ever.
 const FIRST_READING: Duration = Duration::from_secs(10);
-/// A later reading takes a moment in most workspaces. In the others the answer is of what is known.
+/// A later reading takes a moment in most workspaces. In the others the answer uses the previous
+/// reading.
 const LATER_READING: Duration = Duration::from_millis(100);
 /// One that is merely due is a precaution where the client watches the files.
 const DUE_READING: Duration = Duration::from_millis(10);
@@ -499,9 +500,9 @@ impl State {
         true
     }
 
-    /// Takes settings that the client pushed: its section, or the bare settings. What is neither
-    /// changes nothing: clients push the settings of others, too, or nothing at all to say that
-    /// they want to be asked.
+    /// Takes settings that the client pushed: its section, or the bare settings. Anything else
+    /// changes nothing: clients also push settings of other servers, or nothing at all to request a
+    /// pull.
     pub(super) fn pushed_settings(&mut self, settings: &Value) {
         if let Some(section) = settings::section(settings) {
             self.client_settings = Some(section.clone()).filter(Value::is_object);
@@ -509,8 +510,8 @@ impl State {
         }
     }
 
-    /// Takes the section that the client answered with; says whether that is new. When it has none,
-    /// what it answered before is gone.
+    /// Takes the section that the client answered with; returns whether it is new. An answer
+    /// without a section removes the previous one.
     pub(super) fn pulled_settings(&mut self, section: Value) -> bool {
         let section = Some(section).filter(Value::is_object);
         if section.is_none() && !self.were_pulled {

@@ -114,7 +114,7 @@ pub(super) fn hover(
     }
 }
 
-/// Definitions of what is in a file.
+/// Converts the definitions of a subject in a file.
 pub(super) fn definitions(
     snapshot: &Snapshot,
     file: FileId,

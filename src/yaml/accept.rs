@@ -37,8 +37,8 @@ pub(super) fn attempt<'t>(
     })
 }
 
-/// The one error with which libyaml 0.2.5 refuses a text: what Puppet reports. `None` when it
-/// accepts the first document.
+/// Returns the one error with which libyaml 0.2.5 refuses a text, as Puppet reports it. `None` when
+/// it accepts the first document.
 ///
 /// [`parse`](super::parse()) reports more errors, and may blame another place for the first one.
 pub fn verdict(text: &str) -> Option<SyntaxError> {

@@ -24,7 +24,7 @@ pub(super) struct Open {
     pub(super) first: usize,
     /// Where it began: its first token.
     pub(super) mark: u32,
-    /// Where its last indicator ended, lest it be cut off behind its last child.
+    /// Where its last indicator ended, so that it is not cut off behind its last child.
     pub(super) end: u32,
 }
 

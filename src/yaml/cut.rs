@@ -7,10 +7,10 @@
 //! lines that is accepted by itself is read the same within its text. Whatever stands at column 0
 //! within quotes or brackets is refused by itself, and belongs to the entry above it.
 //!
-//! An entry that libyaml refuses ends at the next line that looks like a key. Others are read as if
-//! it were none of them: what an entry is depends on nothing above it, and of what is below on no
-//! more than was read to see it. [`cut`] cuts a whole text so, a [`Cutter`] reads again, after an
-//! edit, what depends on it.
+//! An entry that libyaml refuses ends at the next line that looks like a key. The others are read
+//! as if it were none of them: an entry depends on no text above it, and below it only on the text
+//! that was read to find its end. [`cut`] cuts a whole text in this way; after an edit, a
+//! [`Cutter`] reads the entries that depend on it again.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ use crate::text::{Text, TextRange};
 /// up.
 const PATIENCE: u64 = 6;
 
-/// The entries of a whole text; `None` when it has no such form. What is before the first belongs
-/// to none.
+/// The entries of a whole text; `None` when it has no such form. Text before the first entry
+/// belongs to none.
 pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     let mut at = match syntax {
         Syntax::Yaml => head(text)?,
@@ -99,8 +99,8 @@ impl<'t> Cutter<'t> {
         })
     }
 
-    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for
-    /// what cannot be read by itself.
+    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for an
+    /// entry that cannot be read by itself.
     pub fn entry(&mut self, at: u32, is_first: bool) -> Option<Entry> {
         let entry = match self.syntax {
             Syntax::Yaml => self.look_at(at, |text, is_all| entry(text, is_first, is_all))?,
@@ -172,7 +172,8 @@ impl<'t> Cutter<'t> {
 /// How many bytes are taken out of a text at least.
 const LITTLE: u32 = 1 << 10;
 
-/// The entry that a text begins with, which goes on behind what is given unless that `is_all`.
+/// Reads the entry that a text begins with; the text goes on behind the given piece unless that
+/// `is_all`.
 fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
     if text.len() <= MARKER && !is_all {
         return Err(Stop::Short);

@@ -13,7 +13,7 @@ pub struct Entry {
     /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
     /// the start of `range`.
     pub tree: Tree,
-    /// Why it is refused, if it is; then `tree` is what stands of it.
+    /// Why it is refused, if it is; then `tree` is the recovered part.
     pub refused: Option<Refused>,
     /// Whether it is no entry, but all that stands behind the first document; then `tree` is empty.
     pub is_behind_document: bool,
@@ -35,8 +35,8 @@ pub struct Refused {
     /// libyaml's error for the text if this is the first entry that it refuses. Places are counted
     /// from the entry's start.
     pub verdict: SyntaxError,
-    /// Whether what it was reading is the mapping that the entries are members of: that began with
-    /// the first one.
+    /// Whether libyaml was reading the mapping that the entries are members of: that began with the
+    /// first one.
     pub is_of_root: bool,
     /// How many bytes from the entry's start on were looked at to see that it is refused, and where
     /// it ends.

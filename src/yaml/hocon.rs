@@ -19,8 +19,8 @@ use crate::text::TextRange;
 /// How deep collections, paths and substitutions may be nested.
 const MAX_DEPTH: usize = 200;
 
-/// Reads a HOCON text. Never fails: the first error is the only one in `problems`, and what stands
-/// before it is in the tree.
+/// Reads a HOCON text. Never fails: the first error is the only one in `problems`, and the tree
+/// holds the text before it.
 ///
 /// Objects are flow mappings, arrays flow sequences. Strings are
 /// [`ScalarStyle::DoubleQuoted`](super::ScalarStyle) where they are one quoted text and

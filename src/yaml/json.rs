@@ -79,7 +79,8 @@ impl<'t> Reader<'t> {
         Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() }
     }
 
-    /// Reads what stands between a member of an object and the next one; whether there is a comma.
+    /// Reads the text between a member of an object and the next one; returns whether there is a
+    /// comma.
     fn comma(&mut self) -> bool {
         if !self.tree.problems.is_empty() {
             return false;

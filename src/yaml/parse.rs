@@ -1,8 +1,8 @@
 //! A whole YAML text to a tree, whether or not libyaml accepts it.
 //!
-//! Reads the first document only, as Hiera does. What is wrong with it is a [`SyntaxError`] in
-//! libyaml's words; the tree of a text with errors comes from its entries, or from
-//! [`super::recover`]. Nothing here recurses, and nothing fails.
+//! Reads the first document only, as Hiera does. Its problems are [`SyntaxError`]s in libyaml's
+//! words; the tree of a text with errors comes from its entries, or from [`super::recover`]. No
+//! function here recurses or fails.
 
 use super::accept::attempt;
 use super::cut::cut;
@@ -34,8 +34,7 @@ pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
 /// The same, but for a text that begins with a lone scalar, its tree holds the entries behind that.
 ///
 /// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it
-/// is a key that is being typed (with a comment below it), and the rest is what everybody else
-/// still looks at.
+/// is a key that is being typed (with a comment below it), and the rest is still of use.
 pub fn parse_for_editing(text: &str) -> Tree {
     parse_for_editing_while(text, &|| true).unwrap_or_default()
 }
@@ -50,7 +49,7 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
     if !is_scalar || is_marker || !tree.problems.is_empty() {
         return Some(tree);
     }
-    // With blanks in the scalar's place every other place stays what it is.
+    // With blanks in the scalar's place every other place stays the same.
     let span = tree.whole_span(root).as_usize();
     let without = format!("{}{}{}", &text[..span.start], " ".repeat(span.len()), &text[span.end..]);
     let rest = parse_while(&without, goes_on)?;

@@ -45,8 +45,8 @@ pub(super) struct RefusedEntry {
     pub(super) end: usize,
 }
 
-/// The entry that a text begins with, which `run` refuses with `error`; the end of it, where the
-/// error is of what is behind it.
+/// Recovers the entry that a text begins with, which `run` refuses with `error`; or returns the end
+/// of the entry, where the error belongs to the text behind it.
 pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<RefusedEntry, usize> {
     let mut recovery = Recovery::of_entry(text);
     let done = recovery.complete(&run, &error);
@@ -241,7 +241,7 @@ impl<'t> Recovery<'t> {
         Complete { pairs, keep, end: self.content_line(end.max(run.start)) }
     }
 
-    /// Adds what a piece of the text turned out to be.
+    /// Adds the result of reading a piece of the text.
     fn add(&mut self, root: Option<NodeId>) {
         let Some(root) = root else { return };
         let node = &self.builder.nodes[root.0 as usize];

@@ -160,7 +160,7 @@ impl<'t> Run<'t> {
             && self.builder.open.first().is_some_and(|root| root.mark == place.start)
     }
 
-    /// The place of what follows the document, if anything does.
+    /// The place of the text that follows the document, if any.
     pub(super) fn second_document(&mut self) -> Option<TextRange> {
         loop {
             let token = self.scanner.next().ok()?;

@@ -176,8 +176,8 @@ fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces)
     after
 }
 
-/// The end of the white space at `at`, and what it is folded to if it holds a line break (or
-/// follows an escaped one).
+/// The end of the white space at `at`, and the text that it is folded to if it holds a line break
+/// (or follows an escaped one).
 fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Option<String>) {
     let bytes = &source.as_bytes()[..end];
     let (mut leading, mut trailing) = (String::new(), String::new());

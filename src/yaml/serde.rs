@@ -1,7 +1,7 @@
 //! Text that is not data of Hiera: settings, facts, nodes. serde_yaml reads it, behind a bound.
 //!
-//! serde_yaml refuses what nests deeper than [`MAX_NESTING`], but takes time by the square of the
-//! depth to find out. The reader of this crate takes none, so that it looks first.
+//! serde_yaml refuses texts that nest deeper than [`MAX_NESTING`], but needs time quadratic in the
+//! depth to find out. The reader of this crate does not, so it checks first.
 
 use serde::de::{DeserializeOwned, Error as _};
 

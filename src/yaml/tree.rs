@@ -1,6 +1,6 @@
-//! The spanned tree of one YAML (or JSON) file: what is written, where, and in which style.
+//! The spanned tree of one YAML (or JSON) file: its nodes with their places and styles.
 //!
-//! The tree says nothing of what a scalar *means* (see [`super::psych`]) and knows no Hiera.
+//! The tree does not hold the *meaning* of a scalar (see [`super::psych`]) and knows no Hiera.
 
 use crate::text::TextRange;
 
@@ -10,7 +10,7 @@ pub struct NodeId(pub u32);
 
 /// A file's first document as a tree, with all that was wrong on the way.
 ///
-/// Only the first document counts for Hiera; what follows it is not read.
+/// Only the first document counts for Hiera; the text behind it is not read.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     /// All nodes; parents come before or after their children, only [`NodeId`]s connect them.
@@ -33,8 +33,8 @@ pub struct Tree {
     /// Whether nodes may stand anywhere, as they do in HOCON: children in no order, or outside of
     /// their parents.
     pub scattered: bool,
-    /// Nodes that stand for a substitution of HOCON, in order: their places are those of what it
-    /// stands for.
+    /// Nodes that stand for a substitution of HOCON, in order: their places are those of its
+    /// target.
     pub copies: Vec<NodeId>,
 }
 
@@ -217,7 +217,7 @@ impl Tree {
         }
     }
 
-    /// The node itself, or what it is an alias of. `None` for an alias without target.
+    /// The node itself, or the target of an alias. `None` for an alias without target.
     ///
     /// Aliases point to nodes, never to other aliases, so one step suffices.
     pub fn resolve(&self, id: NodeId) -> Option<NodeId> {

@@ -38,8 +38,8 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     }
 }
 
-/// Paths that name a folder: Puppet tries to read it as a file. Only what no variable decides can
-/// be told.
+/// Paths that name a folder: Puppet tries to read it as a file. Only paths without variables are
+/// checked.
 fn folders_for_files(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     for level in config
         .levels()

@@ -69,8 +69,8 @@ fn is_strict(strategy: &Strategy) -> bool {
     matches!(strategy, Strategy::Hash | Strategy::Unique)
 }
 
-/// The resolver's own word: the first node that sees this file and another, whose lookup fails for
-/// the value in this file.
+/// Returns the resolver's own verdict: the first node that sees this file and another, and whose
+/// lookup fails for the value in this file.
 fn conflict(context: &EntryContext<'_>, key: &str, others: &[&FilePath]) -> Option<Finding> {
     let file = &context.file;
     // Files whose values one lookup merged need no other one.

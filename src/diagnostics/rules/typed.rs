@@ -47,7 +47,7 @@ const MAX_PARTS: usize = 20;
 /// How long a message of Puppet may be before the end of it is left out.
 const MAX_MESSAGE: usize = 300;
 
-/// Tells what is wrong with the values of an entry whose type `is_looked_at`.
+/// Reports the wrong values of an entry whose type `is_looked_at`.
 pub(super) fn each_wrong_value(
     context: &EntryContext<'_>,
     is_looked_at: impl Fn(&DataType) -> bool,

@@ -70,7 +70,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn encrypted(value: &Value) -> Option<(bool, Span)> {
     match value.data() {
         Data::String(text) if is_attempted(text) => {
-            // A scheme is what `eyaml` writes; text in prose has none.
+            // `eyaml` always writes a scheme; text in prose has none.
             let part =
                 parts(text).into_iter().find(|part: &EncryptedPart<'_>| part.scheme.is_some())?;
             Some((part.is_pkcs7(), value.origin?))

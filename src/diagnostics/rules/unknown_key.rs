@@ -126,7 +126,7 @@ fn beside(siblings: &Siblings) -> String {
     }
 }
 
-/// Levels of which a location names no file, in words.
+/// Describes the levels with a location that names no file.
 fn without_files(levels: &[String]) -> String {
     const SHOWN: usize = 3;
     let names = levels.iter().take(SHOWN).map(|name| format!("'{name}'")).collect::<Vec<_>>();

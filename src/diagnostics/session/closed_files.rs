@@ -103,7 +103,8 @@ impl ClosedFiles {
                 if !file.is_clean() || !file.is_tracked() {
                     next.insert(path.clone());
                 }
-                // Of what is not noted it could not be told later what it pending.
+                // Keeps only files whose dependencies are recorded; others cannot be invalidated
+                // later.
                 if file.is_tracked() {
                     self.files.insert(path, file);
                 }

@@ -13,7 +13,7 @@ use crate::text::{FileId, PartId};
 use crate::workspace::Snapshot;
 use crate::workspace::index::{KeyChanges, KeyIndex};
 
-/// How many parts of other files who edits one may wait for. To tests, a few are many.
+/// How many parts of other files the editor of one file may wait for. Tests use a small limit.
 const SOME: usize = if cfg!(test) { 1 } else { 500 };
 /// How many keys are looked for in a file one by one; among more the file's own are looked for.
 const FEW: usize = if cfg!(test) { 1 } else { 64 };
@@ -39,17 +39,17 @@ pub(super) struct FileFindings {
     dirty: Vec<PartId>,
     /// Whether cycles are still to be looked for.
     dirty_cycles: bool,
-    /// Parts of which it is not noted yet what they depend on.
+    /// Parts whose dependencies are not recorded yet.
     untracked: Vec<PartId>,
 }
 
 impl FileFindings {
-    /// Of a file of which nothing was seen yet.
+    /// Returns the state of a file that was not checked yet.
     pub(super) fn unchecked() -> FileFindings {
         FileFindings { dirty_cycles: true, ..FileFindings::default() }
     }
 
-    /// Of a file of which all is known, and which nothing else concerns.
+    /// Returns the state of a file with these findings, which depend on no other file.
     pub(super) fn of_file(findings: Vec<Finding>) -> FileFindings {
         let of_file = findings.into_iter().map(Arc::new).collect();
         FileFindings { of_file, ..FileFindings::default() }
@@ -89,22 +89,22 @@ impl FileFindings {
             .any(|finding| finding.related.iter().any(|place| files.contains(&place.span.file)))
     }
 
-    /// Whether it is noted of all that was looked at what it depends on.
+    /// Whether the dependencies of all checked parts are recorded.
     pub(super) fn is_tracked(&self) -> bool {
         self.untracked.is_empty()
     }
 
-    /// Whether it takes no time to look at what is dirty.
+    /// Whether no part is dirty.
     pub(super) fn is_clean(&self) -> bool {
         self.dirty.is_empty() && !self.dirty_cycles
     }
 
-    /// Whether it takes long.
+    /// Whether checking the dirty parts takes long.
     pub(super) fn has_much_dirty(&self) -> bool {
         self.dirty.len() > SOME || self.dirty_cycles && self.data.parts().len() > SOME
     }
 
-    /// Notes what these changes may have touched; whether that is anything.
+    /// Marks the parts that these changes may have touched; returns whether there are any.
     pub(super) fn invalidate(&mut self, check: &FileCheck<'_>, changes: &KeyChanges) -> bool {
         let mut again: HashSet<PartId> = self.readers_of_all.clone();
         again.extend(changes.keys.iter().filter_map(|key| self.readers.get(key)).flatten());
@@ -137,7 +137,7 @@ impl FileFindings {
         self.of_file = shared(check.file());
     }
 
-    /// Looks at what is dirty; whether all of it was, before somebody ceased to wait for it.
+    /// Checks the dirty parts; returns whether all were checked before the snapshot was cancelled.
     pub(super) fn check(&mut self, check: &FileCheck<'_>) -> bool {
         let cancel = check.context.snapshot.cancel_token();
         self.take_data(check);
@@ -178,8 +178,9 @@ impl FileFindings {
         self.untracked.push(part.id);
     }
 
-    /// Notes what the findings of entries depend on: on their own keys, on those that their tokens
-    /// ask for, and on whatever the values of these ask for in turn: a rule may look them up.
+    /// Records the dependencies of the findings of entries: their own keys, the keys that their
+    /// tokens ask for, and the keys that the values of these ask for in turn, as a rule may look
+    /// them up.
     pub(super) fn track_dependencies(&mut self, index: &KeyIndex, is_idle: &dyn Fn() -> bool) {
         self.untracked.sort_unstable();
         self.untracked.dedup();
@@ -204,7 +205,7 @@ impl FileFindings {
         }
     }
 
-    /// Forgets what was found in an entry.
+    /// Drops the findings of an entry.
     fn forget(&mut self, id: PartId) {
         self.of_entries.remove(&id);
         self.readers_of_all.remove(&id);

@@ -35,21 +35,20 @@ pub struct Findings {
     closed: ClosedFiles,
 }
 
-/// A file, and its findings in the order of their places. A finding is the same as one that was
-/// told before as long as nothing of what it is about was looked at again.
+/// A file, and its findings in the order of their places. A finding stays the same `Arc` as long as
+/// the part that it is about is not checked again.
 pub type Told = (FilePath, Vec<Arc<Finding>>);
 
-/// From how many bytes on a file that was opened is looked at after those that were edited. To
-/// tests, a few are many.
+/// Opened files of this many bytes or more are checked after the edited ones. Tests use a small
+/// limit.
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
     /// Goes on to a snapshot; tells the findings of each file where they, or places that they name,
     /// may be others than before. A file that is not looked at any more has none.
     ///
-    /// When the snapshot is not wanted any more, what has not been looked at by then is put off
-    /// until the next call. So is what takes long in files that nobody has edited, where there are
-    /// findings to be told of others.
+    /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
+    /// are slow parts of unedited files, where there are findings of other files to publish.
     pub fn update(&mut self, snapshot: &Snapshot, rules: &RulesConfig) -> Vec<Told> {
         let changes = match &self.seen {
             Some((before, same)) if same == rules && is_same_world(before, snapshot) => {
@@ -115,22 +114,22 @@ impl Findings {
         updates
     }
 
-    /// Does what can wait until the findings have been told, as long as it `is_idle`: lets go of
-    /// what is not needed any more, and notes what findings depend on.
+    /// Does the work that can wait until the findings have been published, as long as it `is_idle`:
+    /// drops data that is no longer needed, and records the dependencies of findings.
     pub fn after_publish(&mut self, is_idle: &dyn Fn() -> bool) {
         self.outdated = None;
         self.track_dependencies(is_idle);
     }
 
-    /// Whether some files that nobody has open are still to be looked at.
+    /// Whether closed files remain to be checked.
     pub fn has_more_ahead(&self) -> bool {
         self.seen.as_ref().is_some_and(|(snapshot, _)| snapshot.complete)
             && self.closed.has_more_to_do()
     }
 
-    /// Looks at files that nobody has open, so that there is little to do when somebody opens one:
-    /// at one of them, and at more as long as it `has_time`. Leaves off at once when it is not
-    /// `wanted` any more; then what was begun is begun anew.
+    /// Checks closed files, so that there is little to do when one is opened: one of them, and more
+    /// as long as it `has_time`. Stops at once when it is cancelled; the file that was begun then
+    /// is begun anew.
     pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) {
         let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete)
         else {
@@ -144,8 +143,8 @@ impl Findings {
         );
     }
 
-    /// Notes of all entries what their findings depend on, while nothing has changed since they
-    /// were looked at.
+    /// Records the dependencies of all findings, while nothing has changed since they were
+    /// computed.
     fn track_dependencies(&mut self, is_idle: &dyn Fn() -> bool) {
         let Some((snapshot, _)) = &self.seen else { return };
         for file in self.files.values_mut() {
@@ -153,7 +152,8 @@ impl Findings {
         }
     }
 
-    /// Looks at what is dirty in these files; tells their findings, unless that was left off.
+    /// Checks the dirty parts of these files; returns their findings, unless the check was
+    /// cancelled.
     fn check(
         &mut self,
         snapshot: &Snapshot,
@@ -228,7 +228,7 @@ impl Findings {
         updates
     }
 
-    /// Notes what is to be looked at again; gives the files of which that is to be told at once.
+    /// Marks the parts to check again; returns the files to publish in this round.
     fn invalidate(
         &mut self,
         snapshot: &Snapshot,
@@ -287,8 +287,8 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     changes
 }
 
-/// The files whose findings an editor is told: the open ones, every `hiera.yaml`, and settings files
-/// in which something is wrong.
+/// Returns the files whose findings are published: the open ones, every `hiera.yaml`, and settings
+/// files with problems.
 fn watched(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
     let configs = snapshot.environments().all.iter().flat_map(|environment| environment.configs());
     let configs = configs.map(|(_, config)| config.path.clone());

@@ -1,4 +1,4 @@
-//! One answer of a hover: its provenance, the value, and what lies around it.
+//! One answer of a hover: its provenance, the value, and its context.
 
 use super::head::Head;
 use super::provenance::Source;

@@ -21,8 +21,8 @@ const MAX_VALUES: usize = 6;
 /// The most assumptions to name beside a value.
 const MAX_ASSUMPTIONS: usize = 4;
 
-/// A value, and the assumptions under which it is that. The first row of which an assumption holds
-/// counts; that of the last one always does.
+/// A value, and the assumptions under which it applies. The first row with an assumption that holds
+/// counts; an assumption of the last row always holds.
 #[derive(Clone)]
 pub(super) struct Row {
     when: Vec<Assumed>,
@@ -223,8 +223,7 @@ fn is_same_value(one: &Row, other: &Row) -> bool {
     one.shown.is_some() && (&one.shown, one.others) == (&other.shown, other.others)
 }
 
-/// Leaves out rows that an earlier one takes precedence of, and those in whose place a later one
-/// says the same.
+/// Drops rows that an earlier one takes precedence over, and rows that a later one repeats.
 fn without_repeats(all: Vec<Row>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for row in all {

@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 3;
 
 /// Nodes that get the same values, perhaps from different files.
 struct Answer {
-    /// The values by what is unknown of the nodes.
+    /// The values by the unknown variables of the nodes.
     rows: Vec<Row>,
     nodes: Vec<usize>,
     /// The largest group of them.
@@ -112,7 +112,7 @@ impl Writer<'_> {
         out
     }
 
-    /// The values for nodes with what the file's path tells, where unknown variables make a
+    /// The values for nodes with the variables of the file's path, where unknown variables make a
     /// difference.
     pub(super) fn answers_by_kind(&self, asked: &Asked<'_>) -> Option<String> {
         let scope = self.scope_of_kinds();

@@ -34,7 +34,7 @@ impl Head {
 }
 
 impl Writer<'_> {
-    /// The subject, and whose values are shown.
+    /// The subject, and the audience of its values.
     pub(super) fn head(&self, title: &str, audience: &Audience) -> Head {
         let whose = audience.phrase(|text| self.markup.code(text));
         Head { lines: vec![self.markup.bold(title), whose] }

@@ -136,7 +136,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `roles`, ``files by `facts.os.name` ``: what files are that are named after these variables.
+    /// Returns the noun for files named after these variables: `roles`, ``files by `facts.os.name`
+    /// ``.
     fn noun(&self, names: &[&str]) -> String {
         if let [name] = names
             && has_plain_plural(name)

@@ -38,8 +38,8 @@ impl Writer<'_> {
         resolution.steps.iter().filter_map(source).collect()
     }
 
-    /// One line: the files that the value comes from, how they are merged, what chose that, and the
-    /// conversion; empty where there is none of them.
+    /// One line: the files that the value comes from, the merge strategy, the place that chose it,
+    /// and the conversion; empty where there is none of them.
     pub(super) fn provenance(&self, resolution: &Resolution, sources: &[Source]) -> String {
         let merge = &resolution.merge;
         let mut line = match sources {
@@ -79,7 +79,7 @@ impl Writer<'_> {
         line
     }
 
-    /// One line for several answers: how values are merged, and what chose that.
+    /// One line for several answers: the merge strategy, and the place that chose it.
     pub(super) fn strategy(&self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
         let calls = self.calls(resolution).map_or_else(String::new, |calls| format!("\n{calls}\n"));

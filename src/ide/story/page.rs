@@ -62,7 +62,7 @@ impl<'a> Page<'a> {
         name
     }
 
-    /// The value of a lookup, each leaf with its place, or what there is in place of it.
+    /// The value of a lookup, each leaf with its place, or the text in place of the value.
     fn value(&mut self, resolution: &Resolution, indent: &str) {
         let cancel = self.snapshot.cancel_token();
         let printing = PrintOptions {
@@ -97,7 +97,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The strategy, and what chose it; empty where the first value found counts.
+    /// The strategy, and the place that chose it; empty where the first value found counts.
     fn strategy(&mut self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
         let how = match merge.stops_at_first() {

@@ -61,7 +61,7 @@ pub(super) fn binary(arguments: &[Value]) -> Made {
     })
 }
 
-/// Only what is written just as Ruby writes it.
+/// Accepts only text in the exact form that Ruby writes.
 fn strict(text: &str) -> Option<Vec<u8>> {
     Some(base64::decode(text)).filter(|bytes| base64::encode(bytes) == text)
 }

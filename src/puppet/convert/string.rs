@@ -218,7 +218,8 @@ impl Formats {
         }
     }
 
-    /// A part of a collection: what is no collection is written as Puppet's language writes it.
+    /// Formats a part of a collection: a part that is no collection is written as in Puppet's
+    /// language.
     fn part(&self, value: &Value, indentation: Indentation) -> Text {
         match value.data() {
             Data::Array(_) | Data::Hash(_) => self.convert(value, indentation),

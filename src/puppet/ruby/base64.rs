@@ -2,8 +2,8 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes that `text` stands for. What is no digit is passed over, and `=` ends it but where a
-/// group of four has less than two digits: as in Ruby's `unpack('m')`.
+/// Decodes `text`. Characters that are no digits are skipped, and `=` ends the text except where a
+/// group of four has fewer than two digits: as in Ruby's `unpack('m')`.
 pub fn decode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held, mut digits) = (0u32, 0u32, 0usize);

@@ -27,7 +27,7 @@ pub enum EntryKind {
     LinkedFolder,
 }
 
-/// Folders and what is in them.
+/// Folders and their entries.
 pub trait Listing {
     /// The names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it is no
     /// folder. Links are followed.
@@ -105,7 +105,7 @@ struct Walk<'w> {
 /// Where a walk has come to.
 struct Place {
     path: FilePath,
-    /// `None` where nobody has looked.
+    /// `None` where the kind was not looked up yet.
     kind: Option<EntryKind>,
     /// Whether `.` is no name to match any more; it is one in the first folder that is read.
     skip_dot: bool,

@@ -34,7 +34,7 @@ impl Default for RecursionGuard<'_> {
 }
 
 impl<'a> RecursionGuard<'a> {
-    /// Judges a value of whose parts this is known.
+    /// Checks a value with this knowledge about its parts.
     pub(super) fn knowing(known: &'a dyn Fn(&Value) -> Known) -> RecursionGuard<'a> {
         RecursionGuard {
             known,

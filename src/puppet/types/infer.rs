@@ -8,7 +8,7 @@ use crate::puppet::value::{Data, Hash, Value};
 
 use DataType as T;
 
-/// A long integer; what exceeds even 128 bits counts as the longest.
+/// A long integer; one that exceeds even 128 bits counts as the longest.
 pub(super) fn big(digits: &str) -> i128 {
     digits.parse().unwrap_or(if digits.starts_with('-') { i128::MIN } else { i128::MAX })
 }

@@ -38,7 +38,7 @@ pub enum NamedType {
 /// The aliases that were read.
 #[derive(Debug, Default)]
 pub struct TypeTable {
-    /// Aliases of which everything that they lead to is read.
+    /// Aliases whose targets have been read completely.
     known: RwLock<HashMap<String, Arc<AliasType>>>,
     /// Held while aliases are read, so that each is read once.
     reading: Mutex<()>,
@@ -46,7 +46,7 @@ pub struct TypeTable {
     judged: RwLock<HashMap<String, Option<Arc<DataType>>>>,
 }
 
-/// An alias and what it stands for.
+/// An alias and its target.
 #[derive(Debug)]
 struct AliasType {
     name: Arc<str>,
@@ -106,7 +106,7 @@ impl TypeTable {
     }
 }
 
-/// Names in the text of a type that somebody asked for.
+/// Names in the text of a type that a caller asked for.
 struct Outermost<'a> {
     table: &'a TypeTable,
     names: &'a dyn TypeNames,

@@ -20,8 +20,7 @@ impl DataType {
     /// The simplest form: `Optional` around `Variant`, no variant within another, neighbouring
     /// ranges as one.
     ///
-    /// Errors: what Puppet fails with where it has not thought of ranges without bounds, or of an
-    /// `Optional` of nothing.
+    /// Errors: Puppet's crashes on ranges without bounds, or on an `Optional` of nothing.
     pub fn normalized(&self) -> Result<DataType, Crash> {
         let boxed = |inner: &Option<Box<DataType>>| {
             inner.as_ref().map(|inner| inner.normalized().map(Box::new)).transpose()

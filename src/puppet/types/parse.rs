@@ -248,7 +248,7 @@ fn to_type(
         foreign => match FOREIGN.iter().find(|(known, _)| *known == foreign) {
             Some((_, name)) => T::Foreign { name, text: text.to_owned() },
             None if is_resource(foreign) || is_object(foreign) => T::Undecided(text.to_owned()),
-            // An alias takes no parameters; what Puppet says of that is no matter of a value.
+            // An alias takes no parameters; Puppet's error for that does not concern a value.
             None => match names.resolve(name, text) {
                 T::Named(_) => T::Undecided(text.to_owned()),
                 found => found,

@@ -4,7 +4,7 @@ use super::DataType;
 use super::expression::{Expression, expression};
 use super::parse::{NoNames, bare};
 
-/// Whether a value that is made as this type says may be Sensitive, or hold what is.
+/// Whether a value made by this type may be Sensitive, or hold a Sensitive value.
 ///
 /// Asked of the parsed text, whatever it is wrapped in: `Optional[Sensitive]`, a member of a
 /// `Struct`, the type that an `Init` names. It may also be for a name that is no type of Puppet's

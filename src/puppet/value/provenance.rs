@@ -36,8 +36,8 @@ impl Secrecy {
     }
 }
 
-/// Where a value was written, and whether it is secret: what a derived value takes over from the
-/// values that it is made of.
+/// The place where a value was written, and the marks of secrets: a derived value inherits both
+/// from the values that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Provenance {
     origin: Option<Span>,

@@ -94,7 +94,8 @@ impl Codec {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next message, or the answer to what was none; `None` until more bytes arrive.
+    /// Returns the next message, or the answer to bytes that were none; `None` until more bytes
+    /// arrive.
     pub(super) fn next(&mut self) -> Option<Incoming> {
         loop {
             let refusal = match self.state {

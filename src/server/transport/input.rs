@@ -1,8 +1,8 @@
 //! Standard input, read and decoded by a thread of its own, and whether all messages that have
 //! arrived have been begun.
 //!
-//! A client that was held up sends its edits in a heap. The publisher waits for
-//! [`Input::settled`], lest it checks after the first of them while the others are being read.
+//! A client that was held up sends many edits at once. The publisher waits for [`Input::settled`];
+//! otherwise it would check after the first edit while the others are being read.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};

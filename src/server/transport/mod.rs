@@ -144,7 +144,7 @@ fn log_answer(method: &str, response: Option<&Response>, start: Instant) {
     }
 }
 
-/// The loop over messages, and what it needs.
+/// The loop over messages, and its state.
 struct Server<S, R> {
     service: LspService<S>,
     /// Where responses to the server's own requests go.
@@ -159,7 +159,7 @@ struct Server<S, R> {
 type Task = BoxFuture<'static, ()>;
 
 impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S, R> {
-    /// Works on messages until the session ends, and waits for what is being written then.
+    /// Handles messages until the session ends, then waits for pending output.
     async fn serve(
         mut self,
         input: Input,
@@ -194,7 +194,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         end
     }
 
-    /// Takes a message; what is to be polled for it.
+    /// Takes a message; returns the future that handles it.
     fn begin(&mut self, message: Incoming) -> Option<Task> {
         let output = self.output.clone();
         match message {
@@ -234,7 +234,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         }
     }
 
-    /// Takes a message of a batch; what computes its answer, as JSON.
+    /// Takes a message of a batch; returns the future that computes its answer, as JSON.
     fn begin_of_batch(&mut self, message: Incoming) -> Option<BoxFuture<'static, Option<String>>> {
         match message {
             Incoming::Refused(refusal) => Some(std::future::ready(Some(refusal.to_json())).boxed()),

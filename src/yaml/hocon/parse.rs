@@ -1,5 +1,5 @@
-//! Tokens as values: fields merged where they stand, substitutions and what they are joined with
-//! left for later. Source: `ConfigDocumentParser` and `ConfigParser` of hocon 1.3.1.
+//! Tokens as values: fields are merged in place; substitutions, and the values joined with them,
+//! are left for later. Source: `ConfigDocumentParser` and `ConfigParser` of hocon 1.3.1.
 
 use std::rc::Rc;
 
@@ -33,9 +33,9 @@ pub(super) enum NodeKind {
         path: Vec<Segment>,
         optional: bool,
     },
-    /// Values beside each other, of which some are unknown yet.
+    /// Values beside each other, some of them not resolved yet.
     Joined(Vec<Rc<Node>>),
-    /// Values for one key, the last one written first, of which some are unknown yet.
+    /// Values for one key, the last one written first, some of them not resolved yet.
     Merged(Vec<Rc<Node>>),
 }
 
@@ -53,7 +53,7 @@ pub(super) enum ScalarKind {
 pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
 
 impl Node {
-    /// As the library's messages name it: the class, and what is in it.
+    /// Returns its name in the library's messages: the class, and the contents.
     fn described(&self) -> String {
         let class = match &self.kind {
             NodeKind::Scalar(ScalarKind::Quoted, _) => "Quoted",
@@ -113,7 +113,7 @@ impl Node {
 }
 
 /// The value of a key that is written again: objects are merged, the keys of the later one first;
-/// anything else takes the place of what was.
+/// anything else replaces the earlier value.
 pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
     match (&new.kind, &old.kind) {
         (NodeKind::Object(members), NodeKind::Object(older)) => {
@@ -178,7 +178,7 @@ pub(super) fn joined(
     }))
 }
 
-/// The root object, and what is wrong with the syntax; then the object holds what was read before.
+/// The root object, and the syntax error, if any; then the object holds the members read before it.
 pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) {
     let mut parser = Parser { text, tokens, at: 0, depth: 0, lists: 0, path: Vec::new() };
     let mut members = Members::new();
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes over what parts two fields or elements; whether there was any.
+    /// Skips the separator of two fields or elements; returns whether there was any.
     fn separator(&mut self) -> bool {
         let mut seen = false;
         loop {

@@ -1,4 +1,4 @@
-//! Paths: the keys of fields and what substitutions name. Source: `PathParser` of hocon 1.3.1.
+//! Paths: the keys of fields and the targets of substitutions. Source: `PathParser` of hocon 1.3.1.
 
 use std::fmt;
 

@@ -14,8 +14,8 @@ use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};
 const MAX_NODES: usize = 200_000;
 const MAX_TEXT: usize = 16 << 20;
 
-/// The tree of a root object. `broken` for one that was not read to its end: what cannot be found
-/// may stand in the rest.
+/// The tree of a root object. `broken` for one that was not read to its end: missing keys may stand
+/// in the rest.
 pub(super) fn resolve(root: Members, broken: bool) -> Tree {
     let end = root.values().map(|(_, value)| value.range.end).max().unwrap_or(0);
     let range = TextRange::new(0, end);
@@ -119,7 +119,7 @@ impl Resolver<'_> {
             NodeKind::Joined(pieces) => {
                 let mut out = Vec::with_capacity(pieces.len());
                 for piece in pieces {
-                    // The place is that of the text here, not of what it stands for.
+                    // The place is that of the substitution, not of its target.
                     if let Some(value) = self.value(piece)? {
                         out.push(match &value.kind {
                             NodeKind::Scalar(kind, text) => {

@@ -3,8 +3,8 @@
 //!
 //! A member begins with its key and ends where the next one begins, comma and comments included.
 //! One that is refused ends at the next line that begins with a key in the same column, so that a
-//! mistake hides one member and not all that follow. What closes the object, and all behind that,
-//! is an entry of its own.
+//! mistake hides one member and not all that follow. The end of the object, with all text behind
+//! it, is an entry of its own.
 
 use super::Reader;
 use crate::text::TextRange;
@@ -31,8 +31,8 @@ pub(in crate::yaml) fn head(text: &str, is_all: bool) -> Result<usize, Stop> {
     if opens && has_members { Ok(reader.pos) } else { Err(Stop::Other) }
 }
 
-/// The member that a text begins with, which goes on behind what is given unless that `is_all`.
-/// `column` is that of its key, if nothing stands before it in its line.
+/// Reads the member that a text begins with; the text goes on behind the given piece unless that
+/// `is_all`. `column` is that of its key, if nothing stands before it in its line.
 pub(in crate::yaml) fn entry(
     text: &str,
     column: Option<usize>,

@@ -13,8 +13,7 @@ struct Breaks {
 }
 
 impl Breaks {
-    /// Appends what the breaks amount to: one line feed is a space, several lose the first, LS and
-    /// PS stay.
+    /// Appends the folded breaks: one line feed is a space, several lose the first, LS and PS stay.
     fn fold_into(&mut self, text: &mut String) {
         if self.leading == "\n" {
             text.push_str(if self.trailing.is_empty() { " " } else { &self.trailing });
@@ -28,7 +27,7 @@ impl Breaks {
 }
 
 impl Scanner<'_> {
-    /// Skips the break of `len` bytes and notes what it stands for.
+    /// Skips the break of `len` bytes and records the text that it stands for.
     fn read_break(&mut self, len: usize, into: &mut String) {
         into.push_str(if len == 3 { &self.text[self.pos..self.pos + 3] } else { "\n" });
         self.skip_line(len);

@@ -1,4 +1,4 @@
-//! Patterns of `Dir.glob`: cut at slashes, with what each part matches, and what braces stand for.
+//! Patterns of `Dir.glob`: split at slashes into parts that match names, with braces expanded.
 
 /// How many patterns the braces of one pattern may stand for; all further ones are ignored.
 const MAX_ALTERNATIVES: usize = 10_000;

@@ -181,7 +181,7 @@ struct FileCheck<'a> {
 }
 
 impl FileCheck<'_> {
-    /// Looks at the file at `path`; `None` for one that has nothing to do with Hiera.
+    /// Checks the file at `path`; `None` for one that has nothing to do with Hiera.
     fn of<T>(
         snapshot: &Snapshot,
         path: &FilePath,

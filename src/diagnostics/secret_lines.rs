@@ -7,8 +7,8 @@ use std::rc::Rc;
 use crate::text::{FileId, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
-/// Tells which lines may hold the value of a secret. `lookup_options` of any file count, whichever
-/// layer reads it.
+/// Finds the lines that may hold the value of a secret. `lookup_options` of any file count,
+/// whichever layer reads it.
 pub(crate) struct SecretLines<'a> {
     snapshot: &'a Snapshot,
     /// By file, the places of the entries that may be secret, in order.
@@ -62,8 +62,8 @@ impl<'a> SecretLines<'a> {
     }
 }
 
-/// The root key that the entry of a line begins with, as far as its first line tells: what is
-/// broken there may have no member.
+/// The root key that the entry of a line begins with, read from its first line: a broken entry may
+/// have no member.
 fn entry_above(text: &Text, line: u32) -> Option<String> {
     let begins = |line: &str| !line.starts_with([' ', '\t', '#', '-', '}', ']', '\r', '\n']);
     let first = (0..=line)

@@ -122,7 +122,7 @@ impl KeyPath {
     }
 }
 
-/// The subject at a place; `None` where there is none, and when it is not wanted any more.
+/// Returns the subject at a place; `None` where there is none, and when the request is cancelled.
 pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
     let file = snapshot.file_by_id(position.file)?;
     let environment = snapshot.environments().governing(&file.path).next()?.clone();
@@ -184,8 +184,7 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     Some((token.name_span, kind))
 }
 
-/// The root key that is written at `offset` as plainly as most are: no tree is needed to tell what
-/// that is.
+/// The root key at `offset` if it is written plainly, as most are: no tree is needed to find it.
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
     let part = data.parts().at(offset)?;
     let start = data.parts().start(part.id)?;

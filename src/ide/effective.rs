@@ -23,8 +23,8 @@ pub struct EffectiveData {
     pub text: String,
 }
 
-/// All keys that the scope of the file at `path` finds; `None` for a file that no environment
-/// governs, and as soon as the page is not wanted any more.
+/// Returns all keys that the scope of the file at `path` finds; `None` for a file that no
+/// environment governs, and as soon as the request is cancelled.
 pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveData> {
     let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
@@ -46,7 +46,7 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
     (!snapshot.cancel_token().is_cancelled()).then_some(EffectiveData { scope: audience, text })
 }
 
-/// All keys in order; `None` when they are not wanted any more.
+/// Returns all keys in order; `None` when the request is cancelled.
 fn sorted_keys(snapshot: &Snapshot) -> Option<BTreeSet<&str>> {
     let mut keys = BTreeSet::new();
     for key in snapshot.keys().keys() {

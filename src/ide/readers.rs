@@ -104,8 +104,8 @@ pub struct ReadKey<'a> {
 }
 
 impl ReadKey<'_> {
-    /// Whether nothing here reads it, as far as that can be told: keys of modules that a Puppetfile
-    /// installs are not known to be unread.
+    /// Whether the key has no reader here, as far as that is known: keys of modules that a
+    /// Puppetfile installs are not known to be unread.
     pub fn is_unread(&self, has_puppetfile: bool) -> bool {
         use KeyStanding::{AbsentModule, DefinedType, NoClass, NoParameter, Plain};
         let is_unread = match self.standing {

@@ -72,7 +72,7 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     let mut request = LookupRequest::of(&key.text);
     let mut asked = String::new();
     if matches!(resolution.merge_source, MergeSource::Argument) {
-        // Calls in code ask for it: Puppet is told, as they tell it.
+        // Calls in code choose the merge strategy; the explanation uses the same one.
         request.merge = Some(Ok(resolution.merge.clone()));
         asked = format!("--merge {} ", resolution.merge);
     }

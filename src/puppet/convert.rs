@@ -145,7 +145,7 @@ pub enum Conversion {
 enum Failure {
     /// Puppet fails with this message.
     Error(String),
-    /// Only Puppet can tell.
+    /// Only Puppet can decide.
     Unknown,
 }
 

@@ -65,7 +65,7 @@ impl PrintOptions<'_> {
     }
 }
 
-/// The value as the text that it has within a string, or a mark if that tells a secret.
+/// The value as the text that it has within a string, or a mark if that text is a secret.
 pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
     match options.mark_for(value.secrecy_of_parts()) {
         Some(mark) => mark.to_owned(),

@@ -4,10 +4,10 @@
 //! Ruby's `eql?` says so: `1`, `1.0` and `"1"` all differ, hashes compare without regard to order,
 //! and origins do not count.
 //!
-//! Each value carries marks that tell whether and why it must not be shown ([`Secrecy`]). A value
+//! Each value carries marks that say whether and why it must not be shown ([`Secrecy`]). A value
 //! can only be made with a [`Provenance`], which holds the marks: code that derives a value from
-//! others takes the provenance of those. [`Provenance::written`] is for values that come straight from a file or
-//! a request; `tests/architecture.rs` lists the modules that may call it.
+//! others takes the provenance of those. [`Provenance::written`] is for values that come straight
+//! from a file or a request; `tests/architecture.rs` lists the modules that may call it.
 
 use std::hash::{DefaultHasher, Hash as StdHash, Hasher};
 use std::sync::Arc;
@@ -182,7 +182,7 @@ impl Value {
         Value::hash(hash, Provenance::written(origin))
     }
 
-    /// The data, to be looked at.
+    /// The data, for reading.
     pub fn data(&self) -> &Data {
         &self.data
     }
@@ -434,7 +434,7 @@ impl Key {
         }
     }
 
-    /// The data, to be looked at.
+    /// The data, for reading.
     pub fn data(&self) -> &Data {
         &self.data
     }

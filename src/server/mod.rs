@@ -101,8 +101,8 @@ impl Backend {
         .await
     }
 
-    /// Computes where it holds back nothing. It is left off when the request is cancelled: then
-    /// this future is dropped.
+    /// Computes where it blocks nothing else. The work is cancelled with the request: then this
+    /// future is dropped.
     async fn on_a_thread<T: Send + 'static>(
         &self,
         snapshot: Snapshot,

@@ -62,8 +62,8 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Reads the folders; the `first` time the client sees how far that is. It hears what is wrong with
-/// sources of nodes, and that there are too many folders, when that is new.
+/// Reads the folders; the `first` time the client sees the progress. New problems with sources of
+/// nodes, and with too many folders, are reported to the client.
 async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut LastTold) {
     let request = shared.with(|state| state.workspace.scan_request());
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
@@ -105,7 +105,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
     }
     let left_out = shared.with(|state| state.left_out);
-    // Thousands may come one by one: it is told once.
+    // Thousands may arrive one by one: the client is told once.
     if std::mem::replace(&mut told.left_out, left_out) == 0 && left_out > 0 {
         let text = format!(
             "hiera-ls reads {MAX_FOLDERS} folders of a workspace; {left_out} more were not read"
@@ -137,8 +137,8 @@ pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
     }
 }
 
-/// Puts the settings of all places together, and says what is wrong with them when that is new;
-/// whether the folders are to be read with others than before.
+/// Puts the settings of all places together and reports new problems with them; returns whether the
+/// folders are to be read with other settings than before.
 async fn configure(client: &Client, shared: &Shared) -> bool {
     let (snapshot, options, client_settings) = shared.with(|state| {
         (

@@ -299,8 +299,8 @@ impl Default for State {
 /// workspaces have a handful, and each environment is compared with all files.
 pub(super) const MAX_FOLDERS: usize = 500;
 
-/// Not every client tells of changed files; a look at the disk that is older than this is repeated
-/// when a request comes.
+/// Not every client reports changed files; a reading of the disk that is older than this is
+/// repeated when a request arrives.
 const OLD: Duration = Duration::from_secs(3);
 /// Before the folders were read once there is no answer worth giving, so requests wait for that;
 /// not for ever.
@@ -337,7 +337,7 @@ impl Readings {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Notes that the readings up to this number, see [`Readings::asked`], are done.
+    /// Records that the readings up to this number, see [`Readings::asked`], are done.
     pub(super) fn finished(&self, number: u64) {
         self.done.send_replace(number);
     }
@@ -361,14 +361,14 @@ impl Shared {
         Shared { input, slots: Slots::of(workers), ..Shared::default() }
     }
 
-    /// Looks at the state, or changes it. Must not take long: messages wait for it.
+    /// Reads or changes the state. Must not take long: messages wait for it.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         // A panic under the lock leaves the state as it was between two assignments: better than no
         // server.
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has the disk looked at again, in the background, if that was long ago.
+    /// Requests another reading of the disk, in the background, if the last one is old.
     pub(super) fn refresh_if_old(&self) {
         let is_old = |state: &mut State| {
             let old = state.last_scan.is_some_and(|last| last.elapsed() > OLD);
@@ -382,9 +382,10 @@ impl Shared {
         }
     }
 
-    /// Waits for what a request should be answered from: the first reading of the folders, and for
-    /// a moment one that was asked for (by a save, or because the last one is old; then for a
-    /// shorter one, where the client would have told). Returns at once where nothing is awaited.
+    /// Waits for the readings that a request should be answered from: the first reading of the
+    /// folders, and for a moment one that was requested (by a save, or because the last one is old;
+    /// then for a shorter moment, where the client reports changes). Returns at once where no
+    /// reading is awaited.
     pub(super) async fn settled(&self) {
         self.refresh_if_old();
         let (is_complete, watches_files) =
@@ -399,14 +400,14 @@ impl Shared {
 }
 
 impl State {
-    /// Notes a document that is opened.
+    /// Records a document that is opened.
     pub(super) fn opened(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
         let others = self.other_spellings(path, uri, true);
         let document = Document { uri: uri.clone(), others, version, is_saved: true };
         self.documents.insert(path.clone(), document);
     }
 
-    /// Notes a document's new version, and how it is spelt now.
+    /// Records a document's new version, and the current spelling of its address.
     pub(super) fn edited(&mut self, path: &FilePath, uri: &lsp::Url, version: i32) {
         let others = self.other_spellings(path, uri, false);
         let document = Document { uri: uri.clone(), others, version, is_saved: false };
@@ -427,7 +428,7 @@ impl State {
         others
     }
 
-    /// Notes that a document is on disk as it is here.
+    /// Records that a document is saved as it is here.
     pub(super) fn saved(&mut self, path: &FilePath) {
         if let Some(document) = self.documents.get_mut(path) {
             document.is_saved = true;
@@ -521,7 +522,7 @@ impl State {
         std::mem::replace(&mut self.client_settings, section.clone()) != section
     }
 
-    /// Notes that the disk was looked at.
+    /// Records that the disk was read.
     pub(super) fn scanned(&mut self) {
         self.last_scan = Some(Instant::now());
     }

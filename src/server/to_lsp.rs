@@ -11,7 +11,7 @@ use crate::ide::hover::{Action, Call, Hover};
 use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 
-/// The messages of our own, without `hiera/`: see `editors/PROTOCOL.md`.
+/// The server's own messages, without `hiera/`: see `editors/PROTOCOL.md`.
 const OWN_MESSAGES: [&str; 6] =
     ["effectiveData", "explain", "hierarchy", "nodes", "selectNode", "status"];
 

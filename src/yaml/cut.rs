@@ -115,7 +115,7 @@ impl<'t> Cutter<'t> {
     /// Whether the entry that begins at a byte is read as before although the text up to another
     /// byte is new.
     pub fn is_independent(&self, at: u32, edited: u32) -> bool {
-        // How a refused member of an object goes on depends on its column.
+        // The end of a refused member of an object depends on its column.
         let line = || self.text.line_range(self.text.line_of(at));
         self.syntax == Syntax::Yaml || line().is_some_and(|line| line.start > edited)
     }
@@ -208,8 +208,8 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
         Ok(Some(next)) => (line_start(text, next), None),
         Ok(None) => return Err(Stop::Other),
         Err(error) => {
-            // The scanner stumbles over how the next entry begins before it tells that this one
-            // ended.
+            // The scanner fails at the beginning of the next entry before it reports the end of
+            // this one.
             let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
             let next = line_start(text, place.start as usize);
             let whole = || accepted(&text[..next]).and_then(|tree| good(&text[..next], tree));

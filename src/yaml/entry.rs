@@ -38,8 +38,8 @@ pub struct Refused {
     /// Whether libyaml was reading the mapping that the entries are members of: that began with the
     /// first one.
     pub is_of_root: bool,
-    /// How many bytes from the entry's start on were looked at to see that it is refused, and where
-    /// it ends.
+    /// How many bytes from the entry's start on were read to see that it is refused, and where it
+    /// ends.
     pub reach: u32,
 }
 
@@ -59,7 +59,7 @@ impl Entry {
 /// Why there is no entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It cannot be told from so little text.
+    /// The text is too short to decide.
     Short,
     /// The text is to be read as a whole.
     Other,

@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
         self.bytes.get(self.pos).copied()
     }
 
-    /// Notes the error; only the first one counts.
+    /// Records the error; only the first one counts.
     fn fail(&mut self, message: &str) {
         if self.tree.problems.is_empty() {
             let len = self.text[self.pos..].chars().next().map_or(0, char::len_utf8);

@@ -51,7 +51,7 @@ pub(super) struct Run<'t> {
     pub(super) nodes_before: usize,
     states: Vec<State>,
     state: State,
-    /// Whether it goes on where others left off, within the root mapping.
+    /// Whether it continues where others ended, within the root mapping.
     is_behind_entries: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'t> Run<'t> {
 
     /// Reads one document; `None` when there is none.
     pub(super) fn document(&mut self) -> Result<Option<NodeId>> {
-        // It goes on to the end.
+        // Never cancelled.
         self.document_while(&|| true).unwrap_or(Ok(None))
     }
 
@@ -116,14 +116,14 @@ impl<'t> Run<'t> {
                 return None;
             }
         }
-        // libyaml looks at the token behind the document before it ends it.
+        // libyaml reads the token behind the document before it ends the document.
         Some(match self.scanner.peek() {
             Ok(_) => Ok(self.builder.done.pop()),
             Err(error) => Err(error),
         })
     }
 
-    /// Reads the first entry of the mapping at the root, and tells where the next one begins.
+    /// Reads the first entry of the mapping at the root, and returns where the next one begins.
     /// `None` when the root is something else.
     pub(super) fn first_entry(&mut self) -> Result<Option<usize>> {
         if !self.begin()? {
@@ -153,7 +153,7 @@ impl<'t> Run<'t> {
         Ok(self.is_behind_entries || self.document_start()?)
     }
 
-    /// Whether an error is told as one of the mapping at the root.
+    /// Whether an error is reported as one of the mapping at the root.
     pub(super) fn is_of_root(&self, error: &SyntaxError) -> bool {
         let Some((_, place)) = &error.context else { return false };
         error.kind == SyntaxErrorKind::BlockMapping

@@ -122,7 +122,7 @@ pub(super) struct Scanner<'t> {
 }
 
 const ORDINARY: u8 = 0;
-/// Ends a run of plain text or has to be looked at: see [`PLAIN`].
+/// Ends a run of plain text or has to be checked: see [`PLAIN`].
 const SPECIAL: u8 = 1;
 /// Special within flow collections only.
 const FLOW_SPECIAL: u8 = 2;

@@ -25,12 +25,12 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Cycles(check),
 };
 
-/// The hops of a circle that are told one by one.
+/// The hops of a circle that are reported one by one.
 const MAX_HOPS: usize = 8;
 /// How many keys are looked up for the circles of one file.
 const MAX_KEYS: usize = 100_000;
-/// How many definitions are looked at for one token in search of a circle that only some other
-/// nodes run into. Circles of real data have a handful of members.
+/// How many definitions are checked for one token in search of a circle that only some other nodes
+/// run into. Circles of real data have a handful of members.
 const MAX_STEPS: usize = 2_000;
 /// The same for all tokens of a file.
 const MAX_STEPS_IN_FILE: usize = 10_000;
@@ -208,7 +208,7 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Find
     finding
 }
 
-/// The token of a string that asks for a key, or the string itself where that cannot be told.
+/// The token of a string that asks for a key, or the string itself where that is unknown.
 fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     let data =
         context.file.snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));

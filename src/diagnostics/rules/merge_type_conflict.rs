@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 /// With how many scopes one key is tried: of nodes that read this file and another. Where there are
 /// more, `limit-reached` says so.
 ///
-/// A lookup tells of all files that its node reads.
+/// A lookup reports all files that its node reads.
 const MAX_OTHERS: usize = 50;
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {

@@ -59,7 +59,7 @@ fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
         && !index.uses(&class.definition.name).any(|one| gives(one.class_use.kind))
 }
 
-/// Tells the required parameters of a class that no level has, for the nodes that include it.
+/// Reports the required parameters of a class that no level has, for the nodes that include it.
 fn required(
     context: &EntryContext<'_>,
     key: &str,

@@ -56,7 +56,7 @@ fn check(member: &Member, context: &DataContext<'_>, findings: &mut Vec<Finding>
     }
 }
 
-/// Puppet passes over `null`, unless another file has options: these cannot be merged with it.
+/// Puppet ignores `null`, unless another file has options: these cannot be merged with it.
 fn no_hash(context: &DataContext<'_>, value: &Value, span: Span) -> Finding {
     let alone = context.file.snapshot.keys().definitions(LOOKUP_OPTIONS).len() < 2;
     let is_null = matches!(value.data(), Data::Null);

@@ -32,7 +32,7 @@ pub(super) struct WrongValue<'a> {
     pub(super) span: Span,
     /// Puppet's messages about this part.
     pub(super) messages: Vec<String>,
-    /// Whether a Sensitive value is wanted where a plain one is.
+    /// Whether a Sensitive value is required and the value is a plain one.
     pub(super) wants_sensitive: bool,
     /// Whether it is the whole value.
     pub(super) is_whole: bool,
@@ -42,7 +42,7 @@ pub(super) struct WrongValue<'a> {
 
 /// How many known nodes are asked for the value that they get.
 pub(super) const MAX_NODES: usize = 32;
-/// How many parts of one value are told.
+/// How many parts of one value are reported.
 const MAX_PARTS: usize = 20;
 /// How long a message of Puppet may be before the end of it is left out.
 const MAX_MESSAGE: usize = 300;
@@ -129,7 +129,7 @@ enum Treatment {
     AsWritten,
     /// It is merged with others, or converted.
     Final,
-    /// It cannot be told.
+    /// The final value is unknown.
     Unknown,
 }
 
@@ -233,7 +233,7 @@ fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
     let Ok(Some(value)) = &resolution.value else { return Vec::new() };
     let has_tokens = !resolution.reads.keys.is_empty() || !resolution.reads.variables.is_empty();
     let known = |part: &Value| match part.data() {
-        // Which of them tokens were replaced in is not noted.
+        // It is not recorded in which of them tokens were replaced.
         Data::String(text) if has_tokens || is_attempted(text) => Known::Kind,
         Data::Hash(hash) if has_tokens && hash.keys().any(|key| key.to_text().contains("%{")) => {
             Known::Nothing

@@ -117,7 +117,7 @@ impl ClosedFiles {
     }
 }
 
-/// The files of a snapshot in the order of their paths, up to as many as are looked at ahead; the
+/// The files of a snapshot in the order of their paths, up to the number that is checked ahead; the
 /// first one is the next.
 fn first_files(snapshot: &Snapshot) -> Files {
     let mut bytes = 0;

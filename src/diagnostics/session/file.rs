@@ -34,8 +34,8 @@ pub(super) struct FileFindings {
     readers: HashMap<Arc<str>, Vec<PartId>>,
     /// The parts whose findings depend on all.
     readers_of_all: HashSet<PartId>,
-    /// The parts that are still to be looked at, for the first time or again. Their findings are
-    /// told when all of them are.
+    /// The parts that are still to be checked, for the first time or again. Findings are published
+    /// when all of them are checked.
     dirty: Vec<PartId>,
     /// Whether cycles are still to be looked for.
     dirty_cycles: bool,
@@ -117,7 +117,7 @@ impl FileFindings {
         }
         again.iter().for_each(|id| self.forget(*id));
         self.dirty.extend(again);
-        // It may invalidate again before it is looked at.
+        // A part may be invalidated again before it is checked.
         self.dirty.sort_unstable();
         self.dirty.dedup();
         // Whether a lookup really goes round, and where, any definition on the way may change.
@@ -165,7 +165,7 @@ impl FileFindings {
         self.is_clean()
     }
 
-    /// Looks at an entry.
+    /// Checks an entry.
     fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
         count(Work::Check);
         let found = check.entry(&part.data);

@@ -44,8 +44,8 @@ pub type Told = (FilePath, Vec<Arc<Finding>>);
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
-    /// Goes on to a snapshot; tells the findings of each file where they, or places that they name,
-    /// may be others than before. A file that is not looked at any more has none.
+    /// Moves on to a snapshot; returns the findings of each file where they, or places that they
+    /// name, may have changed. A file that is no longer checked has none.
     ///
     /// When the snapshot is cancelled, the parts not checked by then are left to the next call. So
     /// are slow parts of unedited files, where there are findings of other files to publish.
@@ -202,7 +202,7 @@ impl Findings {
         updates
     }
 
-    /// Whether a file was put off: its findings will be told later.
+    /// Whether a file was deferred: its findings will be published later.
     pub fn is_deferred(&self, path: &FilePath) -> bool {
         self.deferred.contains(path)
     }
@@ -236,7 +236,7 @@ impl Findings {
         changes: &KeyChanges,
         edited: &HashSet<FilePath>,
     ) -> Vec<FilePath> {
-        // Files that no level reads are not in the index, and are looked at all the same.
+        // Files that no level reads are not in the index, and are checked all the same.
         let moved: HashSet<FileId> = changes
             .files
             .iter()

@@ -156,7 +156,7 @@ fn what_is_told_is_what_looking_anew_tells() {
             // Several changes may be one round.
             if random.below(3) != 0 {
                 let snapshot = fixture.workspace.snapshot();
-                // Of some rounds nobody waits for the end.
+                // Some rounds are cancelled before their end.
                 let left = AtomicUsize::new(if random.below(3) == 0 {
                     random.below(40)
                 } else {

@@ -83,7 +83,7 @@ impl Writer<'_> {
             let is_here =
                 place.and_then(|place| self.snapshot.path(place.file)) == Some(&self.subject.path);
             let what = if is_here { "the value here".to_owned() } else { source.clone() };
-            // Whether a secret equals another value tells of it.
+            // A comparison of a secret with another value would reveal part of it.
             let is_secret = resolution.is_secret()
                 || part.holds_secret()
                 || effective.as_ref().is_some_and(Value::holds_secret);

@@ -134,8 +134,8 @@ fn of_hashes<'v>(base: &'v Hash, hash: &'v Hash) -> Difference<'v> {
     difference
 }
 
-/// Notes how the members of two hashes below `above` differ. Parts of a hash that is hidden as a
-/// whole are not looked into, so that no key of it is named.
+/// Records how the members of two hashes below `above` differ. Parts of a hash that is hidden as a
+/// whole are not compared, so that no key of it is named.
 fn compare(base: &Hash, hash: &Hash, above: &str, difference: &mut Difference<'_>) {
     for (key, member) in hash {
         let path = format!("{above}{}", dotted_member(key));

@@ -1,7 +1,8 @@
 //! `Init[TYPE, ARGUMENT…]`: calls a type's constructor with a value and fixed arguments.
 //!
-//! Source: `PInitType#new_function`. A list is spread over the constructor's parameters unless it is
-//! a value of the type, or one parameter takes it; where that is not told here, only Puppet can.
+//! Source: `PInitType#new_function`. A list is spread over the constructor's parameters unless it
+//! is a value of the type, or one parameter takes it; the cases not decided here are left to
+//! Puppet.
 
 use super::{Failure, Made, construct, error, new};
 use crate::puppet::types::{DataType, InitType};

@@ -61,7 +61,7 @@ pub struct WrongPart {
     pub message: String,
     /// Where the part was written, or the key that is blamed.
     pub origin: Option<Span>,
-    /// Whether a Sensitive value is wanted where a plain one is.
+    /// Whether a Sensitive value is required and the value is a plain one.
     pub wants_sensitive: bool,
     /// Whether it is the value itself, not a part within.
     pub is_whole: bool,
@@ -70,13 +70,14 @@ pub struct WrongPart {
     pub is_of_variant: bool,
 }
 
-/// Checks the value of a parameter, and tells every part that is wrong, in Puppet's order. Nothing
-/// where the type cannot be decided here, and where Puppet fails over the question.
+/// Checks the value of a parameter, and returns every wrong part, in Puppet's order. Returns none
+/// where the type cannot be decided here, and where Puppet crashes during the check.
 pub fn check_parameter(name: &str, data_type: &DataType, value: &Value) -> Vec<WrongPart> {
     check_partial(name, data_type, value, &|_| Known::Whole)
 }
 
-/// The same for a value that is known in part: tells what is wrong whatever the rest may be.
+/// The same for a value that is known in part: returns the parts that are wrong whatever the rest
+/// may be.
 pub fn check_partial(
     name: &str,
     data_type: &DataType,

@@ -350,7 +350,7 @@ impl Mismatch {
         Some(part)
     }
 
-    /// The type that was wanted, if it is about a type.
+    /// The expected type, if the mismatch is about a type.
     pub(super) fn expected(&self) -> Option<&DataType> {
         match &self.what {
             What::Type { expected, .. } | What::Pattern { expected, .. } => Some(expected),

@@ -80,7 +80,7 @@ impl Reader<'_> {
         &self.text[self.at..]
     }
 
-    /// Passes over blanks and comments.
+    /// Skips blanks and comments.
     fn blanks(&mut self) {
         loop {
             self.at += self.rest().len() - self.rest().trim_start().len();

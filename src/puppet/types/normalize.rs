@@ -13,7 +13,7 @@ pub struct Crash(pub &'static str);
 const NO_TYPE: Crash = Crash("undefined method `normalize' for nil:NilClass");
 const NO_BOUND_TO_ADD_TO: Crash = Crash("undefined method `+' for nil:NilClass");
 const NO_BOUND_TO_COMPARE: Crash = Crash("comparison of Float with nil failed");
-/// Ruby's message goes on with where in memory the type is.
+/// Ruby's message continues with the memory address of the type.
 const NOT_ADJACENT: Crash = Crash("undefined method `adjacent?'");
 
 impl DataType {

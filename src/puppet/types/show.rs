@@ -142,7 +142,7 @@ impl DataType {
     }
 }
 
-/// An alias, with what it stands for where that is wanted and no part of itself.
+/// An alias, with its target if requested and if the alias is not part of itself.
 fn shown_alias(alias: &NamedAlias, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
     let name = alias.name();
     let mut write = |guard: &mut RecursionGuard<'_>, is_expanded: bool| {

@@ -24,7 +24,7 @@ pub(super) struct Codec {
     buffer: Vec<u8>,
     /// Where in `buffer` the next unread byte is.
     start: usize,
-    /// Where in `buffer` the search for a header line goes on.
+    /// Where in `buffer` the search for a header line continues.
     searched: usize,
     state: State,
     /// Whether the client was told of the fault that the codec is recovering from.
@@ -208,7 +208,7 @@ impl Codec {
         }
     }
 
-    /// Passes over a body that is too long. `None`: more bytes are needed.
+    /// Skips a body that is too long. `None`: more bytes are needed.
     fn long_body(&mut self, left: usize) -> Option<()> {
         if let Some(next) = self.header_line() {
             self.advance(next - self.start, State::Headers);

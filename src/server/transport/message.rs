@@ -1,8 +1,8 @@
 //! JSON-RPC 2.0: parses the text of a message into a request, a response, or the answer to a
 //! message that is neither.
 //!
-//! Whether a message is JSON is told by a reader that keeps no stack, so that no nesting is too
-//! deep for finding the `id` that the answer repeats.
+//! A reader that keeps no stack decides whether a message is JSON, so that no nesting is too deep
+//! for finding the `id` that the answer repeats.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::surrogates;
 pub(super) enum Incoming {
     /// A request, or a notification where it has no id.
     Request(Request),
-    /// The answer to a request of ours.
+    /// The answer to a request of the server.
     Response(Response),
     /// Several messages at once. Source: JSON-RPC 2.0, section 6.
     Batch(Vec<Incoming>),

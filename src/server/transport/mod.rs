@@ -1,5 +1,5 @@
 //! Everything that tower-lsp 0.20 makes necessary, in one place: with a library that reads standard
-//! input forgivingly, writes without hanging and tells the end of a session, this folder can go.
+//! input forgivingly, writes without hanging and reports the end of a session, this folder can go.
 //!
 //! Of tower-lsp the server uses the router, the client handle and the types. Its loop over standard
 //! input and output is replaced, for these reasons:
@@ -132,7 +132,7 @@ pub(super) async fn answered<T: Send + 'static>(
     tokio::time::timeout(patience, tokio::spawn(request)).await.ok()?.ok()
 }
 
-/// Tells the log of a message that was worked on: a response, or none for a notification.
+/// Logs a message that was handled: a response, or none for a notification.
 fn log_answer(method: &str, response: Option<&Response>, start: Instant) {
     let us = start.elapsed().as_micros();
     match response {

@@ -1,5 +1,5 @@
-//! Notices that the client is gone although nothing says so: it closed the server's standard
-//! output, or its process has ended. On Windows only a failed write tells.
+//! Detects that the client is gone without `exit`: it closed the server's standard output, or its
+//! process has ended. On Windows only a failed write shows it.
 
 #[cfg(not(unix))]
 use super::session::Session;
@@ -28,7 +28,7 @@ mod unix {
     /// among them.
     const GRACE: Duration = Duration::from_millis(100);
 
-    /// How often a process is looked for where the system cannot tell of its end.
+    /// How often a process is polled where the system cannot report its end.
     const INTERVAL: Duration = Duration::from_secs(3);
 
     /// Ends the session when nothing reads standard output any more.

@@ -29,7 +29,7 @@ pub(super) enum End {
 }
 
 impl Session {
-    /// Notes that the client sent `shutdown`: whatever happens then is a clean end.
+    /// Records that the client sent `shutdown`: any end after that is a clean one.
     pub(super) fn request_shutdown(&self) {
         self.0.shutdown_requested.store(true, Ordering::SeqCst);
     }
@@ -40,7 +40,7 @@ impl Session {
         self.0.ended.notify_one();
     }
 
-    /// Why it has ended; `None` while it goes on.
+    /// Why it has ended; `None` while it is running.
     pub(super) fn reason(&self) -> Option<End> {
         self.0.end.get().cloned()
     }

@@ -62,7 +62,7 @@ struct Resolver<'a> {
 
 type Found = Result<Option<Rc<Node>>, Stop>;
 
-/// Why a value cannot be told.
+/// Why a value is unknown.
 enum Stop {
     /// It needs a substitution that is being replaced: the substitution that asked for it is the
     /// one that cannot be. With the way there.

@@ -46,7 +46,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The same for what the library makes a token of, and refuses only when it comes to it.
+    /// The same for text that the library makes a token of, and refuses only on reaching it.
     fn bad_in_words(&self, start: usize, reason: &str, token: String, words: String) -> Token {
         Token {
             kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))),
@@ -281,7 +281,7 @@ fn is_number(text: &str) -> bool {
 fn escape(text: &str) -> Option<(char, usize)> {
     let decoded = match text[1..].chars().next()? {
         'u' => {
-            // Ruby takes what is no hexadecimal digit for the end of the number.
+            // Ruby takes any other character than a hexadecimal digit for the end of the number.
             let digits = text.get(2..6)?;
             let hex: String = digits.chars().take_while(char::is_ascii_hexdigit).collect();
             let code = u32::from_str_radix(&hex, 16).unwrap_or(0);

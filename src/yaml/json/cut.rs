@@ -11,7 +11,7 @@ use crate::text::TextRange;
 use crate::yaml::entry::{Entry, Refused, Stop};
 use crate::yaml::tree::{NodeId, SyntaxError, Tree};
 
-/// How many bytes behind a place the reader looks at.
+/// How many bytes behind a place the reader inspects.
 const LOOKAHEAD: usize = 16;
 
 /// Where the first member begins; `None` for a text that is no object with members.

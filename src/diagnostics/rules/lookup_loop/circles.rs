@@ -12,7 +12,7 @@ use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
 use crate::text::{FilePath, Span};
 
-/// A root key that lookups come to.
+/// A root key that lookups reach.
 struct Node {
     root: Arc<str>,
     hops: Vec<Hop>,

@@ -44,7 +44,7 @@ users2: 2
     );
 }
 
-/// A conversion that only Puppet can do is told beside the key that it belongs to.
+/// A conversion that only Puppet can do is named beside the key that it belongs to.
 #[test]
 fn values_that_are_not_converted_here() {
     let data = |hovered: &str| {

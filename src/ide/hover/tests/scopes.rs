@@ -1,4 +1,4 @@
-//! For whom a value holds: a node, the nodes that a path tells of, any node.
+//! The audience of a value: a node, the nodes with the variables of a path, any node.
 
 use expect_test::expect;
 

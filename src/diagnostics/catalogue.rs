@@ -50,7 +50,7 @@ pub static RULES: &[&Rule] = &[
     &rules::not_yaml_1_2::RULE,
 ];
 
-/// The rule with this code.
+/// Returns the rule with this code.
 pub fn find(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code == code)
 }

@@ -63,14 +63,14 @@ pub struct WrongSetting {
 pub type Severities = BTreeMap<String, Severity>;
 
 impl RulesConfig {
-    /// The severities in the environment in this folder.
+    /// Returns the severities in the environment in this folder.
     pub fn of(&self, environment: &FilePath) -> &Severities {
         self.environments.get(environment).unwrap_or(&self.severities)
     }
 }
 
-/// The findings in one file, in the order of their places; none for a file that no environment
-/// governs.
+/// Returns the findings in one file, in the order of their places; none for a file that no
+/// environment governs.
 ///
 /// Until the workspace has been read, only rules that need no other file run.
 pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
@@ -86,7 +86,7 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     }
 }
 
-/// The findings in a settings file; none for any other file. No environment need govern it.
+/// Returns the findings in a settings file; none for any other file. No environment need govern it.
 fn of_settings(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let wrong: Vec<&WrongSetting> =
         config.settings.iter().filter(|wrong| wrong.file == *path).collect();
@@ -106,7 +106,8 @@ fn of_settings(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Ve
     findings
 }
 
-/// The findings of the whole workspace: those of each file, files in the order of their paths.
+/// Returns the findings of the whole workspace: those of each file, files in the order of their
+/// paths.
 pub fn check_all(snapshot: &Snapshot, config: &RulesConfig) -> Vec<Finding> {
     let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
     let start = Instant::now();
@@ -284,7 +285,7 @@ impl FileCheck<'_> {
         found
     }
 
-    /// The limits that lookups reached while an entry was checked.
+    /// Returns the limits that lookups reached while an entry was checked.
     fn limits_reached(&self, entry: &EntryData) -> Vec<Finding> {
         let reached = self.exhausted.take();
         let rule = self.rules.iter().find(|(rule, _)| rule.code == rules::limit_reached::RULE.code);

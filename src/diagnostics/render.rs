@@ -46,12 +46,12 @@ impl<'a> LineSpans<'a> {
         LineSpans { snapshot, root, secret: SecretLines::new(snapshot) }
     }
 
-    /// The span with columns in characters.
+    /// Returns the span with columns in characters.
     pub(crate) fn of(&self, span: Span) -> LineSpan {
         self.in_columns(span, Encoding::Utf32)
     }
 
-    /// The span with columns in the code units of `encoding`.
+    /// Returns the span with columns in the code units of `encoding`.
     pub(crate) fn in_columns(&self, span: Span, encoding: Encoding) -> LineSpan {
         let path = self.snapshot.path(span.file);
         let shown = path.map_or_else(String::new, |path| {
@@ -136,7 +136,7 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {} | {indent}{carets}", " ".repeat(margin.len()))
 }
 
-/// A part of a line as it is shown: a tab takes one column.
+/// Returns a part of a line as it is shown: a tab takes one column.
 fn visible(text: impl Iterator<Item = char>) -> String {
     let text: String = text.map(|c| if c == '\t' { ' ' } else { c }).collect();
     terminal(&text).into_owned()

@@ -49,7 +49,7 @@ impl Severity {
     pub const ALL: [Severity; 5] =
         [Severity::Off, Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
 
-    /// The name in settings and reports.
+    /// Returns the name in settings and reports.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Off => "off",
@@ -60,7 +60,7 @@ impl Severity {
         }
     }
 
-    /// The severity called `name`.
+    /// Returns the severity called `name`.
     pub fn from_name(name: &str) -> Option<Severity> {
         Severity::ALL.into_iter().find(|severity| severity.name() == name)
     }
@@ -133,8 +133,8 @@ pub struct EntryContext<'a> {
 }
 
 impl<'a> EntryContext<'a> {
-    /// The root keys of the entry and what stands under them; without those that another entry
-    /// overwrites.
+    /// Returns the root keys of the entry and what stands under them; without those that another
+    /// entry overwrites.
     pub fn members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
         let (data, entry) = (self.data, self.entry);
         entry
@@ -144,7 +144,7 @@ impl<'a> EntryContext<'a> {
             .map(|(key, member)| (key, member))
     }
 
-    /// The `lookup_options` of the file, if this is their entry.
+    /// Returns the `lookup_options` of the file, if this is their entry.
     pub fn options(&self) -> Option<&'a Member> {
         self.members()
             .find(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
@@ -152,7 +152,7 @@ impl<'a> EntryContext<'a> {
     }
 }
 
-/// A type in Puppet's words, as a phrase for people.
+/// Returns a type in Puppet's words, as a phrase for people.
 pub fn in_words(type_name: &str) -> &str {
     match type_name {
         "Undef" => "null",
@@ -194,14 +194,14 @@ pub struct Related {
 }
 
 impl Related {
-    /// A place whose line is not shown.
+    /// Returns a place whose line is not shown.
     pub fn new(span: Span, message: impl Into<String>) -> Related {
         Related { span, message: message.into(), is_quoted: false }
     }
 }
 
 impl Finding {
-    /// A finding of this rule.
+    /// Returns a finding of this rule.
     pub fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Finding {
         Finding {
             rule,

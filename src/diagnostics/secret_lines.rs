@@ -38,7 +38,8 @@ impl<'a> SecretLines<'a> {
             || entry_above(text, line).is_some_and(|key| keys.may_be_sensitive(&key))
     }
 
-    /// The places of the entries of a file whose values may be secret: each reaches to the next.
+    /// Returns the places of the entries of a file whose values may be secret: each reaches to the
+    /// next.
     fn entries(&self, id: FileId, text: &Text) -> Rc<Vec<TextRange>> {
         let made = || {
             let file = self.snapshot.file_by_id(id)?;
@@ -62,8 +63,8 @@ impl<'a> SecretLines<'a> {
     }
 }
 
-/// The root key that the entry of a line begins with, read from its first line: a broken entry may
-/// have no member.
+/// Returns the root key that the entry of a line begins with, read from its first line: a broken
+/// entry may have no member.
 fn entry_above(text: &Text, line: u32) -> Option<String> {
     let begins = |line: &str| !line.starts_with([' ', '\t', '#', '-', '}', ']', '\r', '\n']);
     let first = (0..=line)
@@ -74,7 +75,7 @@ fn entry_above(text: &Text, line: u32) -> Option<String> {
     Some(key.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// The text before the first colon that ends a key.
+/// Returns the text before the first colon that ends a key.
 fn key_of(line: &str) -> &str {
     let ends = |at: &usize| line[at + 1..].chars().next().is_none_or(char::is_whitespace);
     let mut colons = line.match_indices(':').map(|(at, _)| at);

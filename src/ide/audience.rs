@@ -139,8 +139,8 @@ impl Audience {
     }
 }
 
-/// The variables that each location of a file gives to its path; `None` where one gives several
-/// ways to tell them apart, or there are more than a line holds.
+/// Returns the variables that each location of a file gives to its path; `None` where one gives
+/// several ways to tell them apart, or there are more than a line holds.
 fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
     let mut matches: Vec<_> = environment.matches(path).collect();
     matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
@@ -164,7 +164,7 @@ fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String
     leaves.map(|(name, value)| format!("{name} = {value}")).collect()
 }
 
-/// The leaves of a partial variable with their dotted names.
+/// Returns the leaves of a partial variable with their dotted names.
 fn flattened(name: &str, value: &Value) -> Vec<(String, String)> {
     match value.as_hash() {
         Some(hash) => hash

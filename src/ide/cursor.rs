@@ -72,7 +72,7 @@ pub enum KeyStep {
 }
 
 impl KeyPath {
-    /// The dotted key that looks the part up in this file; elements count as in this file.
+    /// Returns the dotted key that looks the part up in this file; elements count as in this file.
     pub fn dotted(&self) -> String {
         let mut text = LookupKey::of_root(&self.root).text.to_string();
         for step in &self.steps {
@@ -184,7 +184,8 @@ fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     Some((token.name_span, kind))
 }
 
-/// The root key at `offset` if it is written plainly, as most are: no tree is needed to find it.
+/// Returns the root key at `offset` if it is written plainly, as most are: no tree is needed to
+/// find it.
 fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, TextRange)> {
     let part = data.parts().at(offset)?;
     let start = data.parts().start(part.id)?;
@@ -206,8 +207,8 @@ fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, T
     is_plain.then(|| (name.clone(), range))
 }
 
-/// The keys on the way to a node, and the range to mark within the part: the key, or the element of
-/// a list.
+/// Returns the keys on the way to a node, and the range to mark within the part: the key, or the
+/// element of a list.
 fn key_path(
     file: FileId,
     part: &TextPart<'_>,
@@ -261,7 +262,8 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<Key> {
     Some(Key::new(data, Provenance::written(None)))
 }
 
-/// A key of a hash as a segment of a dotted key: quoted where it would be read as another one.
+/// Returns a key of a hash as a segment of a dotted key: quoted where it would be read as another
+/// one.
 pub(super) fn dotted_member(key: &Key) -> String {
     let name = key.to_text();
     let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
@@ -269,8 +271,8 @@ pub(super) fn dotted_member(key: &Key) -> String {
     if quote { format!("'{name}'") } else { name.into_owned() }
 }
 
-/// The part of a root value that a dotted key asks for, with the place of its key (of an element:
-/// its own).
+/// Returns the part of a root value that a dotted key asks for, with the place of its key (of an
+/// element: its own).
 pub fn part_of(key: &LookupKey, root: &Value) -> Option<(Option<Span>, Value)> {
     let mut current = (root.origin, root.clone());
     for segment in &key.subkeys {

@@ -120,7 +120,8 @@ fn raw(
     Some(view.data_of(path)?.get(&root.root_text())?.value.clone())
 }
 
-/// The files that a location of `hiera.yaml` can name: those that the chosen node reads first.
+/// Returns the files that a location of `hiera.yaml` can name: those that the chosen node reads
+/// first.
 fn files_of(
     snapshot: &Snapshot,
     subject: &Subject,

@@ -101,7 +101,7 @@ fn write_key(out: &mut String, key: &str, resolution: &Resolution, names: &Names
     }
 }
 
-/// The places that a value comes from, in order of priority.
+/// Returns the places that a value comes from, in order of priority.
 fn places(resolution: &Resolution, names: &Names<'_>) -> String {
     let place = |outcome: &Outcome| match outcome {
         Outcome::Found { key: Some(span), .. } => Some(names.place(*span)),
@@ -113,7 +113,7 @@ fn places(resolution: &Resolution, names: &Names<'_>) -> String {
     places.join(", ")
 }
 
-/// A text as it can stand in a comment.
+/// Returns a text as it can stand in a comment.
 fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
         .collect::<Vec<_>>()

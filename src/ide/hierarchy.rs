@@ -89,8 +89,8 @@ pub struct CandidateView {
     pub when: Bindings,
 }
 
-/// The hierarchy that the scope of the file at `path` has, with regard to a root key if there is
-/// one to look for.
+/// Returns the hierarchy that the scope of the file at `path` has, with regard to a root key if
+/// there is one to look for.
 ///
 /// `None` for a file that no environment governs.
 pub fn hierarchy(
@@ -218,7 +218,7 @@ impl Viewer<'_> {
     }
 }
 
-/// A level without its locations.
+/// Returns a level without its locations.
 fn bare(layer: &Layer, config: &HieraConfig, level: &Level) -> LevelView {
     LevelView {
         layer: layer_name(layer),

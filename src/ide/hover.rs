@@ -215,7 +215,7 @@ impl Writer<'_> {
         self.snapshot.lookup_as_called(environment, &resolver, root)
     }
 
-    /// The numbers of the known nodes that certainly read the file.
+    /// Returns the numbers of the known nodes that certainly read the file.
     fn readers(&self) -> Vec<usize> {
         let environment = &self.subject.environment;
         if !environment.reaches(&self.subject.path) {

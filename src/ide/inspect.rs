@@ -34,8 +34,8 @@ pub enum Aspect {
     Scope,
 }
 
-/// The text of one aspect of the file at `path`. Places are `line:column`, both counted from 1,
-/// columns in characters.
+/// Returns the text of one aspect of the file at `path`. Places are `line:column`, both counted
+/// from 1, columns in characters.
 ///
 /// `None` if the snapshot has no such file, or, but for the tree and the entries, if no environment
 /// governs it.
@@ -70,7 +70,7 @@ impl Writer<'_> {
         let _ = writeln!(self.out, "{:1$}{2}", "", 2 * depth, masked(text));
     }
 
-    /// A range of bytes of the file as `line:column-line:column`.
+    /// Returns a range of bytes of the file as `line:column-line:column`.
     fn place(&self, range: TextRange) -> String {
         let Some(text) = self.file.text() else { return String::new() };
         let place = |offset| {
@@ -258,7 +258,7 @@ fn asks_for(token: &TokenUse, root: &str) -> bool {
     token.reference.key().is_some_and(|key| *key.root_text() == *root)
 }
 
-/// A text in quotes, without its encrypted parts, cut when it is long.
+/// Returns a text in quotes, without its encrypted parts, cut when it is long.
 fn short(text: &str) -> String {
     let text = masked(text);
     let cut: String = text.chars().take(SHORT).collect();

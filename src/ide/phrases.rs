@@ -17,7 +17,7 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// The path, relative where it lies below the folder.
+    /// Returns the path, relative where it lies below the folder.
     pub fn path<'p>(&self, path: &'p FilePath) -> &'p str {
         path.relative_to(self.root).filter(|path| !path.is_empty()).unwrap_or(path.as_str())
     }
@@ -28,7 +28,7 @@ impl Names<'_> {
         format!("{}:{}", self.path(path), self.line(span))
     }
 
-    /// The line of a span, from 1.
+    /// Returns the line of a span, from 1.
     pub fn line(&self, span: Span) -> u32 {
         let text = self.snapshot.file_by_id(span.file).and_then(|file| file.text());
         text.map_or(1, |text| {
@@ -37,7 +37,7 @@ impl Names<'_> {
     }
 }
 
-/// The options of a deep merge that are set, in parentheses.
+/// Returns the options of a deep merge that are set, in parentheses.
 pub fn options(strategy: &Strategy) -> String {
     let (Strategy::Deep(options)
     | Strategy::UnconstrainedDeep(options)
@@ -56,7 +56,7 @@ pub fn options(strategy: &Strategy) -> String {
     if set.is_empty() { String::new() } else { format!(" ({})", set.join(", ")) }
 }
 
-/// The level's name for people, with its layer where that is not the environment's.
+/// Returns the level's name for people, with its layer where that is not the environment's.
 pub fn level_title(layer: &Layer, level: &str) -> String {
     match layer {
         Layer::Environment => level.to_owned(),
@@ -64,12 +64,12 @@ pub fn level_title(layer: &Layer, level: &str) -> String {
     }
 }
 
-/// The names of the levels that leave open whether there is a value, each once.
+/// Returns the names of the levels that leave open whether there is a value, each once.
 pub fn open_levels(resolution: &Resolution) -> Vec<String> {
     level_names(resolution.levels_without_verdict())
 }
 
-/// The names of levels that could not be evaluated, each once.
+/// Returns the names of levels that could not be evaluated, each once.
 pub fn level_names<'a>(levels: impl IntoIterator<Item = &'a UnsettledLevel>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for level in levels {
@@ -105,7 +105,7 @@ pub fn why_unevaluated(reason: &Unevaluated, path: impl Fn(&FilePath) -> String)
     }
 }
 
-/// The layer's name for people.
+/// Returns the layer's name for people.
 pub fn layer_name(layer: &Layer) -> String {
     match layer {
         Layer::Global => "global".into(),

@@ -47,8 +47,8 @@ pub enum ReaderKind {
     },
 }
 
-/// All readers of a root key in an environment: the parameter, then calls, then tokens, each in the
-/// order of their files.
+/// Returns all readers of a root key in an environment: the parameter, then calls, then tokens,
+/// each in the order of their files.
 pub fn readers_of(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
     let index = snapshot.manifests(environment);
     let mut all = Vec::new();
@@ -117,7 +117,7 @@ impl ReadKey<'_> {
     }
 }
 
-/// The root keys of the data of an environment, in the order of their bytes.
+/// Returns the root keys of the data of an environment, in the order of their bytes.
 pub fn keys_of<'a>(snapshot: &'a Snapshot, environment: &Environment) -> Vec<ReadKey<'a>> {
     let view = snapshot.view(environment);
     let keys = snapshot.keys().keys().filter(|key| ***key != *LOOKUP_OPTIONS);

@@ -39,7 +39,7 @@ pub struct PageLink {
     pub line: u32,
 }
 
-/// The key that a lookup would be asked for at a place; `None` where there is no key.
+/// Returns the key that a lookup would be asked for at a place; `None` where there is no key.
 ///
 /// A part within a list is asked for with the list: merging may have moved it.
 pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> {
@@ -47,7 +47,7 @@ pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> 
     key_of(&kind)
 }
 
-/// The key that a lookup would be asked for about a subject; `None` for one that is no key.
+/// Returns the key that a lookup would be asked for about a subject; `None` for one that is no key.
 pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
     match kind {
         SubjectKind::Key(path) => {
@@ -170,7 +170,7 @@ users: {joan: 3}
 port: 8080
 "#;
 
-    /// The page up to Puppet's explanation, and its links.
+    /// Returns the page up to Puppet's explanation, and its links.
     fn page(text: &str, path: &str, key: &str) -> String {
         let fixture = Fixture::new(text);
         let key = LookupKey::parse(key).unwrap();

@@ -86,23 +86,23 @@ impl ConvertTo {
         self.may_make_sensitive
     }
 
-    /// The marks of all that is converted in this way.
+    /// Returns the marks of all that is converted in this way.
     pub fn secrecy_of_values(&self) -> Secrecy {
         if self.may_make_sensitive { Secrecy::SENSITIVE } else { Secrecy::NONE }
     }
 
-    /// The type as written, such as `Sensitive` or `Array[String]`; empty if it is no text. It may
-    /// be decrypted text: only for Puppet's own messages.
+    /// Returns the type as written, such as `Sensitive` or `Array[String]`; empty if it is no text.
+    /// It may be decrypted text: only for Puppet's own messages.
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// The type as written, or a mark in place of decrypted text.
+    /// Returns the type as written, or a mark in place of decrypted text.
     pub fn shown(&self) -> &str {
         PrintOptions::default().mark_for(self.secrecy).unwrap_or(&self.written)
     }
 
-    /// The type as Puppet writes it, or a mark in place of decrypted text.
+    /// Returns the type as Puppet writes it, or a mark in place of decrypted text.
     pub fn type_shown(&self) -> String {
         match &self.target {
             Target::Type(data_type) if !self.secrecy.is_any() => data_type.to_string(),
@@ -119,7 +119,7 @@ impl ConvertTo {
         }
     }
 
-    /// The value with the marks that the type gives all values that are not Sensitive.
+    /// Returns the value with the marks that the type gives all values that are not Sensitive.
     fn marked(&self, value: Value) -> Value {
         match value.data() {
             Data::Sensitive(_) => value,
@@ -307,12 +307,12 @@ fn refusal(wanted: &str, arguments: &[Value]) -> String {
     }
 }
 
-/// The provenance of a value that is made of these, without an origin.
+/// Returns the provenance of a value that is made of these, without an origin.
 fn made_of(values: &[Value]) -> Provenance {
     Provenance::of_all(values).at(None)
 }
 
-/// A rich value, made of `from`.
+/// Returns a rich value, made of `from`.
 fn rich(rich: Rich, from: &[Value]) -> Value {
     Value::new(Data::Rich(Arc::new(rich)), made_of(from))
 }

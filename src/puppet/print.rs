@@ -35,7 +35,7 @@ pub const REDACTED: &str = "Sensitive [value redacted]";
 pub const DECRYPTED: &str = "ENC[decrypted]";
 
 impl PrintOptions<'_> {
-    /// The error message with marks in place of encrypted texts, if these are masked.
+    /// Returns the error message with marks in place of encrypted texts, if these are masked.
     pub fn mask(&self, message: String) -> String {
         if self.mask_encrypted { masked(&message) } else { message }
     }
@@ -65,7 +65,7 @@ impl PrintOptions<'_> {
     }
 }
 
-/// The value as the text that it has within a string, or a mark if that text is a secret.
+/// Returns the value as the text that it has within a string, or a mark if that text is a secret.
 pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
     match options.mark_for(value.secrecy_of_parts()) {
         Some(mark) => mark.to_owned(),
@@ -73,8 +73,8 @@ pub fn text(value: &Value, options: &PrintOptions<'_>) -> String {
     }
 }
 
-/// The value as YAML in block form, with a line end behind each line. Psych reads the same value
-/// from it.
+/// Returns the value as YAML in block form, with a line end behind each line. Psych reads the same
+/// value from it.
 pub fn yaml(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
     printer.node(value, 0, true);
@@ -97,7 +97,7 @@ pub struct Line {
     pub origin: Option<Span>,
 }
 
-/// The value as [`yaml`] writes it, in lines with the origins of leaves.
+/// Returns the value as [`yaml`] writes it, in lines with the origins of leaves.
 pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<Line> {
     let mut printer = YamlPrinter { options, out: String::new(), lines: 0, origins: Vec::new() };
     printer.node(value, 0, true);
@@ -225,7 +225,8 @@ impl YamlPrinter<'_> {
     }
 }
 
-/// The value as YAML on one line, in flow style. It is cut after `max_json` bytes or a little more.
+/// Returns the value as YAML on one line, in flow style. It is cut after `max_json` bytes or a
+/// little more.
 pub fn inline(value: &Value, options: &PrintOptions<'_>) -> String {
     let mut out = String::new();
     write_inline(value, options, false, &mut out);
@@ -278,7 +279,8 @@ fn write_inline(value: &Value, options: &PrintOptions<'_>, nested: bool, out: &m
     }
 }
 
-/// A scalar (or an empty collection) in the plainest style that Psych reads back as the same.
+/// Returns a scalar (or an empty collection) in the plainest style that Psych reads back as the
+/// same.
 fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool) -> String {
     match value.data() {
         Data::Null => "~".into(),
@@ -301,7 +303,7 @@ fn scalar(value: &Value, options: &PrintOptions<'_>, indent: usize, blocks: bool
     }
 }
 
-/// The text with each encrypted part replaced by a mark.
+/// Returns the text with each encrypted part replaced by a mark.
 pub fn masked(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -361,7 +363,7 @@ fn is_plain(text: &str) -> bool {
         && matches!(resolve_plain(text), Resolved::String)
 }
 
-/// The value as compact JSON, order kept.
+/// Returns the value as compact JSON, order kept.
 ///
 /// A value that JSON cannot express becomes `{"__ptype": TYPE, "__pvalue": TEXT}`; keys that are no
 /// strings become text.

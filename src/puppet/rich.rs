@@ -37,7 +37,7 @@ pub enum Rich {
 }
 
 impl Rich {
-    /// The name of its type.
+    /// Returns the name of its type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Rich::Timestamp(_) => "Timestamp",

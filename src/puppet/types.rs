@@ -39,7 +39,7 @@ pub use parse::parse;
 pub use sensitive::may_be_sensitive;
 pub(crate) use signatures::{Signature, describe_signatures};
 
-/// A type of Puppet's own code.
+/// Parses a type of Puppet's own code.
 pub(crate) fn known(text: &str) -> DataType {
     parse(text).expect("a type that was written here")
 }
@@ -214,7 +214,7 @@ impl<T: PartialOrd + Copy> Range<T> {
         !before(self.to, other.from) && !before(other.to, self.from)
     }
 
-    /// The least range that covers both.
+    /// Returns the least range that covers both.
     fn hull(&self, other: &Range<T>) -> Range<T> {
         let pick = |a: Option<T>, b: Option<T>, first: fn(T, T) -> bool| {
             Some(if first(a?, b?) { a? } else { b? })
@@ -256,7 +256,7 @@ impl DataType {
         DataType::Hash(Box::new(key), Box::new(value), size)
     }
 
-    /// One of `types`; just the type if it is only one.
+    /// Returns one of `types`; just the type if it is only one.
     pub fn variant(types: Vec<DataType>) -> DataType {
         let mut flat: Vec<DataType> = Vec::new();
         for one in types {
@@ -275,7 +275,7 @@ impl DataType {
         DataType::Optional(Some(Box::new(inner)))
     }
 
-    /// The types within.
+    /// Returns the types within.
     fn parts(&self) -> Vec<&DataType> {
         match self {
             DataType::Array(inner, _) | DataType::Sensitive(inner) => vec![inner],
@@ -291,7 +291,7 @@ impl DataType {
         }
     }
 
-    /// The first name in it, or in what its aliases stand for, that is not known.
+    /// Returns the first name in it, or in what its aliases stand for, that is not known.
     pub fn unresolved(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Reference(name) => Some(name.clone()),
@@ -299,7 +299,7 @@ impl DataType {
         })
     }
 
-    /// The first part of it, or of what its aliases stand for, that only Puppet can decide.
+    /// Returns the first part of it, or of what its aliases stand for, that only Puppet can decide.
     pub fn undecided(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Undecided(text) => Some(text.clone()),
@@ -307,7 +307,8 @@ impl DataType {
         })
     }
 
-    /// The type whose constructor is called for it: what an `Optional` or a `NotUndef` is about.
+    /// Returns the type whose constructor is called for it: what an `Optional` or a `NotUndef` is
+    /// about.
     pub fn wrapped(&self) -> &DataType {
         match self {
             DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => inner.wrapped(),

@@ -96,8 +96,8 @@ pub struct Member {
 }
 
 impl Value {
-    /// A value made of `data`. A provenance with marks marks all parts of `data`; a hash with a
-    /// secret key is secret as a whole.
+    /// Returns a value made of `data`. A provenance with marks marks all parts of `data`; a hash
+    /// with a secret key is secret as a whole.
     pub fn new(data: Data, from: Provenance) -> Value {
         let mut live = false;
         let mut legal = true;
@@ -151,56 +151,57 @@ impl Value {
         Value::new(Data::Null, Provenance::written(origin))
     }
 
-    /// A string.
+    /// Returns a string.
     pub fn string(text: &str, from: Provenance) -> Value {
         Value::new(Data::String(text.into()), from)
     }
 
-    /// A string that a fact, a setting or an argument gives: no file holds it, and it was not
-    /// decrypted.
+    /// Returns a string that a fact, a setting or an argument gives: no file holds it, and it was
+    /// not decrypted.
     pub fn given(text: &str) -> Value {
         Value::string(text, Provenance::written(None))
     }
 
-    /// A list.
+    /// Returns a list.
     pub fn array(items: Vec<Value>, from: Provenance) -> Value {
         Value::new(Data::Array(Arc::new(items)), from)
     }
 
-    /// A hash.
+    /// Returns a hash.
     pub fn hash(hash: Hash, from: Provenance) -> Value {
         Value::new(Data::Hash(Arc::new(hash)), from)
     }
 
-    /// A list whose marks are those of its elements.
+    /// Returns a list whose marks are those of its elements.
     pub fn array_of(items: Vec<Value>, origin: Option<Span>) -> Value {
         Value::array(items, Provenance::written(origin))
     }
 
-    /// A hash whose marks are those of its keys and values.
+    /// Returns a hash whose marks are those of its keys and values.
     pub fn hash_of(hash: Hash, origin: Option<Span>) -> Value {
         Value::hash(hash, Provenance::written(origin))
     }
 
-    /// The data, for reading.
+    /// Returns the data, for reading.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// The data and the provenance that each value made of it must take over.
+    /// Returns the data and the provenance that each value made of it must take over.
     pub fn into_parts(self) -> (Data, Provenance) {
         let from = self.provenance();
         (self.data, from)
     }
 
-    /// The provenance for a value that takes over this one's data or its parts. A list of which
-    /// only some elements are secret gives one that is not: the elements carry their own marks.
+    /// Returns the provenance for a value that takes over this one's data or its parts. A list of
+    /// which only some elements are secret gives one that is not: the elements carry their own
+    /// marks.
     pub fn provenance(&self) -> Provenance {
         Provenance::new(self.origin, self.whole)
     }
 
-    /// The provenance for a value that is made of all that this one holds, as its text is: with
-    /// the marks of all parts.
+    /// Returns the provenance for a value that is made of all that this one holds, as its text is:
+    /// with the marks of all parts.
     pub fn provenance_of_parts(&self) -> Provenance {
         Provenance::new(self.origin, self.within)
     }
@@ -218,7 +219,8 @@ impl Value {
         self.legal
     }
 
-    /// The maximum nesting of collections; recursion over the value needs a stack for that many.
+    /// Returns the maximum nesting of collections; recursion over the value needs a stack for that
+    /// many.
     pub fn depth(&self) -> u16 {
         self.depth
     }
@@ -281,7 +283,7 @@ impl Value {
         self.within.is_any()
     }
 
-    /// The string, if it is one.
+    /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match &self.data {
             Data::String(text) => Some(text),
@@ -289,7 +291,7 @@ impl Value {
         }
     }
 
-    /// The list, if it is one.
+    /// Returns the list, if it is one.
     pub fn as_array(&self) -> Option<&[Value]> {
         match &self.data {
             Data::Array(items) => Some(items),
@@ -297,7 +299,7 @@ impl Value {
         }
     }
 
-    /// The hash, if it is one.
+    /// Returns the hash, if it is one.
     pub fn as_hash(&self) -> Option<&Hash> {
         match &self.data {
             Data::Hash(hash) => Some(hash),
@@ -305,7 +307,7 @@ impl Value {
         }
     }
 
-    /// The member of a hash under a string key.
+    /// Returns the member of a hash under a string key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_hash()?.get(key).map(|member| &member.value)
     }
@@ -317,7 +319,7 @@ impl Value {
     }
 }
 
-/// The parts that a string of so many bytes counts for.
+/// Returns the parts that a string of so many bytes counts for.
 fn text_weight(bytes: usize) -> u32 {
     u32::try_from(bytes / 64).unwrap_or(u32::MAX).saturating_add(1)
 }
@@ -416,12 +418,12 @@ impl PartialEq for Member {
 impl Eq for Member {}
 
 impl Key {
-    /// A key made of `data`.
+    /// Returns a key made of `data`.
     pub fn new(data: Data, from: Provenance) -> Key {
         Key { data, secrecy: from.secrecy() }
     }
 
-    /// A string key that is not made of other values.
+    /// Returns a string key that is not made of other values.
     pub fn string(text: &str) -> Key {
         Key::new(Data::String(text.into()), Provenance::written(None))
     }
@@ -434,12 +436,12 @@ impl Key {
         }
     }
 
-    /// The data, for reading.
+    /// Returns the data, for reading.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// The key as a value; `origin` is where it was written.
+    /// Returns the key as a value; `origin` is where it was written.
     pub fn to_value(&self, origin: Option<Span>) -> Value {
         Value::new(self.data.clone(), Provenance::new(origin, self.secrecy))
     }
@@ -449,7 +451,7 @@ impl Key {
         self.secrecy
     }
 
-    /// The key, if it is a string.
+    /// Returns the key, if it is a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.data {
             Data::String(text) => Some(text),
@@ -457,7 +459,7 @@ impl Key {
         }
     }
 
-    /// The string that it is, if it is one, to be shared.
+    /// Returns the string that it is, if it is one, to be shared.
     pub fn as_arc(&self) -> Option<&Arc<str>> {
         match &self.data {
             Data::String(text) => Some(text),

@@ -21,12 +21,13 @@ pub enum Strict {
 }
 
 impl PuppetVersion {
-    /// The version with its own default of `strict`: `error` since Puppet 8, before it `warning`.
+    /// Returns the version with its own default of `strict`: `error` since Puppet 8, before it
+    /// `warning`.
     pub fn of_major(major: u8) -> PuppetVersion {
         PuppetVersion { major, strict: if major >= 8 { Strict::Error } else { Strict::Warning } }
     }
 
-    /// The product's name in its own messages.
+    /// Returns the product's name in its own messages.
     pub fn vendor(self) -> &'static str {
         if self.major >= 9 { "OpenVox" } else { "Puppet" }
     }

@@ -40,7 +40,7 @@ struct Written {
 }
 
 impl Writer {
-    /// The findings of a file, written down; `features` are the same in each call.
+    /// Returns the findings of a file, written down; `features` are the same in each call.
     pub(super) fn write(
         &mut self,
         snapshot: &Snapshot,
@@ -104,7 +104,7 @@ fn is_same(one: &Arc<Finding>, other: &Arc<Finding>) -> bool {
             && one.related == other.related
 }
 
-/// The line on which the part of a file begins.
+/// Returns the line on which the part of a file begins.
 fn part_line(snapshot: &Snapshot, span: Span) -> Option<u32> {
     if span.part == PartId::WHOLE {
         return None;
@@ -130,7 +130,7 @@ fn related(
     finding.related.iter().map(|related| place(related.span)).collect()
 }
 
-/// The notification that publishes the diagnostics of a file.
+/// Returns the notification that publishes the diagnostics of a file.
 pub(super) fn notification(
     uri: &lsp::Url,
     diagnostics: &[Diagnostic],

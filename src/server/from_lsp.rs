@@ -14,7 +14,7 @@ pub(super) fn path(uri: &lsp::Url) -> Option<FilePath> {
     uri.to_file_path().ok()?.to_str().map(FilePath::new)
 }
 
-/// The folders of the workspace: those that the client lists, or else its root.
+/// Returns the folders of the workspace: those that the client lists, or else its root.
 pub(super) fn folders(params: &lsp::InitializeParams) -> Vec<FilePath> {
     let listed: Vec<FilePath> =
         params.workspace_folders.iter().flatten().filter_map(|folder| path(&folder.uri)).collect();
@@ -85,7 +85,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
     }
 }
 
-/// A place in a file of the snapshot.
+/// Converts a place in a file of the snapshot.
 pub(super) fn position(
     snapshot: &Snapshot,
     place: &lsp::TextDocumentPositionParams,
@@ -96,7 +96,7 @@ pub(super) fn position(
     Some(FilePosition { file: file.id, offset })
 }
 
-/// A change of an open document, whose text is `text` before it.
+/// Converts a change of an open document, whose text is `text` before it.
 pub(super) fn change(
     path: FilePath,
     change: lsp::TextDocumentContentChangeEvent,

@@ -225,7 +225,8 @@ fn while_nothing_changes(shared: Arc<Shared>) -> CancelToken {
     CancelToken::new(move || shared.with(|state| state.workspace.revision()) != revision)
 }
 
-/// The findings of each file where they may be others than in the round before, for the client.
+/// Returns the findings of each file where they may be others than in the round before, for the
+/// client.
 fn check(
     findings: &mut Findings,
     writer: &mut Writer,

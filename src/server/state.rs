@@ -77,7 +77,7 @@ impl Slots {
         Slots { free: slots(), leaving: slots(), workers }
     }
 
-    /// The threads, for work other than answers.
+    /// Returns the threads, for work other than answers.
     pub(super) fn workers(&self) -> &Workers {
         &self.workers
     }
@@ -414,9 +414,9 @@ impl State {
         self.documents.insert(path.clone(), document);
     }
 
-    /// The other spellings under which a document is open when `uri` becomes the one in use. The
-    /// one that was in use stays open where `uri` is `opened`, or was open already; otherwise the
-    /// client spells the same document anew.
+    /// Returns the other spellings under which a document is open when `uri` becomes the one in
+    /// use. The one that was in use stays open where `uri` is `opened`, or was open already;
+    /// otherwise the client spells the same document anew.
     fn other_spellings(&self, path: &FilePath, uri: &lsp::Url, opened: bool) -> Vec<lsp::Url> {
         let Some(document) = self.documents.get(path) else { return Vec::new() };
         let mut others = document.others.clone();
@@ -435,7 +435,7 @@ impl State {
         }
     }
 
-    /// The version of a document; `None` when it is not open.
+    /// Returns the version of a document; `None` when it is not open.
     pub(super) fn version(&self, path: Option<&FilePath>) -> Option<i32> {
         self.documents.get(path?).map(|document| document.version)
     }

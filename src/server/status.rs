@@ -103,7 +103,7 @@ enum State {
 }
 
 impl Status {
-    /// The status of a snapshot. Reads all data, as the findings do.
+    /// Returns the status of a snapshot. Reads all data, as the findings do.
     pub(super) fn of(snapshot: &Snapshot) -> Status {
         let folder_of = |one: &Overview| {
             let folders = snapshot.folders();

@@ -49,17 +49,17 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
     }
 }
 
-/// The address of a file.
+/// Returns the address of a file.
 pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
     lsp::Url::from_file_path(path.as_str()).ok()
 }
 
-/// The address of a file, as the client spells it if it has the file open.
+/// Returns the address of a file, as the client spells it if it has the file open.
 fn address(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
     documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path))
 }
 
-/// The address of a line (from 1) of a file.
+/// Returns the address of a line (from 1) of a file.
 pub(super) fn link(path: &FilePath, line: u32) -> String {
     let Some(uri) = uri(path) else { return path.to_string() };
     // A file's name must not end the link early, or begin another.
@@ -98,7 +98,7 @@ pub(super) fn call(
     Some(Call::Link(address))
 }
 
-/// A hover over a file.
+/// Converts a hover over a file.
 pub(super) fn hover(
     snapshot: &Snapshot,
     file: FileId,
@@ -145,7 +145,7 @@ pub(super) fn definitions(
     lsp::GotoDefinitionResponse::Link(places.map(link).collect())
 }
 
-/// A finding. Places that explain it go into the message for clients that show no other.
+/// Converts a finding. Places that explain it go into the message for clients that show no other.
 pub(super) fn diagnostic(
     snapshot: &Snapshot,
     finding: &Finding,

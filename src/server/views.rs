@@ -96,7 +96,7 @@ pub(super) struct EffectiveDataAnswer {
 }
 
 impl Backend {
-    /// The levels that a file's scope has.
+    /// Returns the levels that a file's scope has.
     pub(super) async fn hierarchy(
         &self,
         params: HierarchyParams,
@@ -115,7 +115,7 @@ impl Backend {
         .await
     }
 
-    /// The story of a lookup.
+    /// Returns the story of a lookup.
     pub(super) async fn explain(&self, params: ExplainParams) -> Result<Option<ExplainAnswer>> {
         let ExplainParams { text_document, position, key } = params;
         if position.is_none() && key.is_none() {
@@ -138,7 +138,7 @@ impl Backend {
         .await
     }
 
-    /// All keys with their effective values.
+    /// Returns all keys with their effective values.
     pub(super) async fn effective_data(
         &self,
         params: EffectiveDataParams,

@@ -9,7 +9,7 @@ use crate::text::TextRange;
 /// piece.
 const READER_PIECE: usize = 16_384;
 
-/// The first character at or after `from` that YAML does not allow.
+/// Returns the first character at or after `from` that YAML does not allow.
 pub(super) fn bad_char(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -36,7 +36,7 @@ fn is_bad(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// The error about the character at `at`, in libyaml's words.
+/// Returns the error about the character at `at`, in libyaml's words.
 pub(super) fn bad_char_error(text: &str, at: usize) -> SyntaxError {
     let len = text[at..].chars().next().map_or(0, char::len_utf8);
     SyntaxError {

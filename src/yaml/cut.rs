@@ -28,8 +28,8 @@ use crate::text::{Text, TextRange};
 /// up.
 const PATIENCE: u64 = 6;
 
-/// The entries of a whole text; `None` when it has no such form. Text before the first entry
-/// belongs to none.
+/// Returns the entries of a whole text; `None` when it has no such form. Text before the first
+/// entry belongs to none.
 pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     let mut at = match syntax {
         Syntax::Yaml => head(text)?,
@@ -62,7 +62,7 @@ pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     entries.iter().any(Entry::has_keys).then_some(entries)
 }
 
-/// Whether a text is cut of whose refused entries so much is read altogether.
+/// Whether a text is cut although so much of its refused entries is read altogether.
 pub fn is_worth_it(reach: u64, length: usize) -> bool {
     reach <= PATIENCE * length as u64
 }
@@ -77,7 +77,7 @@ pub struct Cutter<'t> {
 }
 
 impl<'t> Cutter<'t> {
-    /// For a text, of which this is likely to be read.
+    /// Makes a cutter for a text; `window` is the part that is likely to be read.
     pub fn new(text: &'t Text, syntax: Syntax, window: TextRange) -> Cutter<'t> {
         let window = text.clamped(window);
         Cutter { text, syntax, window, piece: text.slice(window) }
@@ -99,8 +99,8 @@ impl<'t> Cutter<'t> {
         })
     }
 
-    /// The entry that begins at this byte: the first one, or one of those behind it. `None` for an
-    /// entry that cannot be read by itself.
+    /// Returns the entry that begins at this byte: the first one, or one of those behind it. `None`
+    /// for an entry that cannot be read by itself.
     pub fn entry(&mut self, at: u32, is_first: bool) -> Option<Entry> {
         let entry = match self.syntax {
             Syntax::Yaml => self.look_at(at, |text, is_all| entry(text, is_first, is_all))?,
@@ -242,7 +242,7 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
     }
 }
 
-/// An entry of its own, if this piece of a text is one.
+/// Returns an entry of its own, if this piece of a text is one.
 fn good(piece: &str, tree: Tree) -> Option<Entry> {
     let root = tree.root?;
     let is_plain = tree.second_document.is_none() && is_bound(&tree, piece);

@@ -44,7 +44,7 @@ pub struct Refused {
 }
 
 impl Entry {
-    /// An entry that is all of a text.
+    /// Returns an entry that is all of a text.
     pub(super) fn new(text: &str, tree: Tree) -> Entry {
         let range = TextRange::from_usize(0..text.len());
         Entry { range, tree, refused: None, is_behind_document: false }
@@ -65,7 +65,7 @@ pub(super) enum Stop {
     Other,
 }
 
-/// The tree of a text that was cut into these entries.
+/// Returns the tree of a text that was cut into these entries.
 pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
     let mut all = Tree::default();
     let mut entries = Vec::new();

@@ -324,8 +324,8 @@ fn number_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// The character that the escape at the start of `text` stands for, and its length; `None` when it
-/// is none.
+/// Returns the character that the escape at the start of `text` stands for, and its length; `None`
+/// when it is none.
 ///
 /// A letter without a meaning of its own stands for itself; a pair of surrogates is one escape.
 pub(super) fn escape(text: &str) -> Option<(char, usize)> {

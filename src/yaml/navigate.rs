@@ -15,7 +15,7 @@ pub struct Located {
 }
 
 impl Tree {
-    /// The innermost node whose span touches `offset`; `None` when not even the root does.
+    /// Returns the innermost node whose span touches `offset`; `None` when not even the root does.
     ///
     /// Anchor and tag belong to their node here. White space between `key:` or `-` and its value on
     /// the same line, and behind `key:` when the value is omitted, belongs to the value. Nodes
@@ -66,14 +66,14 @@ impl Tree {
         }
     }
 
-    /// The span of a node with its anchor and tag.
+    /// Returns the span of a node with its anchor and tag.
     pub fn whole_span(&self, id: NodeId) -> TextRange {
         let node = self.node(id);
         let properties = [&node.anchor, &node.tag];
         properties.into_iter().flatten().fold(node.span, |span, property| span.cover(property.span))
     }
 
-    /// The last child that begins at or before `offset`: its step, its key, its value.
+    /// Returns the last child that begins at or before `offset`: its step, its key, its value.
     fn child_before(&self, id: NodeId, offset: u32) -> Option<(PathStep, Option<NodeId>, NodeId)> {
         let starts = |id: &NodeId| self.whole_span(*id).start <= offset;
         match &self.node(id).kind {

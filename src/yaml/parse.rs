@@ -58,7 +58,7 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
     Some(if is_mapping { Tree { lone_scalar: Some(tree.node(root).span), ..rest } } else { tree })
 }
 
-/// The tree of a text whose first attempt `run` ended with `error`.
+/// Returns the tree of a text whose first attempt `run` ended with `error`.
 fn recovered(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     let verdict = Some(error.clone());
     match cut(text, Syntax::Yaml) {

@@ -100,8 +100,8 @@ fn word(text: &str) -> Resolved {
     }
 }
 
-/// A symbol's name: what stands in quotes if it begins with a quote that is closed, without a
-/// further colon.
+/// Returns a symbol's name: what stands in quotes if it begins with a quote that is closed, without
+/// a further colon.
 fn symbol(name: &str) -> &str {
     let Some(quote @ ('"' | '\'')) = name.chars().next() else { return name };
     match name.rfind(quote) {
@@ -113,7 +113,7 @@ fn symbol(name: &str) -> &str {
     }
 }
 
-/// The bytes of `text` behind a beginning of `min` to `max` digits, as many as possible.
+/// Returns the bytes of `text` behind a beginning of `min` to `max` digits, as many as possible.
 fn digits(text: &[u8], min: usize, max: usize) -> Option<&[u8]> {
     let count = text.iter().take(max).take_while(|byte| byte.is_ascii_digit()).count();
     (count >= min).then(|| &text[count..])
@@ -363,7 +363,7 @@ fn integer(text: &str, unsigned: &str, negative: bool) -> Resolved {
     Big::from_digits(digits(), base).signed_plus(negative, 0)
 }
 
-/// An integer of decimal digits, with a `-` or without, of any length.
+/// Returns an integer of decimal digits, with a `-` or without, of any length.
 pub(super) fn decimal(text: &str) -> Resolved {
     if let Ok(value) = text.parse() {
         return Resolved::Integer(value);
@@ -403,7 +403,7 @@ impl Big {
         }
     }
 
-    /// The number, negated if `negative`, plus `add`.
+    /// Returns the number, negated if `negative`, plus `add`.
     fn signed_plus(&self, negative: bool, add: i64) -> Resolved {
         if self.0.len() <= 3 {
             let value = self
@@ -473,7 +473,7 @@ fn refused(class: &str) -> TagMeaning {
     TagMeaning::Refused { class: class.to_owned() }
 }
 
-/// The class behind `prefix` and an optional colon, or `default` where the tag names none.
+/// Returns the class behind `prefix` and an optional colon, or `default` where the tag names none.
 fn class_of(tag: &str, prefix: &str, default: &str) -> Option<TagMeaning> {
     let name = tag.strip_prefix(prefix)?;
     let name = name.strip_prefix(':').unwrap_or(name);

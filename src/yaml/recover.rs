@@ -210,8 +210,8 @@ impl<'t> Recovery<'t> {
         indent(&self.text[line..]) > self.base
     }
 
-    /// The range itself, or the last character before it that is no white space if it is the empty
-    /// end of a piece.
+    /// Returns the range itself, or the last character before it that is no white space if it is
+    /// the empty end of a piece.
     fn visible(&self, span: TextRange) -> TextRange {
         let (at, len) = (span.start as usize, self.text.len());
         if !span.is_empty() || at == len {
@@ -223,7 +223,7 @@ impl<'t> Recovery<'t> {
         TextRange::from_usize(start..start + width)
     }
 
-    /// The entries of a run's root mapping that ended before the error.
+    /// Returns the entries of a run's root mapping that ended before the error.
     fn complete(&self, run: &Run<'_>, error: &SyntaxError) -> Complete {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
@@ -257,14 +257,14 @@ impl<'t> Recovery<'t> {
         }
     }
 
-    /// The start of the first line at or behind `from` that is neither empty nor a comment.
+    /// Returns the start of the first line at or behind `from` that is neither empty nor a comment.
     fn content_line(&self, from: usize) -> usize {
         lines(self.text, from, self.end)
             .find(|line| is_content(line.1))
             .map_or(self.end, |line| line.0)
     }
 
-    /// The start of the next line behind that of `from` that looks like an entry.
+    /// Returns the start of the next line behind that of `from` that looks like an entry.
     fn next_key(&self, from: usize) -> usize {
         lines(self.text, from, self.end)
             .skip(1)
@@ -301,8 +301,8 @@ impl<'t> Recovery<'t> {
     }
 }
 
-/// The entries of the root that are complete, if the root is a block mapping, and the first node
-/// behind them.
+/// Returns the entries of the root that are complete, if the root is a block mapping, and the first
+/// node behind them.
 ///
 /// Without such a root there are none, and nothing is worth keeping.
 fn complete_entries(builder: &Builder) -> (Vec<(NodeId, NodeId)>, Option<NodeId>) {
@@ -320,7 +320,7 @@ fn complete_entries(builder: &Builder) -> (Vec<(NodeId, NodeId)>, Option<NodeId>
     (pairs, Some(rest))
 }
 
-/// The first byte of a node or of its anchor and tag.
+/// Returns the first byte of a node or of its anchor and tag.
 fn first_byte(nodes: &[Node], id: NodeId) -> usize {
     let node = &nodes[id.0 as usize];
     let properties = [&node.anchor, &node.tag];
@@ -328,8 +328,8 @@ fn first_byte(nodes: &[Node], id: NodeId) -> usize {
     starts.chain([node.span.start]).min().unwrap_or_default() as usize
 }
 
-/// The lines from `from`, which is the start of one, to `end`: where each starts, and its text
-/// without the break.
+/// Returns the lines from `from`, which is the start of one, to `end`: where each starts, and its
+/// text without the break.
 ///
 /// Only LF and CR end a line here; an entry that begins behind another break is not found.
 fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
@@ -344,7 +344,7 @@ fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &s
     })
 }
 
-/// The start of the line behind the one that holds the byte at `at`.
+/// Returns the start of the line behind the one that holds the byte at `at`.
 fn next_line(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let Some(len) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {

@@ -160,7 +160,7 @@ impl<'t> Run<'t> {
             && self.builder.open.first().is_some_and(|root| root.mark == place.start)
     }
 
-    /// The place of the text that follows the document, if any.
+    /// Returns the place of the text that follows the document, if any.
     pub(super) fn second_document(&mut self) -> Option<TextRange> {
         loop {
             let token = self.scanner.next().ok()?;
@@ -285,7 +285,7 @@ impl<'t> Run<'t> {
         })
     }
 
-    /// An error within the innermost collection.
+    /// Returns an error within the innermost collection.
     fn collection_error(&mut self, context: &str, message: &str) -> Box<SyntaxError> {
         let mark = self.builder.open.last().map_or(0, |open| open.mark);
         match self.scanner.peek() {
@@ -384,7 +384,7 @@ impl<'t> Run<'t> {
         self.builder.leaf(kind, TextRange::new(token.start, token.end), Properties::default());
     }
 
-    /// The name of an anchor or alias.
+    /// Returns the name of an anchor or alias.
     fn name(&self, token: &Token) -> &'t str {
         &self.scanner.text()[token.start as usize + 1..token.end as usize]
     }

@@ -19,7 +19,7 @@ impl Written {
         Written(Pieces::of(source, node))
     }
 
-    /// The byte of the source at which the decoded text's byte `decoded` is written.
+    /// Returns the byte of the source at which the decoded text's byte `decoded` is written.
     ///
     /// Within an escape or folded white space it is the start of that; at or beyond the end of the
     /// text, the end of what is written. For a node that is no scalar, its start.
@@ -176,8 +176,8 @@ fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces)
     after
 }
 
-/// The end of the white space at `at`, and the text that it is folded to if it holds a line break
-/// (or follows an escaped one).
+/// Returns the end of the white space at `at`, and the text that it is folded to if it holds a line
+/// break (or follows an escaped one).
 fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Option<String>) {
     let bytes = &source.as_bytes()[..end];
     let (mut leading, mut trailing) = (String::new(), String::new());
@@ -209,7 +209,7 @@ fn break_text(source: &str, at: usize, len: usize) -> &str {
     if len == 3 { &source[at..at + 3] } else { "\n" }
 }
 
-/// A block scalar, with the indentation under which it decodes to `text`.
+/// Returns the pieces of a block scalar, with the indentation under which it decodes to `text`.
 fn block(source: &str, node: &Node, text: &str, folded: bool) -> Pieces {
     let bytes = source.as_bytes();
     let span = node.span.as_usize();
@@ -246,8 +246,8 @@ fn first_indent(bytes: &[u8], body: usize, end: usize) -> usize {
     0
 }
 
-/// The pieces of a block scalar's lines; what stands behind the last line is taken from `text`, as
-/// chomping wants it.
+/// Returns the pieces of a block scalar's lines; what stands behind the last line is taken from
+/// `text`, as chomping wants it.
 fn block_lines(
     source: &str,
     body: usize,

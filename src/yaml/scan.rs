@@ -145,7 +145,7 @@ static PLAIN: [u8; 256] = {
     table
 };
 
-/// The number of bytes of the line break at `at`; 0 when there is none. CR LF is one break.
+/// Returns the number of bytes of the line break at `at`; 0 when there is none. CR LF is one break.
 pub(super) fn break_len(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(b'\n') => 1,
@@ -166,8 +166,8 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'t> Scanner<'t> {
-    /// A scanner of `text` from `start`, which must be the start of a line, up to `end`, as if that
-    /// were the whole text.
+    /// Returns a scanner of `text` from `start`, which must be the start of a line, up to `end`, as
+    /// if that were the whole text.
     pub(super) fn new(text: &'t str, start: usize, end: usize) -> Scanner<'t> {
         Scanner {
             text,
@@ -200,7 +200,7 @@ impl<'t> Scanner<'t> {
         self.indent = column as isize;
     }
 
-    /// The next token, left in place.
+    /// Returns the next token, left in place.
     pub(super) fn peek(&mut self) -> Result<&Token> {
         if !self.ready {
             self.fill()?;
@@ -227,7 +227,7 @@ impl<'t> Scanner<'t> {
         self.pos
     }
 
-    /// The text read so far and to come, bytes counted from the start of the whole.
+    /// Returns the text read so far and to come, bytes counted from the start of the whole.
     pub(super) fn text(&self) -> &'t str {
         &self.text[..self.bytes.len()]
     }
@@ -310,7 +310,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The column of the next character, in characters.
+    /// Returns the column of the next character, in characters.
     fn column(&mut self) -> usize {
         if self.column_at == self.pos {
             return self.column;
@@ -424,7 +424,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// The character at `at` as a range; empty at the end of the text.
+    /// Returns the character at `at` as a range; empty at the end of the text.
     pub(super) fn char_range(&self, at: usize) -> TextRange {
         let len =
             self.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -649,7 +649,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The greatest offset up to `at` that lies between two characters of the text.
+/// Returns the greatest offset up to `at` that lies between two characters of the text.
 pub fn char_floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -658,7 +658,7 @@ pub fn char_floor(text: &str, at: usize) -> usize {
     at
 }
 
-/// The number of characters that begin in these bytes.
+/// Returns the number of characters that begin in these bytes.
 pub(super) fn count_chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count()
 }

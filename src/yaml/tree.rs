@@ -153,8 +153,8 @@ pub enum PathStep {
 }
 
 impl Node {
-    /// The node as one of a tree in which others are before it, and of a text that so many bytes
-    /// are before.
+    /// Returns the node as one of a tree in which others are before it, and of a text that so many
+    /// bytes are before.
     pub(super) fn moved(mut self, others: u32, by: u32) -> Node {
         let id = |id: &mut NodeId| id.0 += others;
         match &mut self.kind {
@@ -173,7 +173,7 @@ impl Node {
 }
 
 impl SyntaxError {
-    /// The error as one of a text that so many bytes are before.
+    /// Returns the error as one of a text that so many bytes are before.
     pub(super) fn moved(self, by: u32) -> SyntaxError {
         let context = self.context.map(|(context, place)| (context, place.shifted(by)));
         SyntaxError { context, span: self.span.shifted(by), ..self }
@@ -193,7 +193,7 @@ impl Tree {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// The node with this number.
+    /// Returns the node with this number.
     ///
     /// # Panics
     /// If `id` belongs to another tree and is out of range.
@@ -201,7 +201,7 @@ impl Tree {
         &self.nodes[id.0 as usize]
     }
 
-    /// The entries of a mapping; none for any other node.
+    /// Returns the entries of a mapping; none for any other node.
     pub fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
         match &self.node(id).kind {
             NodeKind::Mapping { entries, .. } => entries,
@@ -209,7 +209,7 @@ impl Tree {
         }
     }
 
-    /// The decoded text of a scalar.
+    /// Returns the decoded text of a scalar.
     pub fn scalar(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).kind {
             NodeKind::Scalar { text, .. } => Some(text),
@@ -217,7 +217,7 @@ impl Tree {
         }
     }
 
-    /// The node itself, or the target of an alias. `None` for an alias without target.
+    /// Returns the node itself, or the target of an alias. `None` for an alias without target.
     ///
     /// Aliases point to nodes, never to other aliases, so one step suffices.
     pub fn resolve(&self, id: NodeId) -> Option<NodeId> {

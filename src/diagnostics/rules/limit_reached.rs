@@ -22,7 +22,7 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     ));
 }
 
-/// The finding for a lookup that a rule needed and that reached a limit at a place.
+/// Returns the finding for a lookup that a rule needed and that reached a limit at a place.
 pub(in crate::diagnostics) fn of_lookup(limit: Limit, span: Span) -> Finding {
     let message = format!("a lookup through this needs {limit}: hiera-ls does not know its value");
     Finding::new(&RULE, span, message)

@@ -99,8 +99,8 @@ fn of_scope<'a>(
     (others, circles.is_cut_short())
 }
 
-/// The circles that need further files, which only some of the nodes see that read this one.
-/// Returns the first token for which the search was left off.
+/// Reports the circles that need further files, which only some of the nodes see that read this
+/// one. Returns the first token for which the search was stopped early.
 fn of_other_scopes<'a>(
     context: &'a DataContext<'a>,
     mut parts: Vec<&'a TokenUse>,
@@ -160,7 +160,7 @@ impl TokensOf<'_> {
     }
 }
 
-/// The circle that a lookup runs into.
+/// Returns the circle that a lookup runs into.
 fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
     let resolution = resolver.lookup(&LookupKey::of_root(root), None);
     match *resolution.value.err()?.kind {
@@ -169,8 +169,8 @@ fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
     }
 }
 
-/// The finding for a circle that the resolver does not go round: it is too long, or something on
-/// the way fails before.
+/// Returns the finding for a circle that the resolver does not go round: it is too long, or
+/// something on the way fails before.
 fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     let root = &token.root;
     let mut names = vec![root.clone()];
@@ -208,7 +208,7 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Find
     finding
 }
 
-/// The token of a string that asks for a key, or the string itself where that is unknown.
+/// Returns the token of a string that asks for a key, or the string itself where that is unknown.
 fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     let data =
         context.file.snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));

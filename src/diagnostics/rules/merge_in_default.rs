@@ -44,7 +44,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The call in a parameter's default that looks up the parameter's own key with a merge.
+/// Returns the call in a parameter's default that looks up the parameter's own key with a merge.
 fn merge_of_default<'a>(found: &ParameterAt<'a>, key: &str) -> Option<(&'a Reader, &'static str)> {
     let default = found.parameter.default.as_ref()?;
     found.file.manifest.readers.iter().find_map(|reader| {

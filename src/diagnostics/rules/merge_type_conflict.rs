@@ -129,7 +129,7 @@ fn place_of_strategy(context: &EntryContext<'_>, resolution: &Resolution) -> Opt
     }
 }
 
-/// The finding that a key is merged for more nodes than it was tried for.
+/// Returns the finding that a key is merged for more nodes than it was tried for.
 fn untried(context: &EntryContext<'_>, key: &str) -> Option<Finding> {
     let file = &context.file;
     let span = file.view.data_of(&file.file.path)?.definition(key)?;

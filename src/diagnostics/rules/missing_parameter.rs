@@ -86,8 +86,8 @@ fn required(
     }
 }
 
-/// The nodes, in words, that include the class from this place and get nothing for a key; `None` if
-/// there are none for certain.
+/// Returns the nodes, in words, that include the class from this place and get nothing for a key;
+/// `None` if there are none for certain.
 fn concerned(
     context: &EntryContext<'_>,
     including: &LookupKey,

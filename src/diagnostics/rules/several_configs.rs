@@ -44,7 +44,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     findings.extend(start.map(|start| Finding::new(&RULE, start, message)));
 }
 
-/// The datadir that a file lies in, or its own folder.
+/// Returns the datadir that a file lies in, or its own folder.
 fn folder(environment: &Environment, path: &FilePath) -> FilePath {
     let holding = environment.datadirs.iter().find(|datadir| path.is_within(datadir));
     holding.cloned().or_else(|| path.parent()).unwrap_or_else(|| environment.root.clone())

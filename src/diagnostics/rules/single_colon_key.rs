@@ -26,8 +26,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The key of a class parameter that a key is with each single colon doubled; `None` where it has no
-/// single colon, or is no such key then.
+/// Returns the key of a class parameter that a key is with each single colon doubled; `None` where
+/// it has no single colon, or is no such key then.
 fn with_double_colons(key: &str) -> Option<String> {
     let parts: Vec<&str> = key.split("::").flat_map(|part| part.split(':')).collect();
     let meant = parts.join("::");

@@ -83,7 +83,7 @@ fn wanted<'a>(index: &'a ManifestIndex, key: &str) -> Option<Wanted<'a>> {
     Some(Wanted { parameter, data_type })
 }
 
-/// The mismatches in this file, by place.
+/// Returns the mismatches in this file, by place.
 fn wrong_parts(
     context: &EntryContext<'_>,
     key: &str,
@@ -243,7 +243,7 @@ fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
     check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &known)
 }
 
-/// The known nodes, of those that read the file, which get what is wrong at this place.
+/// Returns the known nodes, of those that read the file, which get what is wrong at this place.
 fn takers(
     context: &EntryContext<'_>,
     key: &str,

@@ -41,7 +41,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The class of the module that was probably meant.
+/// Returns the class of the module that was probably meant.
 fn meant<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&'a str> {
     let mut names: Vec<&str> = index
         .definition_names(module)

@@ -41,7 +41,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The finding for a key that no file defines.
+/// Returns the finding for a key that no file defines.
 fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> Finding {
     let environment = context.file.environment;
     let root = key.root_text();
@@ -91,7 +91,7 @@ fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>
     is_secret(root) || is_beside_secret()
 }
 
-/// The prefixes of the secrets that an entry asks for and no file here defines.
+/// Returns the prefixes of the secrets that an entry asks for and no file here defines.
 fn private_prefixes(context: &EntryContext<'_>) -> HashSet<String> {
     let prefix = |token: &TokenUse| {
         let root = token.reference.key()?.root_text();
@@ -116,7 +116,7 @@ fn is_secret(key: &str) -> bool {
         || name.split('_').any(|part| ENDINGS.iter().any(|ending| part.ends_with(ending)))
 }
 
-/// The siblings of a key in words.
+/// Returns the siblings of a key in words.
 fn beside(siblings: &Siblings) -> String {
     let names = siblings.first.join("', '");
     match siblings.count - siblings.first.len() {
@@ -138,7 +138,7 @@ fn without_files(levels: &[String]) -> String {
     }
 }
 
-/// The finding for a dotted key whose root key has definitions, of which this is the first.
+/// Returns the finding for a dotted key whose root key has definitions, of which this is the first.
 fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Member) -> Finding {
     let root = key.root_text();
     let (severity, message) = match dead_end {
@@ -170,7 +170,8 @@ enum DeadEnd {
     Mismatch(String, &'static str),
 }
 
-/// The first subkey that no definition has, where all of them are written out as far as that.
+/// Returns the first subkey that no definition has, where all of them are written out as far as
+/// that.
 fn dead_end(key: &LookupKey, definitions: Vec<Value>) -> Option<DeadEnd> {
     let mut current = definitions;
     for segment in &key.subkeys {

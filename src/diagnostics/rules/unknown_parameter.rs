@@ -40,7 +40,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The other class of the same module with a parameter of this name, if it is the only one.
+/// Returns the other class of the same module with a parameter of this name, if it is the only one.
 fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> Option<&'a str> {
     let module = class.split("::").next().unwrap_or(class);
     let has_one = |name: &&str| {
@@ -50,7 +50,7 @@ fn elsewhere<'a>(index: &'a ManifestIndex, class: &'a str, parameter: &str) -> O
     others.next().filter(|_| others.next().is_none())
 }
 
-/// The class among those that a class inherits from which has a parameter of this name.
+/// Returns the class among those that a class inherits from which has a parameter of this name.
 fn inherited<'a>(
     index: &'a ManifestIndex,
     class: DefinitionAt<'a>,

@@ -13,8 +13,8 @@ pub(super) struct UnreadKey<'a> {
     pub(super) standing: KeyStanding<'a>,
 }
 
-/// The keys of an entry that nothing is known to read, with the reason. Without those that carry an
-/// anchor: an alias elsewhere may use it.
+/// Returns the keys of an entry that nothing is known to read, with the reason. Without those that
+/// carry an anchor: an alias elsewhere may use it.
 pub(super) fn unread_keys<'a>(
     context: &'a EntryContext<'a>,
 ) -> impl Iterator<Item = UnreadKey<'a>> + use<'a> {
@@ -32,7 +32,7 @@ pub(super) fn unread_keys<'a>(
     })
 }
 
-/// The place of a range of a file of code.
+/// Returns the place of a range of a file of code.
 pub(super) fn in_code(file: FileId, range: TextRange) -> Span {
     Span::in_file(file, range)
 }

@@ -117,8 +117,8 @@ impl ClosedFiles {
     }
 }
 
-/// The files of a snapshot in the order of their paths, up to the number that is checked ahead; the
-/// first one is the next.
+/// Returns the files of a snapshot in the order of their paths, up to the number that is checked
+/// ahead; the first one is the next.
 fn first_files(snapshot: &Snapshot) -> Files {
     let mut bytes = 0;
     let is_within = |len: u32| {

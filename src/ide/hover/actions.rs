@@ -6,7 +6,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::ide::story::key_of;
 
 impl Writer<'_> {
-    /// A line with the actions that the client has; empty for a subject that is no key.
+    /// Returns a line with the actions that the client has; empty for a subject that is no key.
     pub(super) fn actions(&self) -> String {
         let key = key_of(&self.subject.kind);
         let Some(key) = key.filter(|key| *key.root_text() != *LOOKUP_OPTIONS) else {
@@ -18,7 +18,7 @@ impl Writer<'_> {
         if all.is_empty() { String::new() } else { format!("\n{}\n", all.join(" · ")) }
     }
 
-    /// A line below a value that was cut, which leads to the page with all of it.
+    /// Returns a line below a value that was cut, which leads to the page with all of it.
     pub(super) fn all_of_it(&self) -> String {
         let key = key_of(&self.subject.kind);
         let action = key.and_then(|key| self.action(Action::Explain, "all of it", &key));

@@ -30,7 +30,7 @@ pub(super) enum Shown {
 }
 
 impl Writer<'_> {
-    /// An answer in full below the lines of its head, of which its provenance is the last.
+    /// Returns an answer in full below the lines of its head, of which its provenance is the last.
     pub(super) fn answer(&self, mut head: Head, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let (resolution, narrow) = (found.resolution, asked.narrow);
         let sources = self.sources(resolution, narrow);
@@ -49,7 +49,7 @@ impl Writer<'_> {
         out
     }
 
-    /// The part of the value of a lookup that the hover is about.
+    /// Returns the part of the value of a lookup that the hover is about.
     pub(super) fn shown(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Shown {
         match &resolution.value {
             Ok(Some(_)) if resolution.is_secret() => Shown::Secret,
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value on one line, cut where it gets long, secrets masked.
+    /// Returns a value on one line, cut where it gets long, secrets masked.
     pub(super) fn inline(&self, value: &Value) -> String {
         // The part of a long value that is shown is in its first bytes, and one more tells that
         // there is more.
@@ -113,7 +113,7 @@ impl Writer<'_> {
         matches!(value.data(), Data::Array(_) | Data::Hash(_)) && self.inline(value).ends_with('…')
     }
 
-    /// A value in lines. Where several files are merged, each leaf says its level.
+    /// Returns a value in lines. Where several files are merged, each leaf says its level.
     pub(super) fn block(&self, value: &Value, sources: &[Source]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path(span.file)?;
@@ -133,7 +133,7 @@ impl Writer<'_> {
     }
 }
 
-/// The beginning of a text that is long.
+/// Returns the beginning of a text that is long.
 pub(super) fn cut(text: &str) -> String {
     let cut: String = text.chars().take(MAX_INLINE).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }

@@ -16,8 +16,8 @@ use crate::text::FilePath;
 const MAX_KEYS: usize = 5;
 
 impl Writer<'_> {
-    /// The files below that are overridden, the levels that cannot be read, notes on the value, and
-    /// the files that may override it.
+    /// Returns the files below that are overridden, the levels that cannot be read, notes on the
+    /// value, and the files that may override it.
     pub(super) fn around(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let resolution = found.resolution;
         let mut out = self.below(found, asked);
@@ -30,7 +30,8 @@ impl Writer<'_> {
         out
     }
 
-    /// The files below that are overridden, the levels that cannot be read, and notes on the value.
+    /// Returns the files below that are overridden, the levels that cannot be read, and notes on
+    /// the value.
     pub(super) fn below(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let resolution = found.resolution;
         let mut out = String::new();
@@ -53,14 +54,14 @@ impl Writer<'_> {
         out
     }
 
-    /// The levels that cannot be read, a line for each.
+    /// Returns the levels that cannot be read, a line for each.
     pub(super) fn unread_levels(&self, resolution: &Resolution) -> String {
         let lines = resolution.steps.iter().filter_map(|step| self.unread(step));
         let lines: String = lines.map(|line| format!("- {line}\n")).collect();
         if lines.is_empty() { lines } else { format!("\n{lines}") }
     }
 
-    /// The values of the part that a higher location hides.
+    /// Returns the values of the part that a higher location hides.
     fn overridden(&self, found: &Found<'_>, asked: &Asked<'_>) -> Vec<String> {
         let resolution = found.resolution;
         let effective = match self.shown(resolution, asked.narrow) {
@@ -140,7 +141,7 @@ impl Writer<'_> {
         with_more(names.into_iter().take(MAX_KEYS).collect(), count)
     }
 
-    /// A level that cannot be read.
+    /// Describes a level that cannot be read.
     fn unread(&self, step: &Step) -> Option<String> {
         let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
@@ -166,7 +167,7 @@ impl Writer<'_> {
     }
 }
 
-/// A list of the first ones of so many.
+/// Returns a list of the first ones of so many.
 pub(super) fn with_more(mut shown: Vec<String>, all: usize) -> String {
     if shown.len() < all {
         shown.push(format!("… and {} more", all - shown.len()));

@@ -56,8 +56,9 @@ impl PartialEq for Row {
 }
 
 impl<'a> Writer<'a> {
-    /// The values to which a lookup in a scope may come: one row where unknown variables make no
-    /// difference. Values of variables that are names of known nodes are those of other nodes.
+    /// Returns the values to which a lookup in a scope may come: one row where unknown variables
+    /// make no difference. Values of variables that are names of known nodes are those of other
+    /// nodes.
     pub(super) fn cases(
         &self,
         asked: &Asked<'_>,
@@ -107,13 +108,13 @@ impl<'a> Writer<'a> {
         together(without_repeats(cases.into_iter().map(row).collect()))
     }
 
-    /// The names of the known nodes.
+    /// Returns the names of the known nodes.
     fn names_of_known(&self) -> HashSet<&'a str> {
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         nodes.iter().map(|node| &*node.name).collect()
     }
 
-    /// A line for each row, each behind `indent`.
+    /// Returns a line for each row, each behind `indent`.
     pub(super) fn rows(&self, rows: &[Row], asked: &Asked<'_>, indent: &str) -> String {
         let mut out = String::new();
         let is_all = rows.len() <= MAX_VALUES;
@@ -144,7 +145,7 @@ impl<'a> Writer<'a> {
         out
     }
 
-    /// The variables that rows assume, in words; empty where they assume none.
+    /// Returns the variables that rows assume, in words; empty where they assume none.
     pub(super) fn assumed_names<'r>(&self, rows: impl IntoIterator<Item = &'r Row>) -> String {
         let whens = rows.into_iter().flat_map(|row| row.when.iter().flatten());
         let names: BTreeSet<&str> = whens.map(|(name, _)| name.as_str()).collect();

@@ -99,8 +99,8 @@ impl Writer<'_> {
         format!("{verb} {}{end}", names.join(", "))
     }
 
-    /// The first place outside of the file of the hover where the difference is written. Where
-    /// there is none, the first file of the value.
+    /// Returns the first place outside of the file of the hover where the difference is written.
+    /// Where there is none, the first file of the value.
     fn place_of_difference(
         &self,
         difference: &Difference<'_>,
@@ -191,7 +191,7 @@ fn of_lists<'v>(base: &'v [Value], items: &'v [Value]) -> Difference<'v> {
     }
 }
 
-/// The elements that others have as well, and those that they do not have, or not as often.
+/// Returns the elements that others have as well, and those that they do not have, or not as often.
 fn split<'v>(items: &'v [Value], others: &[Value]) -> (Vec<&'v Value>, Vec<&'v Value>) {
     let mut left: HashMap<&Value, usize> = HashMap::new();
     for other in others {

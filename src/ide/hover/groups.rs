@@ -42,7 +42,7 @@ struct Other {
 }
 
 impl Answer {
-    /// The value where it depends on nothing that is unknown.
+    /// Returns the value where it depends on nothing that is unknown.
     fn only_value(&self) -> Option<&Shown> {
         match &self.rows[..] {
             [only] => only.shown.as_ref(),
@@ -52,7 +52,7 @@ impl Answer {
 }
 
 impl Writer<'_> {
-    /// The answers for the nodes with these numbers, which read the file.
+    /// Returns the answers for the nodes with these numbers, which read the file.
     pub(super) fn answers_in_nodes(&self, asked: &Asked<'_>, readers: &[usize]) -> String {
         let environment = &self.subject.environment;
         let of = self.snapshot.nodes_of(environment).len();
@@ -112,8 +112,8 @@ impl Writer<'_> {
         out
     }
 
-    /// The values for nodes with the variables of the file's path, where unknown variables make a
-    /// difference.
+    /// Returns the values for nodes with the variables of the file's path, where unknown variables
+    /// make a difference.
     pub(super) fn answers_by_kind(&self, asked: &Asked<'_>) -> Option<String> {
         let scope = self.scope_of_kinds();
         let resolution = self.resolve(&asked.root, &scope);
@@ -132,8 +132,8 @@ impl Writer<'_> {
         Some(out + &self.strategy(&resolution))
     }
 
-    /// The scope of the file. The environment in it, where it is only assumed and files of several
-    /// ones lie here, is one of the variables that are unknown.
+    /// Returns the scope of the file. The environment in it, where it is only assumed and files of
+    /// several ones lie here, is one of the variables that are unknown.
     pub(super) fn scope_of_kinds(&self) -> Cow<'_, Scope> {
         let (snapshot, environment) = (self.snapshot, &self.subject.environment);
         let is_assumed = !self.scope.is_node
@@ -148,8 +148,8 @@ impl Writer<'_> {
         Cow::Owned(scope)
     }
 
-    /// The answer for nodes that read the file and have none of their own; `None` where the settings
-    /// name all nodes.
+    /// Returns the answer for nodes that read the file and have none of their own; `None` where the
+    /// settings name all nodes.
     fn in_other_nodes(&self, asked: &Asked<'_>) -> Option<Other> {
         let nodes = self.snapshot.nodes_of(&self.subject.environment);
         if nodes.iter().all(|node| node.is_given) {
@@ -174,7 +174,7 @@ impl Writer<'_> {
         matches!(answer.only_value(), Some(Shown::Value(value)) if self.is_long(value))
     }
 
-    /// The groups with equal values as one, those with most nodes first.
+    /// Returns the groups with equal values as one, those with most nodes first.
     fn merged(&self, groups: Vec<Group>, asked: &Asked<'_>) -> Vec<Answer> {
         let mut answers: Vec<Answer> = Vec::new();
         let mut trying = Trying::default();
@@ -235,7 +235,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The value of some nodes: where it is long, how it differs from `base`.
+    /// Returns the value of some nodes: where it is long, how it differs from `base`.
     fn line_of(&self, answer: &Answer, base: Option<&Shown>, asked: &Asked<'_>) -> String {
         let nodes = self.nodes_of(answer);
         let resolution = &answer.group.resolution;
@@ -265,7 +265,7 @@ impl Writer<'_> {
         format!("{}: {}", counted(answer.nodes.len(), "node"), names.join(", "))
     }
 
-    /// The first file that the value comes from, unless it is the one of the hover.
+    /// Returns the first file that the value comes from, unless it is the one of the hover.
     pub(super) fn elsewhere(&self, resolution: &Resolution, asked: &Asked<'_>) -> String {
         let sources = self.sources(resolution, asked.narrow);
         match sources.first() {

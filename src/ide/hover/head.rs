@@ -22,7 +22,7 @@ impl Head {
         }
     }
 
-    /// The paragraph, with an empty line behind it.
+    /// Returns the paragraph, with an empty line behind it.
     pub(super) fn written(&self, markup: &Markup<'_>) -> String {
         self.lines.join(markup.line_end()) + "\n\n"
     }
@@ -34,7 +34,7 @@ impl Head {
 }
 
 impl Writer<'_> {
-    /// The subject, and the audience of its values.
+    /// Returns the subject, and the audience of its values.
     pub(super) fn head(&self, title: &str, audience: &Audience) -> Head {
         let whose = audience.phrase(|text| self.markup.code(text));
         Head { lines: vec![self.markup.bold(title), whose] }

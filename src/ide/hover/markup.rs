@@ -39,7 +39,7 @@ impl Markup<'_> {
         yaml.lines().map(|line| format!("  {line}\n")).collect()
     }
 
-    /// The end of a line after which another one follows in the same paragraph.
+    /// Returns the end of a line after which another one follows in the same paragraph.
     pub(super) fn line_end(&self) -> &'static str {
         if self.config.markdown { "  \n" } else { "\n" }
     }
@@ -56,8 +56,8 @@ impl Markup<'_> {
         self.linked(&name, path, line).unwrap_or_else(|| self.text(&name))
     }
 
-    /// A place by a name of its own: linked where the client follows links, followed by `path:line`
-    /// elsewhere.
+    /// Returns a place by a name of its own: linked where the client follows links, followed by
+    /// `path:line` elsewhere.
     pub(super) fn named_place(&self, name: &str, span: Span) -> String {
         let Some(path) = self.snapshot.path(span.file) else { return self.text(name) };
         let line = self.names.line(span);
@@ -65,7 +65,7 @@ impl Markup<'_> {
             .unwrap_or_else(|| format!("{} {}", self.text(name), self.place_of(path, line)))
     }
 
-    /// A file by a name: linked where the client follows links.
+    /// Returns a file by a name: linked where the client follows links.
     pub(super) fn file(&self, name: &str, path: &FilePath) -> String {
         self.linked(name, path, 1).unwrap_or_else(|| self.text(name))
     }

@@ -14,7 +14,7 @@ use crate::puppet::value::Data;
 const MAX_DEFAULT: usize = 40;
 
 impl Writer<'_> {
-    /// The notes on a value, each as a line.
+    /// Returns the notes on a value, each as a line.
     pub(super) fn notes(&self, found: &Found<'_>, asked: &Asked<'_>) -> Vec<String> {
         let resolution = found.resolution;
         let mut notes = Vec::new();
@@ -24,7 +24,8 @@ impl Writer<'_> {
         notes
     }
 
-    /// The config whose levels are asked, where the workspace has several; empty where it has one.
+    /// Returns the config whose levels are asked, where the workspace has several; empty where it
+    /// has one.
     pub(super) fn governed(&self) -> String {
         let Some(config) = self.subject.environment.governing_config() else {
             return String::new();

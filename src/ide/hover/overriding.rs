@@ -41,8 +41,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The names of the known nodes for which an answer does not hold: all but the node that is
-    /// shown, or all but those that read the file, or may read it.
+    /// Returns the names of the known nodes for which an answer does not hold: all but the node
+    /// that is shown, or all but those that read the file, or may read it.
     pub(super) fn names_elsewhere(&self) -> HashSet<&'a str> {
         let environment = &self.subject.environment;
         let nodes = self.snapshot.nodes_of(environment);
@@ -69,7 +69,8 @@ impl<'a> Writer<'a> {
         !names.is_empty() && self.node_name(file).is_some_and(|name| names.contains(name))
     }
 
-    /// The name of the node that a file belongs to, where its location names the files of nodes.
+    /// Returns the name of the node that a file belongs to, where its location names the files of
+    /// nodes.
     fn node_name<'f>(&self, file: &'f Unsettled) -> Option<&'f str> {
         let variables = self.snapshot.node_variables(&self.subject.environment);
         variables.iter().find_map(|name| file.when.get(name)).map(String::as_str)

@@ -22,7 +22,7 @@ pub(super) struct Source {
 }
 
 impl Writer<'_> {
-    /// The files that have the part, highest priority first.
+    /// Returns the files that have the part, highest priority first.
     pub(super) fn sources(&self, resolution: &Resolution, narrow: Narrow<'_>) -> Vec<Source> {
         let source = |step: &Step| match &step.outcome {
             Outcome::Found { path, key, value } => {
@@ -91,7 +91,7 @@ impl Writer<'_> {
         format!("\nmerge {}{options}{chosen_by}\n{calls}", merge.name())
     }
 
-    /// The entry of `lookup_options`, or the call in code, that chose the strategy.
+    /// Returns the entry of `lookup_options`, or the call in code, that chose the strategy.
     fn chosen_by(&self, resolution: &Resolution) -> String {
         let entry = match &resolution.merge_source {
             MergeSource::Options(entry) => entry,
@@ -137,7 +137,7 @@ impl Writer<'_> {
         Some(format!("asked for with {}", all.join(", ")))
     }
 
-    /// A call in code with its place.
+    /// Returns a call in code with its place.
     fn call(&self, one: &ReaderAt<'_>) -> String {
         let place = self.markup.place(Span::in_file(one.file.id, one.reader.range));
         format!("{} in {place}", self.markup.code(one.reader.function.name()))
@@ -158,7 +158,7 @@ impl Writer<'_> {
         format!("{} {place}", self.markup.bold(&source.level))
     }
 
-    /// The keys that the value needs whose conversions it is shown without.
+    /// Returns the keys that the value needs whose conversions it is shown without.
     pub(super) fn unconverted(&self, resolution: &Resolution) -> String {
         let others =
             resolution.unapplied_conversions.iter().filter(|one| *one.key != *resolution.key.text);

@@ -16,7 +16,7 @@ use crate::ide::cursor::{KeyPath, KeyStep};
 use crate::text::FilePath;
 
 impl Writer<'_> {
-    /// An entry of `lookup_options`: the keys that it serves.
+    /// Describes an entry of `lookup_options`: the keys that it serves.
     pub(super) fn options_entry(&self, path: &KeyPath) -> String {
         let mut out = format!("{}\n\n", self.markup.bold("lookup_options"));
         let Some(KeyStep::Member(key)) = path.steps.first() else {
@@ -36,7 +36,7 @@ impl Writer<'_> {
         out
     }
 
-    /// The keys whose options come from this entry, in this file's scope.
+    /// Returns the keys whose options come from this entry, in this file's scope.
     fn keys_served_by(&self, entry: &str) -> Vec<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);

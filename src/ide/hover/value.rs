@@ -4,8 +4,8 @@ use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::Value;
 use crate::text::Span;
 
-/// The value as YAML with a line end behind each line, at most `max_lines` of them before a last
-/// one that counts those left out: a single line is not left out.
+/// Returns the value as YAML with a line end behind each line, at most `max_lines` of them before a
+/// last one that counts those left out: a single line is not left out.
 ///
 /// `level` names the level that a place belongs to; without it no line has a comment. The second
 /// part says whether this is all of the value.

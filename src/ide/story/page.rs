@@ -52,7 +52,7 @@ impl<'a> Page<'a> {
         self.text.push('\n');
     }
 
-    /// The name of a place, which becomes a link.
+    /// Returns the name of a place, which becomes a link.
     fn place(&mut self, span: Span) -> String {
         let names = self.names();
         let name = names.place(span);
@@ -97,7 +97,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The strategy, and the place that chose it; empty where the first value found counts.
+    /// Returns the strategy, and the place that chose it; empty where the first value found counts.
     fn strategy(&mut self, resolution: &Resolution) -> String {
         let merge = &resolution.merge;
         let how = match merge.stops_at_first() {
@@ -115,7 +115,7 @@ impl<'a> Page<'a> {
         format!("{how}{}{}", chosen.unwrap_or_default(), converted.unwrap_or_default())
     }
 
-    /// The place of the call in code that asks for the strategy.
+    /// Returns the place of the call in code that asks for the strategy.
     fn merging_call(&self, resolution: &Resolution) -> Option<Span> {
         let code = self.snapshot.manifests(self.environment);
         match code.called_merge(&resolution.key.root_text()) {
@@ -134,7 +134,7 @@ impl<'a> Page<'a> {
         self.value(resolution, "  ");
     }
 
-    /// The results of the nodes that read a file, each value once.
+    /// Returns the results of the nodes that read a file, each value once.
     pub(super) fn results(&mut self, readers: &[usize], lookup: &dyn Fn(&Scope) -> Resolution) {
         let root = self.key.root_text();
         let found = group_by_answer(
@@ -241,7 +241,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The text, with its links. A place is one where it is a word of its own.
+    /// Returns the text, with its links. A place is one where it is a word of its own.
     pub(super) fn finished(self) -> (String, Vec<PageLink>) {
         let mut links = Vec::new();
         let mut start = 0;
@@ -260,7 +260,8 @@ impl<'a> Page<'a> {
         (self.text, links)
     }
 
-    /// The place that a word names: one of the page, or one that Puppet's explanation quotes.
+    /// Returns the place that a word names: one of the page, or one that Puppet's explanation
+    /// quotes.
     fn target<'w>(&self, word: &'w str) -> Option<(&'w str, FilePath, u32)> {
         let name = word.trim_end_matches(',');
         if let Some((path, line)) = self.places.get(name) {
@@ -278,7 +279,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The lookup of a key, as a page shows it.
+/// Returns the lookup of a key, as a page shows it.
 pub(super) fn lookup(
     snapshot: &Snapshot,
     environment: &Environment,

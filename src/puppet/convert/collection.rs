@@ -148,7 +148,8 @@ fn in_turn(items: &[Value]) -> Made {
     Ok(Value::hash_of(items.chunks(2).map(|pair| member(&pair[0], &pair[1])).collect(), None))
 }
 
-/// A hash within hashes from a list of ways and values. `all_hashes`: lists become hashes, too.
+/// Returns a hash within hashes from a list of ways and values. `all_hashes`: lists become hashes,
+/// too.
 fn from_tree(from: &Value, all_hashes: bool) -> Made {
     let mut root = Value::hash_of(Hash::default(), None);
     for entry in from.as_array().unwrap_or_default() {
@@ -183,7 +184,7 @@ fn from_tree(from: &Value, all_hashes: bool) -> Made {
     Ok(root)
 }
 
-/// The key of a list's element; `of`: the list.
+/// Returns the key of a list's element; `of`: the list.
 fn index(n: usize, of: &Value) -> Value {
     let number = Data::Integer(i64::try_from(n).unwrap_or(i64::MAX));
     Value::new(number, of.provenance().at(None))

@@ -66,7 +66,7 @@ fn takes_lists(target: &DataType) -> bool {
     !is_plain
 }
 
-/// The failure of a type that has no constructor, or none that may be named here.
+/// Returns the failure of a type that has no constructor, or none that may be named here.
 pub(super) fn unsupported(data_type: &DataType) -> Made {
     match data_type {
         DataType::Undecided(text) => match crate::puppet::types::resource_type(text) {

@@ -38,7 +38,7 @@ fn absolute(number: Data) -> Data {
     }
 }
 
-/// An integer of any length from its decimal digits.
+/// Returns an integer of any length from its decimal digits.
 pub(super) fn whole(digits: &str) -> Data {
     match digits.parse() {
         Ok(number) => Data::Integer(number), // `-0` among them

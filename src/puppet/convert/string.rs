@@ -122,7 +122,7 @@ impl Format {
         Directive { flags, letter: 's', ..self.directive.clone() }.text(text)
     }
 
-    /// All flags, as Ruby's `format` takes them with `%s`.
+    /// Returns all flags, as Ruby's `format` takes them with `%s`.
     fn text(&self, text: &str) -> Text {
         self.checked().map(|directive| directive.text(text))
     }

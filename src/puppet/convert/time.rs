@@ -10,12 +10,12 @@ mod stamp;
 
 use DataType as T;
 
-/// A bound of the type `Timestamp`, as text.
+/// Reads a bound of the type `Timestamp` from text.
 pub fn timestamp_bound(text: &str) -> Option<i128> {
     stamp::parse(text, None, None).ok()
 }
 
-/// A bound of the type `Timespan`, as text.
+/// Reads a bound of the type `Timespan` from text.
 pub fn timespan_bound(text: &str) -> Option<i128> {
     span::parse(text, None).ok()
 }

@@ -64,8 +64,8 @@ fn all(text: &str, also: &str) -> bool {
     true
 }
 
-/// The text as `to_s` gives it back: the scheme in lower case, the default port left out. `None`
-/// for no URI.
+/// Returns the text as `to_s` gives it back: the scheme in lower case, the default port left out.
+/// `None` for no URI.
 fn normalized(text: &str) -> Option<String> {
     let (rest, fragment) =
         text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));

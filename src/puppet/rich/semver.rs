@@ -301,7 +301,7 @@ fn without_gaps(text: &str) -> String {
     out
 }
 
-/// The numbers of `1`, `1.2.x` or `1.2.3-a`: `None` within for what is left open; with the
+/// Returns the numbers of `1`, `1.2.x` or `1.2.3-a`: `None` within for what is left open; with the
 /// qualifiers of three.
 fn partial(text: &str) -> Option<[Option<u128>; 3]> {
     let (numbers, prerelease, build) = split(text);
@@ -322,7 +322,7 @@ fn partial(text: &str) -> Option<[Option<u128>; 3]> {
     Some(found)
 }
 
-/// The version that a partial one begins with.
+/// Returns the version that a partial one begins with.
 fn filled(text: &str) -> Result<Version, String> {
     let numbers = partial(text).ok_or_else(|| format!("Unparsable version range: \"{text}\""))?;
     let (_, prerelease, build) = split(text);

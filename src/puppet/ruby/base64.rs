@@ -28,7 +28,7 @@ pub fn decode(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The text that stands for `bytes`, on one line.
+/// Returns the text that stands for `bytes`, on one line.
 pub fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

@@ -29,8 +29,8 @@ pub enum EntryKind {
 
 /// Folders and their entries.
 pub trait Listing {
-    /// The names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it is no
-    /// folder. Links are followed.
+    /// Returns the names directly in `folder`, sorted by bytes, without `.` and `..`; empty when it
+    /// is no folder. Links are followed.
     fn list(&self, folder: &FilePath) -> Cow<'_, [(String, EntryKind)]>;
 
     /// Returns the kind of the entry at `path`; `None` when there is no entry.
@@ -41,8 +41,8 @@ pub trait Listing {
     }
 }
 
-/// The files that an absolute pattern matches, in the order and as often as Ruby's `Dir.glob` names
-/// them; folders are left out.
+/// Returns the files that an absolute pattern matches, in the order and as often as Ruby's
+/// `Dir.glob` names them; folders are left out.
 ///
 /// Sorted by bytes within each folder, an entry before what lies in it. Alternatives in braces
 /// follow one another in written order and repeat what both match, below each folder where the
@@ -57,7 +57,7 @@ pub fn glob(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind == EntryKind::File)
 }
 
-/// The folders that an absolute pattern matches, as [`glob`] finds files.
+/// Returns the folders that an absolute pattern matches, as [`glob`] finds files.
 pub fn glob_folders(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind != EntryKind::File)
 }
@@ -217,7 +217,7 @@ fn named((name, kind): &(String, EntryKind)) -> (&str, EntryKind) {
     (name, *kind)
 }
 
-/// The states behind an entry of a folder.
+/// Returns the states behind an entry of a folder.
 fn step(parts: &[Part], states: &[usize], name: &str, kind: EntryKind) -> Vec<usize> {
     let mut next = Vec::new();
     let mut push = |state: usize| {

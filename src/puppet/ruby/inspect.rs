@@ -7,8 +7,8 @@ use crate::puppet::rich::Rich;
 use crate::puppet::value::{Data, Key, Value};
 
 impl Value {
-    /// The text that takes a token's place when this value is interpolated into a string: Ruby's
-    /// `to_s`.
+    /// Returns the text that takes a token's place when this value is interpolated into a string:
+    /// Ruby's `to_s`.
     ///
     /// Source: semantics 5.5.
     pub fn to_text(&self) -> Cow<'_, str> {
@@ -45,7 +45,7 @@ impl Value {
 }
 
 impl Key {
-    /// The key as people read it: a string as it is, anything else as Ruby shows it.
+    /// Returns the key as people read it: a string as it is, anything else as Ruby shows it.
     pub fn to_text(&self) -> Cow<'_, str> {
         match self.data() {
             Data::String(text) | Data::Symbol(text) => Cow::Borrowed(text),
@@ -96,7 +96,7 @@ pub fn inspect(data: &Data, out: &mut String) {
     }
 }
 
-/// A string as Ruby's `inspect` writes it.
+/// Returns a string as Ruby's `inspect` writes it.
 pub fn inspected(text: &str) -> String {
     let mut out = String::new();
     inspect_string(text, &mut out);
@@ -129,8 +129,8 @@ fn inspect_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A float as Ruby's `to_s` writes it: shortest digits that read back, plain from 1e-4 up to 1e15,
-/// with an exponent elsewhere.
+/// Returns a float as Ruby's `to_s` writes it: shortest digits that read back, plain from 1e-4 up
+/// to 1e15, with an exponent elsewhere.
 pub fn float_text(value: f64) -> String {
     if value.is_nan() {
         return "NaN".into();

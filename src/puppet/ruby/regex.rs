@@ -77,13 +77,13 @@ impl RubyRegex {
         self.find(text, 0).map(|found| found.is_some())
     }
 
-    /// The part of `text` that it matches first; the outer `None` when the engine gave up.
+    /// Returns the part of `text` that it matches first; the outer `None` when the engine gave up.
     pub fn first_match<'t>(&self, text: &'t str) -> Option<Option<&'t str>> {
         self.find(text, 0).map(|found| found.and_then(|(start, end)| text.get(start..end)))
     }
 
-    /// The text without all that it matches, as Ruby's `gsub` leaves it; `None` when the engine
-    /// gave up.
+    /// Returns the text without all that it matches, as Ruby's `gsub` leaves it; `None` when the
+    /// engine gave up.
     pub fn without_matches(&self, text: &str) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut from) = (0, 0);
@@ -102,7 +102,7 @@ impl RubyRegex {
         Some(out)
     }
 
-    /// The first match from a place on; the outer `None` when the engine gave up.
+    /// Returns the first match from a place on; the outer `None` when the engine gave up.
     fn find(&self, text: &str, from: usize) -> Option<Option<(usize, usize)>> {
         let mut param = MatchParam::default();
         param.set_retry_limit_in_match(RETRY_LIMIT);

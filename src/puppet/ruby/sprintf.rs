@@ -171,7 +171,8 @@ fn in_radix(mut number: u128, radix: u32) -> String {
     }
 }
 
-/// The digits of a negative number in two's complement, beginning with one digit of the sign.
+/// Returns the digits of a negative number in two's complement, beginning with one digit of the
+/// sign.
 fn complement(number: i128, radix: u32) -> String {
     let top = char::from_digit(radix - 1, radix).unwrap_or('f');
     let bits = radix.trailing_zeros();

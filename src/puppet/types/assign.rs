@@ -422,7 +422,7 @@ impl DataType {
 }
 
 impl StructMember {
-    /// The type of its key.
+    /// Returns the type of its key.
     pub(super) fn key_type(&self) -> DataType {
         let name = T::String(Text::Value(self.name.clone()));
         if self.optional { T::optional(name) } else { name }

@@ -302,7 +302,8 @@ fn describe_variant(
     }
 }
 
-/// All variants' complaints: as one where they are about the same part, else each with its variant.
+/// Returns all variants' complaints: as one where they are about the same part, else each with its
+/// variant.
 pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
     let variants = each.len();
     let mut all: Vec<Mismatch> = each.into_iter().flatten().collect();
@@ -336,7 +337,7 @@ pub(super) fn merge(position: usize, each: Vec<Vec<Mismatch>>) -> Described {
 }
 
 impl Mismatch {
-    /// The part of the value that this is about; `None` where it is a key.
+    /// Returns the part of the value that this is about; `None` where it is a key.
     pub(super) fn part<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         let mut part = value;
         for step in &self.path {
@@ -350,7 +351,7 @@ impl Mismatch {
         Some(part)
     }
 
-    /// The expected type, if the mismatch is about a type.
+    /// Returns the expected type, if the mismatch is about a type.
     pub(super) fn expected(&self) -> Option<&DataType> {
         match &self.what {
             What::Type { expected, .. } | What::Pattern { expected, .. } => Some(expected),
@@ -410,8 +411,8 @@ impl Mismatch {
         Ok(Mismatch { path, what })
     }
 
-    /// The message with the blank that Puppet begins it with. `name` goes before the path; it may
-    /// be empty.
+    /// Returns the message with the blank that Puppet begins it with. `name` goes before the path;
+    /// it may be empty.
     pub(super) fn message(&self, name: &str) -> String {
         let mut position = if name.is_empty() { String::new() } else { format!(" {name}") };
         for step in &self.path {

@@ -15,7 +15,7 @@ impl fmt::Display for TypeSyntaxError {
 
 impl std::error::Error for TypeSyntaxError {}
 
-/// The text as an expression, before its names are given a meaning.
+/// Parses the text as an expression, before its names are given a meaning.
 pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
     if text.trim().is_empty() {
         return Err(invalid(""));

@@ -8,7 +8,7 @@ use crate::puppet::value::{Data, Hash, Value};
 
 use DataType as T;
 
-/// A long integer; one that exceeds even 128 bits counts as the longest.
+/// Returns a long integer; one that exceeds even 128 bits counts as the longest.
 pub(super) fn big(digits: &str) -> i128 {
     digits.parse().unwrap_or(if digits.starts_with('-') { i128::MIN } else { i128::MAX })
 }
@@ -45,7 +45,7 @@ fn one(value: &Value) -> DataType {
     }
 }
 
-/// The type of a value, elements of collections being of the type that all have in common.
+/// Returns the type of a value, elements of collections being of the type that all have in common.
 pub fn infer(value: &Value) -> DataType {
     let common = |types: Vec<DataType>| {
         types.into_iter().reduce(|a, b| common_type(&a, &b)).unwrap_or(T::Unit)
@@ -63,7 +63,7 @@ pub fn infer(value: &Value) -> DataType {
     }
 }
 
-/// The type of a value with the type of each of its parts.
+/// Returns the type of a value with the type of each of its parts.
 pub fn infer_set(value: &Value) -> DataType {
     match value.data() {
         Data::Array(items) if !items.is_empty() => {
@@ -100,7 +100,7 @@ fn is_struct(hash: &Hash) -> bool {
 }
 
 impl Value {
-    /// The short name of its type, as the messages of type mismatches give it: that of
+    /// Returns the short name of its type, as the messages of type mismatches give it: that of
     /// [`infer_set`], without a look at its parts.
     pub fn type_name(&self) -> &'static str {
         let shallow = match self.data() {
@@ -161,7 +161,7 @@ pub(super) fn enumeration(mut values: Vec<String>) -> DataType {
 }
 
 impl DataType {
-    /// The type without bounds, lengths and single values.
+    /// Returns the type without bounds, lengths and single values.
     pub fn generalized(&self) -> DataType {
         let boxed = |inner: &Option<Box<DataType>>| {
             inner.as_ref().map(|inner| Box::new(inner.generalized()))

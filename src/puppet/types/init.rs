@@ -33,7 +33,8 @@ pub fn init_of(text: &str, from: Provenance) -> Option<InitType> {
     Some(InitType { target: parse_naming(target, &NoNames).ok()?, arguments: arguments? })
 }
 
-/// The name of the type of resources that a text is, as Puppet writes it, if Puppet brings it along.
+/// Returns the name of the type of resources that a text is, as Puppet writes it, if Puppet brings
+/// it along.
 pub fn resource_type(text: &str) -> Option<String> {
     let Ok(Expression::Type { name, parameters, .. }) = expression(text) else { return None };
     let lower = name.to_ascii_lowercase();

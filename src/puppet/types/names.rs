@@ -86,8 +86,8 @@ impl TypeTable {
         Ok(if is_short { data_type } else { T::Undecided(text.to_owned()) })
     }
 
-    /// The type that a text stands for, if values can be held against it here: all names in it are
-    /// known, and nothing of it is left to Puppet. Read once.
+    /// Returns the type that a text stands for, if values can be held against it here: all names in
+    /// it are known, and nothing of it is left to Puppet. Read once.
     pub fn judged(&self, text: &str, names: &dyn TypeNames) -> Option<Arc<DataType>> {
         let known = self.judged.read().unwrap_or_else(PoisonError::into_inner).get(text).cloned();
         if let Some(known) = known {

@@ -17,8 +17,8 @@ const NO_BOUND_TO_COMPARE: Crash = Crash("comparison of Float with nil failed");
 const NOT_ADJACENT: Crash = Crash("undefined method `adjacent?'");
 
 impl DataType {
-    /// The simplest form: `Optional` around `Variant`, no variant within another, neighbouring
-    /// ranges as one.
+    /// Returns the simplest form: `Optional` around `Variant`, no variant within another,
+    /// neighbouring ranges as one.
     ///
     /// Errors: Puppet's crashes on ranges without bounds, or on an `Optional` of nothing.
     pub fn normalized(&self) -> Result<DataType, Crash> {

@@ -11,7 +11,7 @@ use DataType as T;
 
 /// Resolves names that are no types of Puppet's own.
 pub(super) trait Names {
-    /// The type of this name, which stands in the text as `written`, brackets included.
+    /// Returns the type of this name, which stands in the text as `written`, brackets included.
     fn resolve(&self, name: &str, written: &str) -> DataType;
 }
 
@@ -257,7 +257,7 @@ fn to_type(
     })
 }
 
-/// A type without brackets.
+/// Returns a type without brackets.
 pub(super) fn bare(lower: &str, name: &str, names: &dyn Names) -> DataType {
     match lower {
         "any" => T::Any,
@@ -358,7 +358,7 @@ fn float(expression: &Expression) -> Option<Option<f64>> {
     }
 }
 
-/// A size of at least `from`, or a type of integers as a size.
+/// Reads a size of at least `from`, or a type of integers as a size.
 fn size(from: &Expression, to: Option<i128>, text: &str) -> Result<Size, TypeSyntaxError> {
     let range = match from {
         Expression::Type { name, parameters, text } => {

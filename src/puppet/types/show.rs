@@ -12,7 +12,7 @@ use crate::puppet::value::float_text;
 use DataType as T;
 
 impl DataType {
-    /// The name without brackets, as Puppet's messages give it.
+    /// Returns the name without brackets, as Puppet's messages give it.
     pub fn name(&self) -> &str {
         if let T::Named(alias) = self { alias.name() } else { self.own_name() }
     }
@@ -142,7 +142,7 @@ impl DataType {
     }
 }
 
-/// An alias, with its target if requested and if the alias is not part of itself.
+/// Returns an alias, with its target if requested and if the alias is not part of itself.
 fn shown_alias(alias: &NamedAlias, expanded: bool, guard: &mut RecursionGuard<'_>) -> String {
     let name = alias.name();
     let mut write = |guard: &mut RecursionGuard<'_>, is_expanded: bool| {

@@ -2,12 +2,12 @@
 
 use super::{ANY_NUMBER, DataType, Range, Size};
 
-/// A number of elements as bounds count.
+/// Returns a number of elements as bounds count.
 pub(super) fn count(len: usize) -> i128 {
     i128::try_from(len).unwrap_or(i128::MAX)
 }
 
-/// The size of so many elements, no fewer and no more.
+/// Returns the size of so many elements, no fewer and no more.
 pub(super) fn exactly(len: usize) -> Range<i128> {
     Range::exactly(count(len))
 }

@@ -22,7 +22,7 @@ impl Secrecy {
     /// The mark of values that `convert_to` may make Sensitive.
     pub const SENSITIVE: Secrecy = Secrecy { decrypted: false, sensitive: true };
 
-    /// The marks of this set and of `other`.
+    /// Returns the marks of this set and of `other`.
     pub fn and(self, other: Secrecy) -> Secrecy {
         Secrecy {
             decrypted: self.decrypted || other.decrypted,
@@ -49,20 +49,20 @@ impl Provenance {
         Provenance { origin, secrecy }
     }
 
-    /// The provenance of a value that was not decrypted and is not made of other values.
+    /// Returns the provenance of a value that was not decrypted and is not made of other values.
     ///
     /// `origin` is the place in a file; `None` when no file holds the value.
     pub fn written(origin: Option<Span>) -> Provenance {
         Provenance { origin, secrecy: Secrecy::NONE }
     }
 
-    /// The provenance of a value that is made of decrypted text.
+    /// Returns the provenance of a value that is made of decrypted text.
     pub fn decrypted(origin: Option<Span>) -> Provenance {
         Provenance { origin, secrecy: Secrecy::DECRYPTED }
     }
 
-    /// The provenance of a value that is made of several others, none of which is kept as a part:
-    /// with the marks of all of them. The origin is that of the first.
+    /// Returns the provenance of a value that is made of several others, none of which is kept as a
+    /// part: with the marks of all of them. The origin is that of the first.
     pub fn of_all(values: &[Value]) -> Provenance {
         Provenance {
             origin: values.first().and_then(|value| value.origin),
@@ -90,7 +90,7 @@ impl Provenance {
         self.secrecy
     }
 
-    /// The place in a file.
+    /// Returns the place in a file.
     pub fn origin(self) -> Option<Span> {
         self.origin
     }

@@ -123,7 +123,7 @@ impl Input {
         }
     }
 
-    /// The next message; `None` at the end.
+    /// Returns the next message; `None` at the end.
     pub(super) async fn next(&self) -> Option<Incoming> {
         poll_fn(|cx| self.poll_next(cx)).await
     }

@@ -50,7 +50,7 @@ impl Refusal {
         Refusal { id: id.into(), code: ErrorCode::InvalidRequest, why: why.into() }
     }
 
-    /// The answer as JSON.
+    /// Returns the answer as JSON.
     pub(super) fn to_json(&self) -> String {
         let message = format!("{}: {}", self.code.description(), self.why);
         let error = serde_json::json!({"code": self.code.code(), "message": message});

@@ -60,8 +60,8 @@ impl Session {
         }
     }
 
-    /// The exit status, and the message for standard error. `exit` without `shutdown` gives 1, as
-    /// the protocol demands, and a lost client 2.
+    /// Returns the exit status, and the message for standard error. `exit` without `shutdown` gives
+    /// 1, as the protocol demands, and a lost client 2.
     pub(super) fn outcome(&self, end: &End) -> (ExitCode, Option<String>) {
         let was_shut_down = self.0.shutdown_requested.load(Ordering::SeqCst);
         match end {

@@ -53,7 +53,7 @@ pub(super) enum ScalarKind {
 pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
 
 impl Node {
-    /// Returns its name in the library's messages: the class, and the contents.
+    /// Returns the node's name in the library's messages: the class, and the contents.
     fn described(&self) -> String {
         let class = match &self.kind {
             NodeKind::Scalar(ScalarKind::Quoted, _) => "Quoted",
@@ -112,8 +112,8 @@ impl Node {
     }
 }
 
-/// The value of a key that is written again: objects are merged, the keys of the later one first;
-/// anything else replaces the earlier value.
+/// Returns the value of a key that is written again: objects are merged, the keys of the later one
+/// first; anything else replaces the earlier value.
 pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
     match (&new.kind, &old.kind) {
         (NodeKind::Object(members), NodeKind::Object(older)) => {
@@ -178,7 +178,8 @@ pub(super) fn joined(
     }))
 }
 
-/// The root object, and the syntax error, if any; then the object holds the members read before it.
+/// Returns the root object, and the syntax error, if any; then the object holds the members read
+/// before it.
 pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) {
     let mut parser = Parser { text, tokens, at: 0, depth: 0, lists: 0, path: Vec::new() };
     let mut members = Members::new();
@@ -189,7 +190,7 @@ pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) 
 /// The library's name for the end of the text.
 const END: &str = "end of file";
 
-/// The library's suggestion for a token that it did not expect.
+/// Returns the library's suggestion for a token that it did not expect.
 fn in_quotes(token: &str) -> String {
     if token == END {
         return String::new();

@@ -26,7 +26,7 @@ impl fmt::Display for PathError {
     }
 }
 
-/// The parts of the path that `tokens` write: dots outside quotes part them, blanks count.
+/// Returns the parts of the path that `tokens` write: dots outside quotes part them, blanks count.
 pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, PathError> {
     let first = tokens.first().ok_or_else(|| {
         PathError::Other("Expecting a field name or path here, but got nothing".to_owned())

@@ -14,8 +14,8 @@ use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};
 const MAX_NODES: usize = 200_000;
 const MAX_TEXT: usize = 16 << 20;
 
-/// The tree of a root object. `broken` for one that was not read to its end: missing keys may stand
-/// in the rest.
+/// Returns the tree of a root object. `broken` for one that was not read to its end: missing keys
+/// may stand in the rest.
 pub(super) fn resolve(root: Members, broken: bool) -> Tree {
     let end = root.values().map(|(_, value)| value.range.end).max().unwrap_or(0);
     let range = TextRange::new(0, end);
@@ -77,7 +77,7 @@ impl From<Problem> for Stop {
 }
 
 impl Resolver<'_> {
-    /// The value without substitutions; `None` for one that is missing and may be.
+    /// Returns the value without substitutions; `None` for one that is missing and may be.
     fn value(&mut self, node: &Rc<Node>) -> Found {
         self.nodes += 1;
         if let NodeKind::Scalar(_, text) = &node.kind {

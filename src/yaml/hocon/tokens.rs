@@ -4,7 +4,7 @@ use super::path;
 use super::token::{Kind, Token};
 use crate::text::TextRange;
 
-/// The tokens of a text; the last one is [`Kind::End`], or [`Kind::Bad`].
+/// Returns the tokens of a text; the last one is [`Kind::End`], or [`Kind::Bad`].
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut scanner = Scanner { text, pos: 0 };
     let mut found: Vec<Token> = Vec::new();
@@ -276,8 +276,8 @@ fn is_number(text: &str) -> bool {
     digits_are_right && exponent.is_none_or(all_digits)
 }
 
-/// The character that the escape at the start of `text` stands for, and its length. Surrogates,
-/// which Ruby makes broken text of, are U+FFFD.
+/// Returns the character that the escape at the start of `text` stands for, and its length.
+/// Surrogates, which Ruby makes broken text of, are U+FFFD.
 fn escape(text: &str) -> Option<(char, usize)> {
     let decoded = match text[1..].chars().next()? {
         'u' => {

@@ -86,7 +86,7 @@ fn is_short(reader: &Reader<'_>, is_all: bool) -> bool {
     !is_all && (rest.len() <= LOOKAHEAD || rest.starts_with(b"/"))
 }
 
-/// A member that is refused, and of which `reader` has the error.
+/// Returns a member that is refused, and of which `reader` has the error.
 fn refused(text: &str, reader: &Reader<'_>, end: usize, reach: usize) -> Entry {
     let verdict = reader.tree.problems[0].clone();
     let is_unfinished = text[verdict.span.start as usize..].starts_with("/*");
@@ -106,7 +106,7 @@ fn refused(text: &str, reader: &Reader<'_>, end: usize, reach: usize) -> Entry {
     Entry { refused: Some(refused), ..Entry::new(piece, tree) }
 }
 
-/// The error with a place that can be seen: the last character before the end of the text.
+/// Returns the error with a place that can be seen: the last character before the end of the text.
 fn visible(error: SyntaxError, piece: &str) -> SyntaxError {
     if !error.span.is_empty() {
         return error;
@@ -168,7 +168,7 @@ fn is_key(text: &str) -> bool {
 mod tests {
     use crate::yaml::{Syntax, cut, parse_json};
 
-    /// The pieces that a text is cut into; `!` stands before those that are refused.
+    /// Returns the pieces that a text is cut into; `!` stands before those that are refused.
     fn pieces(text: &str) -> Vec<String> {
         let cut = cut(text, Syntax::Json).unwrap_or_else(|| panic!("{text:?} is cut"));
         let first = cut.iter().find_map(|entry| Some((entry.range, entry.refused.as_ref()?)));

@@ -181,7 +181,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The place of the closing quote if nothing has to be decoded before it: the usual case.
+    /// Returns the place of the closing quote if nothing has to be decoded before it: the usual
+    /// case.
     fn verbatim_end(&self, single: bool, quote: u8) -> Option<usize> {
         let rest = &self.bytes[self.pos..];
         let stops = |byte: u8| {

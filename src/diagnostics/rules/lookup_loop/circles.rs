@@ -40,7 +40,8 @@ pub(super) struct Circles<'a> {
 }
 
 impl<'a> Circles<'a> {
-    /// The circles on the way from these root keys; `left` bounds how many keys are looked up.
+    /// Returns the circles on the way from these root keys; `left` bounds how many keys are looked
+    /// up.
     pub(super) fn new(
         context: &'a DataContext<'a>,
         resolver: &'a Resolver<'a>,
@@ -168,8 +169,8 @@ impl<'a> Circles<'a> {
         self.numbers.get(root).map(|number| &self.nodes[*number])
     }
 
-    /// The hops of a shortest way round through a token, the first one being its own; the way is
-    /// left off after `most` hops, and then does not come back to the token's key.
+    /// Returns the hops of a shortest way round through a token, the first one being its own; the
+    /// way is left off after `most` hops, and then does not come back to the token's key.
     pub(super) fn way_round(&self, token: &TokenUse, most: usize) -> Vec<&Hop> {
         let Some(start) = self.numbers.get(&token.root) else { return Vec::new() };
         let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span);

@@ -137,7 +137,7 @@ fn strptime(text: &str, format: &str) -> Result<Option<Fields>, Failure> {
     Ok(read(text, &format, &mut fields)?.filter(|rest| rest.is_empty()).map(|_| fields))
 }
 
-/// The format with its short forms written out.
+/// Returns the format with its short forms written out.
 fn expanded(format: &str) -> String {
     let mut out = String::new();
     let mut chars = format.chars();

@@ -81,7 +81,7 @@ pub(super) fn fits(tokens: &[Token], name: &str) -> bool {
     }
 }
 
-/// The patterns that one with braces stands for, none when a brace is not closed.
+/// Returns the patterns that one with braces stands for, none when a brace is not closed.
 pub(super) fn alternatives(pattern: &str) -> Vec<String> {
     let mut found = Vec::new();
     // Unbalanced patterns give nothing however often they branch, so the branches are counted as
@@ -156,7 +156,7 @@ fn split_at_commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The parts of a pattern behind a root or a folder; `None` when it matches folders only.
+/// Returns the parts of a pattern behind a root or a folder; `None` when it matches folders only.
 pub(super) fn compile(pattern: &str) -> Option<Vec<Part>> {
     let mut rest = pattern;
     let mut parts: Vec<Part> = Vec::new();
@@ -252,8 +252,8 @@ fn compile_tokens(part: &str) -> Vec<Token> {
     tokens
 }
 
-/// The set that `chars` begin with, behind its bracket, and how many of them it takes; `None` when
-/// it does not end.
+/// Returns the set that `chars` begin with, behind its bracket, and how many of them it takes;
+/// `None` when it does not end.
 fn compile_set(chars: &[char]) -> Option<(Token, usize)> {
     let negated = matches!(chars.first(), Some('!' | '^'));
     let mut at = usize::from(negated);

@@ -1,8 +1,8 @@
 //! Patterns that Ruby takes and Oniguruma does not, in a form that means the same to both.
 
-/// The pattern with each anchor, look-around included, that a quantifier follows put into an atomic
-/// group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes nothing.
-/// `None` where there is none.
+/// Returns the pattern with each anchor, look-around included, that a quantifier follows put into
+/// an atomic group: `^*` is `(?>^)*`. An anchor has nothing to step back to, so the group changes
+/// nothing. `None` where there is none.
 pub(super) fn with_grouped_anchors(pattern: &str) -> Option<String> {
     let pieces = pieces(pattern);
     let mut out = String::new();
@@ -68,8 +68,8 @@ fn is_quantifier(piece: &str) -> bool {
         })
 }
 
-/// The pattern in pieces: escapes, whole character classes, openings of groups, counts in braces,
-/// and single characters.
+/// Returns the pattern in pieces: escapes, whole character classes, openings of groups, counts in
+/// braces, and single characters.
 fn pieces(pattern: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = pattern;
@@ -92,7 +92,7 @@ fn pieces(pattern: &str) -> Vec<&str> {
     pieces
 }
 
-/// The length of a character class with those within it.
+/// Returns the length of a character class with those within it.
 fn class_len(text: &str) -> usize {
     let mut depth = 0;
     let mut chars = text.char_indices();

@@ -34,7 +34,7 @@ use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
 use rule::{Check, DataContext, EntryContext, FileContext};
 
-/// Which rules are looked for, and how serious their findings are.
+/// The enabled rules, and the severities of their findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
@@ -128,8 +128,8 @@ fn prepare(snapshot: &Snapshot) {
     }
 }
 
-/// Whether a problem of a data file is one of a `hiera.yaml`, too: what its keys and tokens mean is
-/// another matter there.
+/// Whether a problem of a data file is one of a `hiera.yaml`, too: keys and tokens have another
+/// meaning there.
 fn concerns_config(problem: &Problem) -> bool {
     use ProblemKind::{DuplicateKey, Syntax, UnclosedToken, Unloadable, Unreadable};
     matches!(
@@ -138,7 +138,7 @@ fn concerns_config(problem: &Problem) -> bool {
     )
 }
 
-/// The rules that are looked for, with the severities that settings give them.
+/// The enabled rules, with the severities that settings give them.
 type EnabledRules = Vec<(&'static Rule, Option<Severity>)>;
 
 /// Those that these severities leave on.

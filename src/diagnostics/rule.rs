@@ -32,7 +32,7 @@ pub struct Rule {
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Not looked for.
+    /// Disabled.
     Off,
     /// Worth knowing, at a glance.
     Hint,
@@ -133,8 +133,8 @@ pub struct EntryContext<'a> {
 }
 
 impl<'a> EntryContext<'a> {
-    /// Returns the root keys of the entry and what stands under them; without those that another
-    /// entry overwrites.
+    /// Returns the root keys of the entry and their values; without those that another entry
+    /// overwrites.
     pub fn members(&self) -> impl Iterator<Item = (&'a Key, &'a Member)> + use<'a> {
         let (data, entry) = (self.data, self.entry);
         entry

@@ -1,5 +1,5 @@
-//! The rules, by what they say of small workspaces. `catalogue` holds the pages to their promises;
-//! the others go by subject.
+//! The findings of the rules in small workspaces. `catalogue` checks the examples of the pages; the
+//! others go by subject.
 
 mod catalogue;
 mod config;

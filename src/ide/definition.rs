@@ -53,7 +53,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
     (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
 }
 
-/// The part of a root value that is meant, with the place of its key.
+/// The target part of a root value, with the place of its key.
 type Narrow<'a> = &'a dyn Fn(&Value, Option<Span>) -> Option<(Option<Span>, Value)>;
 
 fn key_targets(

@@ -1,5 +1,5 @@
-//! The hierarchy as the scope of a file has it: the levels in order, which files they name, which
-//! of these have a key.
+//! The hierarchy in the scope of a file: the levels in order, the files that they name, and the
+//! files that have a key.
 
 use std::sync::Arc;
 

@@ -291,7 +291,7 @@ impl DataType {
         }
     }
 
-    /// Returns the first name in it, or in what its aliases stand for, that is not known.
+    /// Returns the first unknown name in it, or in the targets of its aliases.
     pub fn unresolved(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Reference(name) => Some(name.clone()),
@@ -299,7 +299,7 @@ impl DataType {
         })
     }
 
-    /// Returns the first part of it, or of what its aliases stand for, that only Puppet can decide.
+    /// Returns the first part of it, or of the targets of its aliases, that only Puppet can decide.
     pub fn undecided(&self) -> Option<String> {
         self.find(&mut Vec::new(), &|one| match one {
             DataType::Undecided(text) => Some(text.clone()),
@@ -307,8 +307,8 @@ impl DataType {
         })
     }
 
-    /// Returns the type whose constructor is called for it: what an `Optional` or a `NotUndef` is
-    /// about.
+    /// Returns the type whose constructor is called for it: the type within an `Optional` or a
+    /// `NotUndef`.
     pub fn wrapped(&self) -> &DataType {
         match self {
             DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => inner.wrapped(),
@@ -316,7 +316,7 @@ impl DataType {
         }
     }
 
-    /// Whether it, or what its aliases stand for, names Sensitive values.
+    /// Whether it, or the target of one of its aliases, names Sensitive values.
     pub fn holds_sensitive(&self) -> bool {
         let found = self.find(&mut Vec::new(), &|one| match one {
             DataType::Sensitive(_) => Some(String::new()),

@@ -60,8 +60,8 @@ pub enum Data {
     Float(f64),
     /// A string.
     String(Arc<str>),
-    /// A Ruby symbol: what `k: :foo` is. `:default` and `:undef` are Puppet's own, any other is no
-    /// legal value, but a file may hold it under a key that is never asked for.
+    /// A Ruby symbol, as in `k: :foo`. `:default` and `:undef` are Puppet's own; any other is no
+    /// legal value, but a file may hold it under a key that is never looked up.
     Symbol(Arc<str>),
     /// Bytes that are not UTF-8 (`!!binary`).
     Binary(Arc<[u8]>),
@@ -225,9 +225,9 @@ impl Value {
         self.depth
     }
 
-    /// How much it holds, in parts: each scalar, list and hash is one, a long string one more for
-    /// each 64 bytes. What is shared counts as often as it occurs, as it would be printed; work
-    /// over the whole value is paid with this many. Not more than `u32::MAX`.
+    /// The size of the value in parts: each scalar, list and hash is one, a long string one more
+    /// for each 64 bytes. A shared value counts as often as it occurs, as it would be printed. Work
+    /// over the whole value costs this many parts. Not more than `u32::MAX`.
     pub fn weight(&self) -> u32 {
         self.weight
     }

@@ -161,7 +161,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
             .collect();
         state.settings_problems = problems;
         state.is_configured = true;
-        // Settings are put together anew at each look at the disk; most times they have not
+        // Settings are put together anew at each reading of the disk; most times they have not
         // changed.
         let is_other = settings.workspace != state.settings.workspace;
         if is_other {

@@ -81,7 +81,8 @@ pub(super) struct ExplainAnswer {
     links: Vec<LinkItem>,
 }
 
-/// A place that a text names: where it stands in the text, and the start of the line that it leads to.
+/// A place that a text names: where it stands in the text, and the start of the line that it leads
+/// to.
 #[derive(Debug, Serialize)]
 struct LinkItem {
     range: lsp::Range,

@@ -320,8 +320,7 @@ fn next_start(text: &str, at: usize) -> usize {
     text.len()
 }
 
-/// Whether a line of an entry could be a directive, or is written so that lines are not what they
-/// seem.
+/// Whether a line of an entry could be a directive, or is written so that its lines may be misread.
 fn has_odd_lines(text: &str) -> bool {
     let bytes = text.as_bytes();
     let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);

@@ -107,8 +107,8 @@ pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
     all
 }
 
-/// Whether a line may begin an entry. One that is taken for such and is none does no harm: what is
-/// above it is refused by itself.
+/// Whether a line may begin an entry. A line taken for one by mistake does no harm: the text above
+/// it is refused by itself.
 pub(super) fn begins_entry(line: &str) -> bool {
     let mut chars = line.chars();
     let is_blank = |c: Option<char>| c.is_none_or(|c| c.is_ascii_whitespace());

@@ -100,8 +100,8 @@ fn word(text: &str) -> Resolved {
     }
 }
 
-/// Returns a symbol's name: what stands in quotes if it begins with a quote that is closed, without
-/// a further colon.
+/// Returns a symbol's name: the text in quotes if it begins with a quote that is closed, without a
+/// further colon.
 fn symbol(name: &str) -> &str {
     let Some(quote @ ('"' | '\'')) = name.chars().next() else { return name };
     match name.rfind(quote) {
@@ -440,7 +440,7 @@ pub enum TagMeaning {
     Text,
     /// The text is base64; the value is the decoded bytes.
     Binary,
-    /// `Float()` of what [`resolve_plain`] gives; a file that has anything else is refused.
+    /// `Float()` of the result of [`resolve_plain`]; a file that has anything else is refused.
     Float,
     /// A symbol with this text.
     Symbol,

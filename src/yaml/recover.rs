@@ -152,8 +152,8 @@ impl<'t> Recovery<'t> {
         run
     }
 
-    /// Keeps what a run read before its error, reads the broken entry by itself, and says where to
-    /// go on.
+    /// Keeps the entries that a run read before its error, reads the broken entry by itself, and
+    /// returns where to continue.
     fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
         let is_of_root = run.is_of_root(&error);
         let Complete { mut pairs, keep, end: bad } = self.complete(&run, &error);

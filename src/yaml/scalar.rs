@@ -301,7 +301,7 @@ fn block_lines(
     pieces
 }
 
-/// Whether the pieces of a scalar decode to its text: what the tests ask of every node.
+/// Whether the pieces of a scalar decode to its text; the tests check this for every node.
 #[cfg(test)]
 fn agrees(source: &str, node: &Node) -> bool {
     match &node.kind {

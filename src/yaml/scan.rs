@@ -94,7 +94,7 @@ struct SimpleKey {
 /// The scanner; [`Scanner::peek`] and [`Scanner::next`] give its tokens.
 pub(super) struct Scanner<'t> {
     text: &'t str,
-    /// The text's bytes up to the end of what is to be read.
+    /// The text's bytes up to the end of the part to read.
     bytes: &'t [u8],
     pos: usize,
     line: u32,

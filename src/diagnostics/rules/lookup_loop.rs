@@ -65,7 +65,8 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The circles that lookups in a scope run into: found in linear time, however long. Returns the tokens that are part of none, and whether there were too many keys.
+/// Reports the circles that lookups in a scope run into: found in linear time, however long.
+/// Returns the tokens that are part of none, and whether there were too many keys.
 fn of_scope<'a>(
     context: &'a DataContext<'a>,
     scope: &Scope,
@@ -135,8 +136,7 @@ fn of_other_scopes<'a>(
     cut_short
 }
 
-/// The tokens of files by the root keys in whose values they stand, put together when first asked
-/// for.
+/// The tokens of files by the root keys whose values hold them, collected at the first use.
 struct TokensOf<'a> {
     context: &'a DataContext<'a>,
     by_root: HashMap<FilePath, HashMap<Arc<str>, Arc<[TokenUse]>>>,

@@ -243,7 +243,7 @@ fn parts_of(resolution: &Resolution, wanted: &Wanted<'_>) -> Vec<WrongPart> {
     check_partial(&wanted.parameter.parameter.name, &wanted.data_type, value, &known)
 }
 
-/// Returns the known nodes, of those that read the file, which get what is wrong at this place.
+/// Returns the known nodes that read the file and get the wrong part at this place.
 fn takers(
     context: &EntryContext<'_>,
     key: &str,

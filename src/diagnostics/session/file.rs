@@ -15,7 +15,8 @@ use crate::workspace::index::{KeyChanges, KeyIndex};
 
 /// How many parts of other files the editor of one file may wait for. Tests use a small limit.
 const SOME: usize = if cfg!(test) { 1 } else { 500 };
-/// How many keys are looked for in a file one by one; among more the file's own are looked for.
+/// Up to how many keys are searched in a file one by one; of more keys, the file's own are searched
+/// among them.
 const FEW: usize = if cfg!(test) { 1 } else { 64 };
 
 /// The findings of a file; none for one that no environment governs.
@@ -37,7 +38,7 @@ pub(super) struct FileFindings {
     /// The parts that are still to be checked, for the first time or again. Findings are published
     /// when all of them are checked.
     dirty: Vec<PartId>,
-    /// Whether cycles are still to be looked for.
+    /// Whether the search for cycles is still to be done.
     dirty_cycles: bool,
     /// Parts whose dependencies are not recorded yet.
     untracked: Vec<PartId>,

@@ -1,4 +1,4 @@
-//! The catalogue and its pages: codes, headings, and examples that do what they say.
+//! The catalogue and its pages: codes, headings, and examples with the findings that they promise.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! Keys of class parameters that do not become what they seem to: what declarations and defaults
-//! in code do.
+//! Keys of class parameters whose effect depends on declarations and defaults in code.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Interpolation tokens, row by row of what Puppet makes of them.
+//! Interpolation tokens, each with Puppet's result.
 
 use expect_test::expect;
 

@@ -1,5 +1,4 @@
-//! Hovers over small workspaces, by what is hovered over; as plain text and, where it matters, as
-//! Markdown.
+//! Hovers over small workspaces, by subject; as plain text and, where it matters, as Markdown.
 
 mod actions;
 mod calls;

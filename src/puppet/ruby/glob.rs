@@ -1,8 +1,8 @@
 //! Ruby's `Dir.glob`, as `glob` and `globs` of hiera.yaml use it, over any listing of folders. Asks
 //! nothing of the operating system.
 //!
-//! Follows `dir.c` of Ruby 3.1.3 and later (Puppet 8 has 3.2), where results are sorted; `tests/puppet/globs` compares both on
-//! random trees.
+//! Follows `dir.c` of Ruby 3.1.3 and later (Puppet 8 has 3.2), where results are sorted;
+//! `tests/puppet/globs` compares both on random trees.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -44,8 +44,8 @@ pub trait Listing {
 /// Returns the files that an absolute pattern matches, in the order and as often as Ruby's
 /// `Dir.glob` names them; folders are left out.
 ///
-/// Sorted by bytes within each folder, an entry before what lies in it. Alternatives in braces
-/// follow one another in written order and repeat what both match, below each folder where the
+/// Sorted by bytes within each folder, an entry before its contents. Alternatives in braces follow
+/// one another in written order and repeat a name that both match, below each folder where the
 /// braces are reached (`*/{b,a}`: `d/b`, `d/a`, `e/b`, `e/a`). Right behind `**/`, though, braces
 /// without a `/` in them are one more way to match a name: no order, no repetition.
 ///
@@ -112,8 +112,8 @@ struct Place {
 }
 
 impl Walk<'_> {
-    /// Collects what matches at a place and below. Each of `states` is the number of the part of
-    /// the pattern that comes next.
+    /// Collects the matches at a place and below. Each of `states` is the number of the part of the
+    /// pattern that comes next.
     fn visit(&mut self, parts: &[Part], states: &[usize], place: &Place) {
         let mut recursive = false;
         let mut listed = false;

@@ -1,8 +1,8 @@
 //! Ruby's regular expressions, which `lookup_options` patterns are written in.
 //!
-//! The engine is Oniguruma in its Ruby syntax, the ancestor of Ruby's own: what Rust's `regex`
-//! refuses (look-around, possessive quantifiers, `\h`) or reads otherwise (`^`, `$`, `(?m)`) is
-//! decided as Ruby decides it.
+//! The engine is Oniguruma in its Ruby syntax, the ancestor of Ruby's own. It follows Ruby for
+//! syntax that Rust's `regex` refuses (look-around, possessive quantifiers, `\h`) or reads
+//! otherwise (`^`, `$`, `(?m)`).
 //!
 //! Chosen on evidence: of the first 254 patterns of `tests/puppet/regexes`, each tried on seven texts
 //! (1,778 answers of Ruby 3.1), `fancy-regex` 0.20 in its Oniguruma mode with `^` and `$` at lines
@@ -45,8 +45,8 @@ static COMPILED: LazyLock<RwLock<HashMap<Box<str>, RubyRegex>>> = LazyLock::new(
 const MAX_COMPILED: usize = 1024;
 
 impl RubyRegex {
-    /// Compiles a pattern, or takes it as it was compiled before: every lookup assembles its
-    /// options anew, and their patterns are the same ones.
+    /// Compiles a pattern, or returns the compiled one from a cache: every lookup assembles its
+    /// options anew, with the same patterns.
     pub fn new(pattern: &str) -> Result<RubyRegex, RegexError> {
         if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
             return Ok(known.clone());

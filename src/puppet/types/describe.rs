@@ -101,7 +101,7 @@ pub(super) fn describe(expected: &DataType, actual: &DataType, path: &[Step]) ->
     }
 }
 
-/// `original` is what `expected` was before it was taken apart.
+/// `original` is `expected` before it was taken apart.
 fn describe_as(
     expected: &DataType,
     original: &DataType,

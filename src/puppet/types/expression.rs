@@ -72,7 +72,7 @@ struct Reader<'t> {
     at: usize,
 }
 
-/// Deeper types are not meant.
+/// The maximum nesting of a type that is read.
 const MAX_DEPTH: usize = 50;
 
 impl Reader<'_> {

@@ -49,8 +49,8 @@ impl<'a> RecursionGuard<'a> {
     pub(super) fn known(&self, value: &Value) -> Known {
         (self.known)(value)
     }
-    /// Whether an alias is asked again about a value that it is being asked about. `judge` says
-    /// whether the value is what the alias stands for.
+    /// Whether an alias is checked again with a value whose check against it is in progress.
+    /// `judge` says whether the value belongs to the alias's target.
     pub(super) fn judge(
         &mut self,
         alias: &str,

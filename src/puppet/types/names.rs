@@ -1,8 +1,8 @@
 //! Type aliases that modules define: `type NAME = TYPE`.
 //!
-//! A [`TypeTable`] reads types whose names [`TypeNames`] knows, and keeps each alias that it has read.
-//! A type holds its aliases by weak references, as an alias may be part of itself; they live as long
-//! as the table. Source: `PTypeAliasType`.
+//! A [`TypeTable`] reads types whose names [`TypeNames`] knows, and keeps each alias that it has
+//! read. A type holds its aliases by weak references, as an alias may be part of itself; they live
+//! as long as the table. Source: `PTypeAliasType`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -66,7 +66,7 @@ impl DataType {
     }
 
     /// Whether Puppet makes its simplest form anew even where it is the same: of a hash with a
-    /// size, and of what holds one.
+    /// size, and of a type that holds one.
     fn is_made_anew(&self) -> bool {
         matches!(self, T::Hash(_, _, Some(size)) if *size != Range::exactly(0))
             || self.parts().into_iter().any(DataType::is_made_anew)
@@ -183,8 +183,8 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
     })
 }
 
-/// `Optional` around those of the types that are neither `Undef` nor `Optional`, and what these
-/// have within.
+/// `Optional` around those of the types that are neither `Undef` nor `Optional`, and the types
+/// within these.
 fn optional_variant(types: Vec<DataType>) -> Result<DataType, Crash> {
     let rest = types.into_iter().filter(|one| *one != T::Undef).map(|one| match one {
         T::Optional(inner) => inner.map(|inner| *inner),

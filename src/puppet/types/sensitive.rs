@@ -6,10 +6,10 @@ use super::parse::{NoNames, bare};
 
 /// Whether a value made by this type may be Sensitive, or hold a Sensitive value.
 ///
-/// Asked of the parsed text, whatever it is wrapped in: `Optional[Sensitive]`, a member of a
-/// `Struct`, the type that an `Init` names. It may also be for a name that is no type of Puppet's
-/// own, which may be an alias of a module for a Sensitive type, and for a text that is no type: what
-/// its author meant is not known, and a secret that is shown cannot be taken back.
+/// Decided by the parsed text, whatever the type is wrapped in: `Optional[Sensitive]`, a member of
+/// a `Struct`, the type that an `Init` names. The result is also true for a name that is no type of
+/// Puppet's own, as it may be an alias of a module for a Sensitive type, and for a text that is no
+/// type: its author's intent is unknown, and a secret that is shown cannot be taken back.
 pub fn may_be_sensitive(text: &str) -> bool {
     match expression(text) {
         Ok(expression @ Expression::Type { .. }) => within(&expression),

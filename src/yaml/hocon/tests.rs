@@ -5,7 +5,7 @@ use super::*;
 use crate::yaml::tree::{NodeKind, PathStep};
 use crate::yaml::{NodeId, ScalarStyle};
 
-/// The nodes of a tree with what is written at their places.
+/// Returns the nodes of a tree with the text at their places.
 fn written(text: &str) -> Vec<(String, String)> {
     let tree = parse_hocon(text);
     assert_eq!(tree.problems, [], "{text}");

@@ -1,4 +1,4 @@
-//! Files that add nothing to a merge, and what only looks so.
+//! Files that add nothing to a merge, and files that only seem to add nothing.
 
 use expect_test::expect;
 
@@ -168,7 +168,7 @@ fn knockouts_and_conversions_are_not_judged() {
     assert!(!notes("deep, convert_to: Sensitive", "{a: 1}", "{a: 1, b: 2}"));
 }
 
-/// The file adds to what one node gets.
+/// The file adds to the value of one node.
 #[test]
 fn what_holds_in_one_group_alone_is_not_said() {
     let text = |own: &str| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{EntryKind, Listing, glob, matches};
 use crate::text::FilePath;
 
-/// Folders by path, with what is in them.
+/// Folders by path, with their entries.
 #[derive(Default)]
 struct Tree(BTreeMap<String, BTreeMap<String, EntryKind>>);
 

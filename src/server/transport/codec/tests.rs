@@ -1,4 +1,4 @@
-//! Streams of bytes, and what is made of them however they are cut into reads.
+//! Streams of bytes, and the messages decoded from them however they are cut into reads.
 
 use super::*;
 

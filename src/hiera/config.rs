@@ -1,7 +1,7 @@
 //! `hiera.yaml` as written: its levels with the place of each part, and all that Puppet finds wrong
 //! with it.
 //!
-//! What a level's locations are in a scope is [`hierarchy`](super::hierarchy)'s business.
+//! [`hierarchy`](super::hierarchy) finds the locations of a level in a scope.
 //! Source of every rule here: semantics section 1, checked against Puppet 7.23 and 8.11.
 
 mod checks;
@@ -60,8 +60,8 @@ pub struct HieraConfig {
     pub problems: Vec<ConfigProblem>,
     /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
     pub refused: Option<String>,
-    /// Where datadirs lie on this machine, by the datadir as written, where that is not what is
-    /// written: relative to the config's folder unless absolute, tokens as they are.
+    /// The folders of datadirs on this machine, by the datadir as written, where the two differ:
+    /// relative to the config's folder unless absolute, tokens as they are.
     datadirs: BTreeMap<Arc<str>, String>,
     /// Its text; empty for one that is not written.
     text: Text,
@@ -70,7 +70,7 @@ pub struct HieraConfig {
 /// The versions of `hiera.yaml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// That of Hiera 3, in the global layer only.
+    /// The version of Hiera 3, in the global layer only.
     V3,
     /// In environments and modules only.
     V4,
@@ -95,23 +95,22 @@ pub struct Level {
     pub name: Arc<str>,
     /// Where the level is written.
     pub span: Option<Span>,
-    /// What reads its data.
+    /// The backend that reads its data.
     pub backend: Backend,
     /// Where its data lies.
     pub locations: Locations,
     /// The folder that paths and globs are relative to, itself relative to the folder of
     /// `hiera.yaml`.
     pub datadir: Template,
-    /// What the name of a file ends with; it is added where it is missing. Versions 3 and 4 have
-    /// it.
+    /// The extension of its files; it is added where it is missing. Versions 3 and 4 have it.
     pub extension: Option<Arc<str>>,
     /// Options for the backend, uninterpolated.
     pub options: Option<Value>,
 }
 
 impl Level {
-    /// What the built-in function of this level says when it is called: one of the wrong kind is
-    /// given other arguments than it takes; `yaml_data` and its like want a path and take no
+    /// Returns the error of this level's built-in function when it is called: one of the wrong kind
+    /// is given other arguments than it takes; `yaml_data` and its like want a path and take no
     /// options, `eyaml_lookup_key` wants a path.
     pub fn call_error(&self) -> Option<String> {
         let Backend { kind, name, .. } = &self.backend;
@@ -123,7 +122,7 @@ impl Level {
             (BackendKind::DataHash, "eyaml_lookup_key") => {
                 return Some(format!("'{name}' expects 3 arguments, got 2"));
             }
-            // The segments of the key, of which there is one at least.
+            // The segments of the key, at least one.
             (BackendKind::DataDig, "eyaml_lookup_key") => {
                 return Some(format!("'{name}' parameter 'key' expects a String value, got Tuple"));
             }
@@ -131,7 +130,7 @@ impl Level {
         }
         let built_in = *kind == BackendKind::DataHash && is_data_hash;
         let eyaml = self.backend.reader() == Some(Reader::Eyaml);
-        // What version 3 says of a backend is not passed on to a data_hash function.
+        // The settings of a backend in version 3 are not passed on to a data_hash function.
         let passes_options = self.extension.is_none();
         let has_options = passes_options
             && self
@@ -177,7 +176,7 @@ pub enum BackendKind {
 }
 
 impl BackendKind {
-    /// The key that names a function of this kind in `hiera.yaml`.
+    /// Returns the key that names a function of this kind in `hiera.yaml`.
     pub fn key(self) -> &'static str {
         match self {
             BackendKind::DataHash => "data_hash",
@@ -203,7 +202,7 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// What it takes a file for.
+    /// Returns the format of the files that it reads.
     pub fn format(self) -> Format {
         match self {
             Reader::Json => Format::Json,
@@ -214,7 +213,7 @@ impl Reader {
 }
 
 impl Backend {
-    /// The reader for this backend, or `None` for one that is opaque.
+    /// Returns the reader for this backend, or `None` for one that is opaque.
     pub fn reader(&self) -> Option<Reader> {
         match (self.kind, &*self.name) {
             (BackendKind::DataHash, "yaml_data") => Some(Reader::Yaml),
@@ -233,8 +232,8 @@ pub enum Locations {
     Paths(Vec<Template>),
     /// `glob` or `globs`.
     Globs(Vec<Template>),
-    /// Globs whose files are each read for the keys of the namespace that it is named after: those of
-    /// a function that the settings describe.
+    /// Globs whose files are each read for the keys of the namespace that it is named after: those
+    /// of a function that the settings describe.
     ByNamespace(Vec<Template>),
     /// `uri` or `uris`.
     Uris(Vec<Template>),
@@ -252,7 +251,7 @@ pub enum Locations {
 }
 
 impl Locations {
-    /// The patterns of places, as written.
+    /// Returns the patterns of places, as written.
     pub fn templates(&self) -> &[Template] {
         match self {
             Locations::Paths(templates)
@@ -265,7 +264,7 @@ impl Locations {
     }
 }
 
-/// Where a config stands, and for whom it is read, which decides what may be in it.
+/// The place of a config, and the Puppet that reads it, which decide its permitted content.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigSource<'a> {
     /// The file.
@@ -281,8 +280,8 @@ pub struct ConfigSource<'a> {
 }
 
 impl HieraConfig {
-    /// Reads a config. Levels with problems are kept as far as they make sense, and so is what can
-    /// be read of a file that is no YAML.
+    /// Reads a config. Levels with problems are kept as far as they make sense, and so are the
+    /// readable parts of a file that is no YAML.
     pub fn read(source: ConfigSource<'_>, data: &DataFile) -> HieraConfig {
         let mut reading = Reading {
             source,
@@ -308,13 +307,13 @@ impl HieraConfig {
         }
     }
 
-    /// The config that applies where the global layer has no file at `path`, and where an older
-    /// setting asks for one: version 5's defaults.
+    /// Returns the config that applies where the global layer has no file at `path`, and where an
+    /// older setting asks for one: version 5's defaults.
     pub fn default_at(path: &FilePath) -> HieraConfig {
         HieraConfig { hierarchy: vec![Arc::new(default_level())], ..HieraConfig::unwritten(path) }
     }
 
-    /// A config without levels that no file holds.
+    /// Returns a config without levels that no file holds.
     fn unwritten(path: &FilePath) -> HieraConfig {
         HieraConfig {
             file: None,
@@ -329,7 +328,7 @@ impl HieraConfig {
         }
     }
 
-    /// The folder that datadirs are relative to.
+    /// Returns the folder that datadirs are relative to.
     pub fn base(&self) -> FilePath {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))
     }
@@ -343,8 +342,8 @@ impl HieraConfig {
         self.datadirs = written.into_iter().filter_map(moved).collect();
     }
 
-    /// Where the datadir of a level lies on this machine: as written, or where path mapping puts
-    /// it. Relative to [`base`](HieraConfig::base) unless absolute; tokens stay as they are.
+    /// Returns where the datadir of a level lies on this machine: as written, or where path mapping
+    /// puts it. Relative to [`base`](HieraConfig::base) unless absolute; tokens stay as they are.
     pub fn datadir<'a>(&'a self, level: &'a Level) -> &'a str {
         let written = &level.datadir.text;
         self.datadirs.get(written).map_or(written, String::as_str)
@@ -356,7 +355,7 @@ impl HieraConfig {
     }
 }
 
-/// The level of a config that names none.
+/// Returns the level of a config that names none.
 fn default_level() -> Level {
     Level {
         name: "Common".into(),

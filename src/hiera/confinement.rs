@@ -17,19 +17,19 @@ const CONFINED: [&str; 4] =
 const OPTION: &str = "confine_to_keys";
 
 impl Level {
-    /// Whether the level's function is one of those that have the option.
+    /// Returns whether the level's function is one of those that have the option.
     pub fn may_be_confined(&self) -> bool {
         self.backend.kind == BackendKind::LookupKey && CONFINED.contains(&&*self.backend.name)
     }
 
-    /// Whether the level's function finds nothing under a root key, by its option. `false` where
-    /// this is not certain: another function, no such option, an expression with an interpolation
-    /// token or one that Ruby refuses.
+    /// Returns whether the level's function finds nothing under a root key, by its option. `false`
+    /// where this is not certain: another function, no such option, an expression with an
+    /// interpolation token or one that Ruby refuses.
     pub fn excludes(&self, root: &str) -> bool {
         self.may_be_confined() && self.counts(root) == Some(false)
     }
 
-    /// Whether a root key counts; `None` where the option does not tell.
+    /// Returns whether a root key counts; `None` where the option does not tell.
     fn counts(&self, root: &str) -> Option<bool> {
         let Data::Array(patterns) = self.options.as_ref()?.get(OPTION)?.data() else { return None };
         if patterns.is_empty() {
@@ -41,7 +41,7 @@ impl Level {
     }
 }
 
-/// An expression as Ruby's union has it; `None` for what is none, or not known.
+/// Returns an expression as Ruby's union has it; `None` for a value that is none, or not known.
 fn group(pattern: &Value) -> Option<String> {
     let Data::String(text) = pattern.data() else { return None };
     let is_known = !text.contains("%{") && RubyRegex::new(text).is_ok();

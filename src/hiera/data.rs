@@ -2,9 +2,10 @@
 //! need to know of it.
 //!
 //! A file is read in parts: each top-level entry by itself where it can be cut
-//! ([`crate::yaml::cut`]), so that an edit costs what it touches, or all at once. What YAML means
-//! follows Psych (semantics section 4); where Puppet refuses the whole file, the values that can be
-//! read are kept all the same, for an editor's sake, and [`DataFile::refused`] says why.
+//! ([`crate::yaml::cut`]), so that an edit costs only the entries that it touches, or all at once.
+//! The meaning of YAML follows Psych (semantics section 4). Where Puppet refuses the whole file,
+//! the values that can be read are kept all the same, for an editor's sake, and
+//! [`DataFile::refused`] says why.
 
 mod anchors;
 mod edit;
@@ -27,25 +28,25 @@ use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
 use crate::text::{Budget, FileId, PartId, Span, TextRange};
 use crate::yaml::{Refused, Syntax, Tree};
 
-/// What one data file holds.
+/// The content of one data file.
 #[derive(Clone, Debug, Default)]
 pub struct DataFile {
     parts: Parts,
     roots: Arc<Roots>,
     anchors: Anchors,
-    /// What its parts are written in, if it has several.
+    /// The syntax of its parts, if it has several.
     syntax: Syntax,
     /// The first part with a value for which Puppet refuses the file.
     refused: Option<PartId>,
     /// The parts that no YAML reader accepts, in order.
     broken: Vec<(PartId, Refused)>,
-    /// What Puppet says of the first of them.
+    /// Puppet's verdict on the first of them.
     verdict: Option<Refusal>,
-    /// The sum of what aliases and merge keys of the parts add.
+    /// The sum of the parts of values that aliases and merge keys add.
     added_parts: u64,
 }
 
-/// What a part of a data file holds, by itself.
+/// The content of one part of a data file, by itself.
 #[derive(Clone, Debug, Default)]
 pub struct EntryData {
     /// The root keys in it and their values, as written, uninterpolated. None in a file without a
@@ -53,9 +54,10 @@ pub struct EntryData {
     pub members: Vec<(Key, Member)>,
     /// The tokens in its values, and in keys inside them, in the order of their places.
     pub tokens: Vec<TokenUse>,
-    /// What its values ask for by way of aliases. The tokens themselves stand where the anchors are.
+    /// The keys that its values ask for through aliases. The tokens themselves stand where the
+    /// anchors are.
     pub borrowed: Vec<Borrowed>,
-    /// What is wrong with it, in the order of the places.
+    /// Its problems, in the order of their places.
     pub problems: Vec<Problem>,
     /// Why Puppet refuses the whole file for it, if it does.
     pub refused: Option<Refusal>,
@@ -66,7 +68,7 @@ pub struct EntryData {
     has_hash: bool,
     /// The root of a file, if it is no hash.
     other_root: Option<Value>,
-    /// Whether it is no entry, but what stands behind the first document.
+    /// Whether it is no entry, but the text behind the first document.
     is_behind_document: bool,
     /// How many parts of values its aliases and merge keys add, or would if the file's budget had
     /// not ended.
@@ -84,13 +86,13 @@ pub struct TokenUse {
     pub span: Span,
     /// The place of the name that it asks for: the variable, or the argument between the quotes.
     pub name_span: Span,
-    /// What it asks for.
+    /// The variable or key that it asks for.
     pub reference: Reference,
     /// The whole string that it stands in.
     pub string_span: Span,
 }
 
-/// What a value asks for because an alias in it stands for a node with tokens.
+/// The keys that a value asks for because an alias in it stands for a node with tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Borrowed {
     /// The root key in whose value the alias stands.
@@ -99,7 +101,7 @@ pub struct Borrowed {
     pub asks: Arc<[Arc<str>]>,
 }
 
-/// What a token refers to.
+/// The variable or key that a token refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// A variable, perhaps dotted.
@@ -114,7 +116,7 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// The key that is asked for, if it is one.
+    /// Returns the key that is asked for, if it is one.
     pub fn key(&self) -> Option<&LookupKey> {
         match self {
             Reference::Key { key, .. } => Some(key),
@@ -126,7 +128,7 @@ impl Reference {
 /// Something that is wrong with a data file, or that Puppet reads otherwise than it looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// What it is.
+    /// Its kind.
     pub kind: ProblemKind,
     /// Its place.
     pub span: Span,
@@ -141,7 +143,7 @@ pub enum ProblemKind {
     Syntax {
         /// The reader's message.
         message: String,
-        /// What it was reading.
+        /// The reader's context, if it names one.
         context: Option<String>,
     },
     /// The file could not be read at all: its reason.
@@ -205,7 +207,7 @@ pub enum Format {
 }
 
 impl DataFile {
-    /// A file that is read as a whole. `text` is the text that the tree was made from.
+    /// Returns a file that is read as a whole. `text` is the text that the tree was made from.
     pub fn whole(tree: &Tree, text: &str, file: FileId, format: Format) -> DataFile {
         let budget = Budget::of_file();
         let data = load::entry(tree, text, (file, PartId::WHOLE), format, &|_| None, &budget);
@@ -225,7 +227,7 @@ impl DataFile {
         }
     }
 
-    /// A file that cannot be read at all, and why.
+    /// Returns a file that cannot be read at all, and why.
     pub fn unreadable(file: FileId, refusal: Refusal) -> DataFile {
         let span = Span::in_file(file, TextRange::empty(0));
         let kind = ProblemKind::Unreadable(refusal.to_string());
@@ -235,22 +237,22 @@ impl DataFile {
         DataFile::of_parts(Parts::new(vec![Part::new(PartId::WHOLE, 0, data)]))
     }
 
-    /// Its parts, in order.
+    /// Returns its parts, in order.
     pub fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// The bytes of a place in it; `None` for a place in a part that it does not have.
+    /// Returns the bytes of a place in it; `None` for a place in a part that it does not have.
     pub fn place(&self, span: Span) -> Option<TextRange> {
         self.parts.start(span.part).map(|start| span.range.shifted(start))
     }
 
-    /// What stands under a root key. Of a key that stands twice the last one counts.
+    /// Returns the member of a root key. Of a key that stands twice the last one counts.
     pub fn get(&self, key: &str) -> Option<&Member> {
         self.member(*self.roots.members.get(key)?)
     }
 
-    /// Whether a member that is written in it is the one that counts for its key.
+    /// Returns whether a member that is written in it is the one that counts for its key.
     pub fn counts(&self, key: &Key, member: &Member) -> bool {
         if !self.roots.has_repeated {
             return true;
@@ -259,7 +261,7 @@ impl DataFile {
         found.is_some_and(|found| std::ptr::eq(found, member))
     }
 
-    /// The parts in which a root key stands.
+    /// Returns the parts in which a root key stands.
     pub fn parts_with(&self, key: &str) -> impl Iterator<Item = &Part> {
         let one = self.roots.members.get(key).and_then(|(part, _)| self.parts.get(*part));
         let has_it = move |part: &&Part| {
@@ -274,43 +276,43 @@ impl DataFile {
         Some(&self.parts.get(part)?.data.members.get(member as usize)?.1)
     }
 
-    /// The root keys, in order, each once.
+    /// Returns the root keys, in order, each once.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.roots.members.keys()
     }
 
-    /// The root keys and what stands under them, in order, each once.
+    /// Returns the root keys and their members, in order, each key once.
     pub fn members(&self) -> impl Iterator<Item = (&Key, &Member)> {
         self.roots.members.iter().filter_map(|(key, place)| Some((key, self.member(*place)?)))
     }
 
-    /// The tokens in it, in the order of their places.
+    /// Returns the tokens in it, in the order of their places.
     pub fn tokens(&self) -> impl Iterator<Item = &TokenUse> {
         self.parts.iter().flat_map(|part| &part.data.tokens)
     }
 
-    /// What is wrong with it: part by part, then what is wrong between them.
+    /// Returns its problems: part by part, then the keys that stand twice.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
         self.problems_of_parts().cloned().chain(self.repeated())
     }
 
-    /// What is wrong with its parts, part by part.
+    /// Returns the problems of its parts, part by part.
     pub fn problems_of_parts(&self) -> impl Iterator<Item = &Problem> {
         self.parts.iter().flat_map(|part| &part.data.problems)
     }
 
-    /// The root keys that stand twice.
+    /// Returns the root keys that stand twice.
     pub fn repeated(&self) -> impl Iterator<Item = Problem> {
         self.roots.problems(&self.parts)
     }
 
-    /// Why Puppet refuses the whole file, if it does.
+    /// Returns why Puppet refuses the whole file, if it does.
     pub fn refused(&self) -> Option<&Refusal> {
         let of_value = || self.parts.get(self.refused?)?.data.refused.as_ref();
         self.verdict.as_ref().or_else(of_value)
     }
 
-    /// The value of the whole file, if it has any content.
+    /// Returns the value of the whole file, if it has any content.
     pub fn root(&self) -> Option<Value> {
         let first = &self.parts.iter().next()?.data;
         if !self.has_hash() {
@@ -321,18 +323,18 @@ impl DataFile {
         Some(Value::hash(hash, Provenance::written(None)))
     }
 
-    /// Whether some part of it is one of a hash.
+    /// Returns whether some part of it is one of a hash.
     fn has_hash(&self) -> bool {
         self.parts.iter().any(|part| part.data.has_hash)
     }
 
-    /// Whether its root is no hash, so that Puppet finds no key in it; what stands behind a lone
-    /// scalar is kept for editors.
+    /// Returns whether its root is no hash, so that Puppet finds no key in it; the text behind a
+    /// lone scalar is kept for editors.
     pub fn is_no_hash(&self) -> bool {
         self.problems_of_parts().any(|problem| matches!(problem.kind, ProblemKind::NotAHash { .. }))
     }
 
-    /// Where the root key `key` is written.
+    /// Returns where the root key `key` is written.
     pub fn definition(&self, key: &str) -> Option<Span> {
         self.get(key)?.key_origin
     }

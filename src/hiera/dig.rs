@@ -6,23 +6,23 @@ use crate::puppet::value::{Data, Value, inspect};
 
 /// Digs the subkeys of `key` out of its root value.
 ///
-/// `None` when a part is missing. Errors: a part of what is neither hash nor list. Source:
+/// `None` when a part is missing. Errors: a part of a value that is neither hash nor list. Source:
 /// semantics 3.3.
 pub fn dig(root: &Value, key: &LookupKey) -> Result<Option<Value>, LookupError> {
     dig_watched(root, key, &mut |_, _| {})
 }
 
-/// What digging meets at a subkey.
+/// The outcome of digging for a subkey.
 pub enum Dug<'a> {
     /// A part of the value.
     Part(&'a Value),
     /// Nothing.
     Missing,
-    /// What has no parts of that kind; digging fails.
+    /// A value without parts of that kind; digging fails.
     Mismatch,
 }
 
-/// The same as [`dig`], telling of each subkey what is met there.
+/// The same as [`dig`], and reports the outcome for each subkey to `watch`.
 pub fn dig_watched(
     root: &Value,
     key: &LookupKey,

@@ -1,5 +1,5 @@
-//! Why lookups fail. `Display` gives Puppet's message; the kinds hold spans and keys, for whoever
-//! wants to say it otherwise.
+//! Why lookups fail. `Display` gives Puppet's message; the kinds hold spans and keys, for callers
+//! that use other words.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::text::{FilePath, Limit, Span};
 /// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
-    /// What happened. Boxed, as every lookup returns a place for an error and few have one.
+    /// The kind of failure. Boxed, as every lookup returns a place for an error and few have one.
     pub kind: Box<LookupErrorKind>,
     /// The place in the data or in a config that caused it.
     pub span: Option<Span>,
@@ -23,7 +23,7 @@ pub struct LookupError {
     class: Class,
 }
 
-/// The class of the error that Puppet raises. What it says of lookup errors, it says as part of an
+/// The class of the error that Puppet raises. Puppet reports lookup errors as part of an
 /// explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
@@ -63,7 +63,7 @@ pub enum LookupErrorKind {
     Merge(MergeError),
     /// A strategy or `lookup_options` that make no sense.
     Options(OptionsError),
-    /// A token calls what is no interpolation function.
+    /// A token calls a function that is no interpolation function.
     UnknownMethod(String),
     /// An `alias` shares its string with other text.
     AliasNotWhole,
@@ -95,8 +95,8 @@ pub enum LookupErrorKind {
     WrongType(String),
     /// An encrypted part of a string that cannot be decrypted.
     Decryption(Undecryptable),
-    /// Any of the others where Puppet's message may quote what must not be shown: `Display` keeps
-    /// it back, [`LookupError::revealed`] does not.
+    /// Any of the others where Puppet's message may quote a value that must not be shown: `Display`
+    /// keeps it back, [`LookupError::revealed`] does not.
     Secret(Box<LookupErrorKind>, Secrecy),
     /// A config that cannot be used.
     Config(String),
@@ -106,11 +106,11 @@ pub enum LookupErrorKind {
     ConfigType(String),
     /// A config asks for a library or a data provider that is not there.
     Missing(String),
-    /// What makes Puppet itself fail with a Ruby error.
+    /// A Ruby error that makes Puppet itself fail.
     Crash(String),
     /// It would be more than a lookup may need. Puppet has no such limit.
     Exhausted(Limit),
-    /// It was left off, as nobody waits for it any more.
+    /// It was cancelled, as no caller waits for it any more.
     Cancelled,
 }
 
@@ -146,7 +146,7 @@ pub enum OptionsError {
 }
 
 impl OptionsError {
-    /// The place of the offending part.
+    /// Returns the place of the offending part.
     pub fn span(&self) -> Option<Span> {
         match self {
             OptionsError::NotAHash(span)
@@ -197,7 +197,7 @@ pub struct Undecryptable {
 /// A lookup in progress, as the recursion check sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The key, or what a token named.
+    /// The key, or the name in a token.
     pub text: Arc<str>,
     /// The string whose token asked for it; `None` for the first.
     pub asked_by: Option<Span>,
@@ -214,12 +214,12 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Exhausted(limit), span)
     }
 
-    /// A Ruby error within Puppet.
+    /// Returns a Ruby error within Puppet.
     pub fn crash(message: String) -> LookupError {
         LookupError::new(LookupErrorKind::Crash(message), None)
     }
 
-    /// An error of a config.
+    /// Returns an error of a config.
     pub fn config(message: impl Into<String>) -> LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
@@ -231,10 +231,10 @@ impl LookupError {
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)
     }
 
-    /// The error as the search of the global layer for `key` passes it on.
+    /// Returns the error as the search of the global layer for `key` passes it on.
     ///
-    /// Source: `LookupAdapter#lookup_global`, which renames what is a `Puppet::Error` and has no
-    /// issue code.
+    /// Source: `LookupAdapter#lookup_global`, which renames a `Puppet::Error` without an issue
+    /// code.
     pub(super) fn passed_on_for(mut self, key: &str) -> LookupError {
         if self.kind.is_renamed() {
             self.global_keys = self.global_keys.iter().cloned().chain([key.into()]).collect();
@@ -243,7 +243,7 @@ impl LookupError {
         self
     }
 
-    /// The error as it leaves the check for recursion, which makes lookup errors of all of
+    /// Returns the error as it leaves the check for recursion, which makes lookup errors of all of
     /// Puppet's. Source: `Invocation#check`.
     pub(super) fn checked(mut self) -> LookupError {
         if self.class == Class::Puppet {
@@ -252,7 +252,7 @@ impl LookupError {
         self
     }
 
-    /// The error as one whose message may quote a value with these marks.
+    /// Returns the error as one whose message may quote a value with these marks.
     pub(super) fn into_secret(mut self, marks: Secrecy) -> LookupError {
         if let LookupErrorKind::Secret(_, secrecy) = &mut *self.kind {
             *secrecy = secrecy.and(marks);
@@ -262,12 +262,12 @@ impl LookupError {
         self
     }
 
-    /// The error, whose message may quote `value`.
+    /// Returns the error as one whose message may quote `value`.
     pub(super) fn about(self, value: &Value) -> LookupError {
         self.into_secret(value.secrecy_of_parts())
     }
 
-    /// Puppet's message, also where it quotes what must not be shown.
+    /// Returns Puppet's message, also where it quotes a value that must not be shown.
     pub fn revealed(&self) -> String {
         match &*self.kind {
             LookupErrorKind::Secret(kind, _) => {
@@ -277,7 +277,7 @@ impl LookupError {
         }
     }
 
-    /// The message as the print options allow it: one that may quote what must not be shown is
+    /// Returns the message as the print options allow it: one that may quote a hidden value is
     /// replaced unless that is revealed.
     pub fn printed(&self, options: &PrintOptions<'_>) -> String {
         let message = match *self.kind {
@@ -289,7 +289,8 @@ impl LookupError {
         options.mask(message)
     }
 
-    /// Whether it is a lookup error to Puppet, which explains these and stops at all others.
+    /// Returns whether it is a lookup error to Puppet, which explains these and stops at all
+    /// others.
     pub fn is_lookup_error(&self) -> bool {
         self.class == Class::Lookup
     }
@@ -333,13 +334,14 @@ impl LookupErrorKind {
         }
     }
 
-    /// Whether the message may quote a string of the data as it is written, or a part of a value.
+    /// Returns whether the message may quote a string of the data as it is written, or a part of a
+    /// value.
     pub(super) fn may_quote_data(&self) -> bool {
         self.may_quote_values() || matches!(self, LookupErrorKind::TokenSyntax(_))
     }
 
-    /// Whether the message may quote a part of a value: all others quote only names, tokens and
-    /// text that stands in a file, and the tokens of decrypted text are withheld where they are
+    /// Returns whether the message may quote a part of a value: all others quote only names, tokens
+    /// and text that stands in a file, and the tokens of decrypted text are withheld where they are
     /// replaced.
     pub(super) fn may_quote_values(&self) -> bool {
         match self {
@@ -368,8 +370,8 @@ impl LookupErrorKind {
         }
     }
 
-    /// Whether the global layer puts its own text before it: not for errors of Ruby's, nor for
-    /// those with an issue code.
+    /// Returns whether the global layer puts its own text before it: not for errors of Ruby's, nor
+    /// for those with an issue code.
     fn is_renamed(&self) -> bool {
         match self {
             LookupErrorKind::KeySyntax(_)

@@ -1,10 +1,11 @@
-//! The full story of a request, as Puppet tells it: a tree of what was searched, with what came of
-//! each part.
+//! The full story of a request, as Puppet tells it: a tree of the search, with the outcome of each
+//! part.
 //!
 //! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can
-//! say what `puppet lookup --explain` says; semantics 8.6 and 8.7 describe both. What Puppet has no
-//! words for (a location that an unknown variable decides, a backend that cannot be evaluated)
-//! stands among the [texts](Node::texts) of its node, where Puppet has what a backend has to say.
+//! print the same as `puppet lookup --explain`; semantics 8.6 and 8.7 describe both. Findings for
+//! which Puppet has no words (a location that an unknown variable decides, a backend that cannot be
+//! evaluated) stand among the [texts](Node::texts) of their node, where Puppet has the remarks of a
+//! backend.
 
 mod json;
 mod text;
@@ -24,7 +25,7 @@ use crate::text::{FilePath, Span};
 pub use json::json;
 pub use text::text;
 
-/// What a request came to, and the tree of how.
+/// The outcome of a request and the tree of its search.
 #[derive(Debug)]
 pub struct Explanation {
     /// The request's own node, a [`Kind::Request`].
@@ -35,7 +36,7 @@ pub struct Explanation {
     pub unsettled_levels: Vec<UnsettledLevel>,
 }
 
-/// What is to be explained.
+/// The subject of an explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The lookup, and the assembly of `lookup_options` before it.
@@ -47,17 +48,17 @@ pub enum Subject {
 /// A part of the search.
 #[derive(Debug)]
 pub struct Node {
-    /// Which part.
+    /// The part.
     pub kind: Kind,
     /// The parts of it, in the order of the search.
     pub branches: Vec<Node>,
-    /// What came of it.
+    /// Its outcome.
     pub event: Option<Event>,
-    /// What else was said of it.
+    /// The other texts about it.
     pub texts: Vec<Text>,
 }
 
-/// What is said beside an event.
+/// A text beside an event.
 #[derive(Debug)]
 pub enum Text {
     /// A remark.
@@ -132,7 +133,7 @@ pub enum Kind {
     Scope(String),
 }
 
-/// What can come of a part.
+/// The outcomes of a part.
 #[derive(Debug)]
 pub enum Event {
     /// A key was found.
@@ -152,7 +153,7 @@ pub enum Event {
     NotFound(Arc<str>),
     /// There is nothing at the location.
     LocationNotFound,
-    /// What a merge came to.
+    /// The result of a merge.
     Result(Value),
     /// There is no such module.
     ModuleNotFound,
@@ -163,19 +164,19 @@ pub enum Event {
 /// How a tree is shown.
 #[derive(Clone, Copy, Default)]
 pub struct Shown<'a> {
-    /// Show what keys hold that become Sensitive, and what was decrypted, as Puppet does: it
-    /// converts what it has shown already.
+    /// Show the values of keys that become Sensitive, and decrypted text, as Puppet does: it
+    /// converts a value only after it has shown it.
     pub reveal: bool,
     /// Show a mark in place of encrypted text.
     pub mask_encrypted: bool,
     /// The line of a place, where lines are wanted. Puppet tells none.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
-    /// Whether somebody still waits for the text; `None` where that is certain.
+    /// Whether a caller still waits for the text; `None` where that is certain.
     pub cancel: Option<&'a CancelToken>,
 }
 
 impl Shown<'_> {
-    /// What is written in place of a value with these marks; `None` where it may be shown.
+    /// Returns the text in place of a value with these marks; `None` where the value may be shown.
     fn mark_for(&self, secrecy: Secrecy) -> Option<&'static str> {
         self.print_options().mark_for(secrecy)
     }
@@ -199,8 +200,8 @@ impl Node {
         Node { kind, branches: Vec::new(), event: None, texts: Vec::new() }
     }
 
-    /// The only branch of a node that is not shown for itself: a merge of one place, a request of
-    /// one part.
+    /// Returns the only branch of a node that is not shown for itself: a merge of one place, a
+    /// request of one part.
     fn only_branch(&self) -> Option<&Node> {
         match (&self.kind, self.branches.as_slice()) {
             (Kind::Merge(_) | Kind::Request, [only]) => Some(only),
@@ -208,7 +209,7 @@ impl Node {
         }
     }
 
-    /// The node's name, as Puppet calls layers, levels and scopes.
+    /// Returns the node's name, as Puppet calls layers, levels and scopes.
     fn name(&self) -> Option<String> {
         Some(match &self.kind {
             Kind::Provider { layer, version, .. } => {
@@ -225,7 +226,7 @@ impl Node {
         })
     }
 
-    /// The line of what was found here.
+    /// Returns the line of the key that was found here.
     fn line(&self, shown: Shown<'_>) -> Option<u32> {
         match (&self.event, shown.line) {
             (Some(Event::Found { at: Some(at), .. }), Some(line)) => Some(line(*at)),
@@ -256,12 +257,12 @@ impl Explainer {
         }
     }
 
-    /// The innermost open node.
+    /// Returns the innermost open node.
     pub(super) fn current(&mut self) -> &mut Node {
         self.open.last_mut().expect("the request's own node is open to the end")
     }
 
-    /// The tree, all nodes closed.
+    /// Returns the tree, all nodes closed.
     pub(super) fn finish(mut self) -> Node {
         while self.open.len() > 1 {
             self.pop();

@@ -1,16 +1,16 @@
-//! Encrypted parts of strings, `ENC[…]`: finding them as hiera-eyaml does, and what decrypting one
-//! asks of the world.
+//! Encrypted parts of strings, `ENC[…]`: finding them as hiera-eyaml does, and the interface for
+//! decrypting one.
 //!
-//! Nothing is decrypted here: whoever may do so is a [`Decryptor`]. Source of the rules: semantics
-//! 9.4 and hiera-eyaml 3.3.
+//! This module decrypts nothing: a [`Decryptor`] does. Source of the rules: semantics 9.4 and
+//! hiera-eyaml 3.3.
 
 use std::ops::Range;
 
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 
-/// What can decrypt: the user's own keys, where the user said so.
+/// A decryptor with the user's own keys, where the user allowed their use.
 pub trait Decryptor {
-    /// The plain bytes of a ciphertext, for the keys that a level's options name.
+    /// Returns the plain bytes of a ciphertext, for the keys that a level's options name.
     ///
     /// Errors: why not, in the words that hiera-eyaml would use where it would fail, too.
     fn decrypt(&self, ciphertext: &[u8], keys: &KeyPair) -> Result<Vec<u8>, String>;
@@ -46,19 +46,20 @@ pub struct EncryptedPart<'t> {
 }
 
 impl EncryptedPart<'_> {
-    /// Whether it is encrypted with PKCS7, the one scheme that needs no plug-in.
+    /// Returns whether it is encrypted with PKCS7, the one scheme that needs no plug-in.
     pub fn is_pkcs7(&self) -> bool {
         self.scheme.is_none_or(|scheme| scheme.eq_ignore_ascii_case("PKCS7"))
     }
 }
 
-/// Whether hiera-eyaml looks for encrypted parts in a string at all: `ENC[` and a `]` behind it
-/// must stand on one line.
+/// Returns whether hiera-eyaml looks for encrypted parts in a string at all: `ENC[` and a `]`
+/// behind it must stand on one line.
 pub fn is_attempted(text: &str) -> bool {
     text.split('\n').any(|line| line.find("ENC[").is_some_and(|at| line[at..].contains(']')))
 }
 
-/// Whether a string in the value is one that hiera-eyaml would decrypt. Keys of hashes are not.
+/// Returns whether a string in the value is one that hiera-eyaml would decrypt. Keys of hashes are
+/// not.
 pub(super) fn has_encrypted_text(value: &Value) -> bool {
     match value.data() {
         Data::String(text) => is_attempted(text),
@@ -69,7 +70,7 @@ pub(super) fn has_encrypted_text(value: &Value) -> bool {
     }
 }
 
-/// The parts of a string that hiera-eyaml decrypts if it decrypts any, in order.
+/// Returns the parts of a string that hiera-eyaml decrypts if it decrypts any, in order.
 pub fn parts(text: &str) -> Vec<EncryptedPart<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -102,7 +103,7 @@ fn part(text: &str, start: usize) -> Option<EncryptedPart<'_>> {
 }
 
 impl KeyPair {
-    /// The keys that a level's options name; their tokens have been replaced.
+    /// Returns the keys that a level's options name; their tokens have been replaced.
     ///
     /// Errors: hiera-eyaml's words for an option that is missing or no string.
     pub fn from_options(options: &Hash) -> Result<KeyPair, String> {
@@ -153,7 +154,7 @@ mod tests {
         ] {
             assert_eq!(shown(none), [], "{none}");
         }
-        // The search goes on behind what is none.
+        // The search goes on behind a part that is none.
         assert_eq!(shown("ENC[ENC[aa]"), [(None, "aa")]);
     }
 

@@ -29,8 +29,8 @@ pub(super) fn normalised(pieces: Vec<Piece>) -> Vec<Piece> {
     out
 }
 
-/// Appends a literal that follows a token: its `.` and `..` are folded, and what it climbs out of
-/// may be any folder.
+/// Appends a literal that follows a token: its `.` and `..` are folded, and the folder that it
+/// climbs out of may be any.
 fn fold_behind(out: &mut Vec<Piece>, text: &str) {
     let mut segments = text.split('/');
     let mut names = vec![segments.next().unwrap_or_default()];

@@ -1,5 +1,5 @@
-//! What the levels of a config mean in a scope: the concrete locations of each, in order, or what
-//! is missing to tell them.
+//! The levels of a config, located in a scope: the concrete locations of each, in order, or the
+//! unknown variables that decide them.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use located::{LocatedLevel, Location, Place, Undetermined};
 use variables::{Evaluated, Variables};
 
 impl Undetermined {
-    /// The existing files that it may turn out to be.
+    /// Returns the existing files that it may turn out to be.
     pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());
         files.iter().filter_map(|path| candidate(pattern, path, sources)).collect()
     }
 
-    /// Those among them that define a root key.
+    /// Returns the candidates that define a root key.
     pub fn candidates_with(&self, root: &str, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         sources
@@ -44,14 +44,14 @@ impl Undetermined {
 pub struct CandidateFile {
     /// The file.
     pub path: FilePath,
-    /// What the unknown variables must be for that; those that several values would serve are left
-    /// out.
+    /// The values that the unknown variables need for that; variables for which several values
+    /// would do are left out.
     pub when: Bindings,
     /// How many bytes of the location's path are literal.
     pub literal_len: usize,
 }
 
-/// The levels of a hierarchy with their locations in `scope`.
+/// Returns the levels of a hierarchy with their locations in `scope`.
 ///
 /// `puppet` is that of the Puppet whose errors are wanted; `None` takes an undefined variable for
 /// an empty text, as an editor wants.
@@ -84,8 +84,8 @@ pub fn locate(
     levels.iter().enumerate().map(level).collect()
 }
 
-/// The options of a level with their tokens replaced; those with unknown variables are left out.
-/// For `puppet` see [`locate`].
+/// Returns the options of a level with their tokens replaced; those with unknown variables are left
+/// out. For `puppet` see [`locate`].
 ///
 /// Errors: those of tokens.
 pub fn options_of(
@@ -110,15 +110,15 @@ pub fn options_of(
     Ok(options)
 }
 
-/// The folder that a level's locations are relative to, as far as no variable decides it.
+/// Returns the folder that a level's locations are relative to, as far as no variable decides it.
 pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
     let datadir = datadir(config, level);
     let end = if config.version == Version::V4 { None } else { datadir.find("%{") };
     FilePath::new(&datadir[..end.unwrap_or(datadir.len())])
 }
 
-/// The folder that a level's locations are relative to, its tokens as written. A token in it cannot
-/// make it absolute, but in version 3: it is joined before.
+/// Returns the folder that a level's locations are relative to, its tokens as written. A token in
+/// it cannot make it absolute, but in version 3: it is joined before.
 ///
 /// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of
 /// the `hiera.yaml` stands for it here.
@@ -126,7 +126,7 @@ fn datadir(config: &HieraConfig, level: &Level) -> String {
     joined(config.base().as_str(), config.datadir(level))
 }
 
-/// The pattern of the paths that a location of `level` can name, for every scope.
+/// Returns the pattern of the paths that a location of `level` can name, for every scope.
 ///
 /// `None` when the location is no file, or too strange to be matched.
 pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Pattern> {
@@ -152,7 +152,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> O
     if let Some(Piece::Glob(text)) = inner.first_mut()
         && !text.starts_with('/')
     {
-        // What leads out of the datadir is no part of the glob.
+        // The folders that lead out of the datadir are no part of the glob.
         let (folder, rest) = without_detours(&datadir, text);
         (datadir, *text) = (folder, rest);
     }
@@ -244,7 +244,7 @@ impl Locating<'_> {
         }
     }
 
-    /// A path with the extension that its level adds to all that lack it.
+    /// Returns a path with the extension that its level adds to all that lack it.
     fn with_extension(&self, path: Evaluated) -> Result<Evaluated, LookupError> {
         let Some(extension) = self.level.extension.as_deref() else { return Ok(path) };
         Ok(match (path, self.variables.evaluate(extension)?) {
@@ -269,7 +269,7 @@ impl Locating<'_> {
         })
     }
 
-    /// The pieces of the whole pattern, or the whole path.
+    /// Returns the pieces of the whole pattern, or the whole path.
     fn below_datadir(&self, relative: Evaluated, glob: bool) -> Result<Evaluated, LookupError> {
         let literal = |text: String| if glob { Piece::Glob(text) } else { Piece::Literal(text) };
         Ok(match (self.datadir()?, relative) {
@@ -307,8 +307,8 @@ impl Locating<'_> {
         })
     }
 
-    /// Whether the folders that a path leaves again with `..` exist: the operating system goes
-    /// through them.
+    /// Returns whether the folders that a path leaves again with `..` exist: the operating system
+    /// goes through them.
     fn can_be_walked(&self, path: &str) -> bool {
         path.match_indices("/..").all(|(at, _)| {
             let stays = path[at + 3..].starts_with(|c| c != '/');
@@ -431,9 +431,9 @@ fn location(template: &Template, name: &str, place: Place) -> Location {
     }
 }
 
-/// A path below a folder, or the path itself when it is absolute. Only `.` and `..` at its start
-/// are folded, as Ruby's `Pathname#+` does: any other is left to the operating system. Source:
-/// semantics 1.6.
+/// Returns a path below a folder, or the path itself when it is absolute. Only `.` and `..` at its
+/// start are folded, as Ruby's `Pathname#+` does: any other is left to the operating system.
+/// Source: semantics 1.6.
 fn joined(folder: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
@@ -442,7 +442,8 @@ fn joined(folder: &str, path: &str) -> String {
     format!("{folder}/{rest}")
 }
 
-/// The folder that a relative path climbs to, without a slash at its end, and the rest of the path.
+/// Returns the folder that a relative path climbs to, without a slash at its end, and the rest of
+/// the path.
 fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
     let (mut folder, mut rest) = (folder.trim_end_matches('/'), path);
     loop {
@@ -457,8 +458,9 @@ fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
     }
 }
 
-/// The start of a glob below `folder` as a folder, which ends with a slash, and what is left of it:
-/// names that it leaves again with `..` are folded, as far as no character in them is special.
+/// Returns the start of a glob below `folder` as a folder, which ends with a slash, and the rest of
+/// the glob: names that it leaves again with `..` are folded, as far as no character in them is
+/// special.
 fn without_detours(folder: &str, glob: &str) -> (String, String) {
     let (folder, rest) = climbed(folder, glob);
     let mut folder = folder.to_owned();
@@ -476,8 +478,8 @@ fn without_detours(folder: &str, glob: &str) -> (String, String) {
     (format!("{folder}/"), names.join("/"))
 }
 
-/// The file, if an unknown variable can make it of a pattern. A value with slashes is thought of
-/// only where no location names the file without.
+/// Returns the file, if an unknown variable can make it of a pattern. A value with slashes is
+/// thought of only where no location names the file without.
 fn candidate(pattern: &Pattern, path: &FilePath, sources: &dyn Sources) -> Option<CandidateFile> {
     let when = match pattern.bind(path.as_str()) {
         Some(found) => found.bindings().clone(),

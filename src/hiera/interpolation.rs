@@ -1,5 +1,5 @@
-//! Interpolation tokens, `%{…}`: finding them in a string and telling what each is. Evaluating them
-//! is the lookup's.
+//! Interpolation tokens, `%{…}`: finding them in a string and parsing each. The lookup evaluates
+//! them.
 
 use super::key::LookupKey;
 use crate::text::TextRange;
@@ -9,11 +9,11 @@ use crate::text::TextRange;
 pub struct Token {
     /// Its bytes in the (decoded) string, from `%{` to `}`.
     pub range: TextRange,
-    /// What it asks for.
+    /// Its kind.
     pub kind: TokenKind,
 }
 
-/// What a token asks for.
+/// The kinds of token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// `%{}`, `%{::}`, `%{''}`: nothing, always the empty string.
@@ -27,7 +27,7 @@ pub enum TokenKind {
     },
     /// `%{method('argument')}`.
     Call {
-        /// `lookup`, `hiera`, `alias`, `literal`, `scope`, or what Puppet refuses.
+        /// `lookup`, `hiera`, `alias`, `literal`, `scope`, or a name that Puppet refuses.
         method: String,
         /// The bytes of the method's name.
         method_range: TextRange,
@@ -54,7 +54,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The function called `name`; names are case-sensitive.
+    /// Returns the function called `name`; names are case-sensitive.
     pub fn from_name(name: &str) -> Option<Method> {
         match name {
             "lookup" | "hiera" => Some(Method::Lookup),
@@ -66,7 +66,7 @@ impl Method {
     }
 }
 
-/// The tokens of a string, in order. A `%{` without a `}` behind it is no token.
+/// Returns the tokens of a string, in order. A `%{` without a `}` behind it is no token.
 ///
 /// Source: semantics 5.2, agreed with Puppet on 40,000 random strings.
 pub fn tokens(text: &str) -> Vec<Token> {
@@ -84,7 +84,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Where a `%{` stands that nothing closes, if there is one.
+/// Returns where a `%{` stands that nothing closes, if there is one.
 pub fn unclosed(text: &str) -> Option<TextRange> {
     let after = text.rfind('}').map_or(0, |at| at + 1);
     let start = text[after..].find("%{").map(|at| after + at)?;
@@ -111,8 +111,8 @@ fn kind(text: &str, start: usize, end: usize) -> TokenKind {
     }
 }
 
-/// A call on a line of its own within the token: `word('arg')` or `word("arg")` and nothing else on
-/// that line.
+/// Parses a call on a line of its own within the token: `word('arg')` or `word("arg")` and nothing
+/// else on that line.
 fn call(text: &str, offset: usize) -> Option<TokenKind> {
     let mut start = offset;
     for line in text.split('\n') {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub struct LookupKey {
     /// The key as written.
     pub text: Arc<str>,
-    /// What the levels are asked for.
+    /// The root key, for which the levels are asked.
     pub root: Segment,
-    /// What is dug out of the root key's value, outermost first.
+    /// The subkeys that are dug out of the root key's value, outermost first.
     pub subkeys: Vec<Segment>,
 }
 
@@ -50,7 +50,7 @@ impl LookupKey {
         Ok(LookupKey { text: text.into(), root, subkeys: segments.collect() })
     }
 
-    /// The key of a root key that is taken literally, dots and quotes included.
+    /// Returns the key of a root key that is taken literally, dots and quotes included.
     pub fn of_root(root: &str) -> LookupKey {
         let quoted = root.contains(['\'', '"', '.']);
         let quote = if root.contains('"') { '\'' } else { '"' };
@@ -58,7 +58,7 @@ impl LookupKey {
         LookupKey { text: text.into(), root: Segment::Name(root.into()), subkeys: Vec::new() }
     }
 
-    /// The root key as text.
+    /// Returns the root key as text.
     pub fn root_text(&self) -> Arc<str> {
         match &self.root {
             Segment::Name(name) => name.clone(),
@@ -66,7 +66,8 @@ impl LookupKey {
         }
     }
 
-    /// The module whose data may hold the key: what stands before the first `::` of the root key.
+    /// Returns the module whose data may hold the key: the text before the first `::` of the root
+    /// key.
     pub fn module(&self) -> Option<&str> {
         match &self.root {
             // Before a leading `::` stands nothing, and Puppet's slip takes the whole key then: a
@@ -125,7 +126,7 @@ fn segment(text: &str) -> Result<(Segment, &str), KeySyntaxError> {
     Ok((integer(name).map_or_else(|| Segment::Name(name.into()), Segment::Index), &text[end..]))
 }
 
-// What Ruby's \s and strip take for white space.
+// The characters that Ruby's \s and strip take for white space.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
 }

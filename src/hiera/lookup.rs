@@ -55,9 +55,9 @@ pub struct Context<'a> {
     pub scope: &'a Scope,
     /// Which Puppet to agree with.
     pub puppet: PuppetVersion,
-    /// What may decrypt values of `eyaml_lookup_key`; `None` leaves them as they are.
+    /// The decryptor of values of `eyaml_lookup_key`; `None` leaves them as they are.
     pub decryptor: Option<&'a dyn Decryptor>,
-    /// Whether to go on with what can be read of broken files, as an editor wants; Puppet fails
+    /// Whether to go on with the readable parts of broken files, as an editor wants; Puppet fails
     /// every lookup for one.
     pub tolerant: bool,
     /// Cancels lookups.
@@ -84,13 +84,14 @@ struct LayerLevels {
     default_hierarchy: Levels,
 }
 
-/// Answers lookups in one context, and remembers what they have in common: located levels and
+/// Answers lookups in one context, and caches the data that they share: located levels and
 /// assembled options.
 pub struct Resolver<'a> {
     ctx: Context<'a>,
     located: RefCell<HashMap<Layer, Located>>,
     options: RefCell<HashMap<OptionsOf, Options>>,
-    /// What the global layer has of them, and what it has together with the environment.
+    /// The options of the global layer, then those of the global layer and the environment
+    /// together.
     global_options: RefCell<Option<Option<Value>>>,
     shared_options: RefCell<Option<Option<Value>>>,
     /// By module, those of its default hierarchy.
@@ -100,13 +101,13 @@ pub struct Resolver<'a> {
 /// Which options are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OptionsOf {
-    /// Those for keys of this module; `None` for keys of none.
+    /// The options for keys of this module; `None` for keys of none.
     module: Option<Arc<str>>,
-    /// Only what the global layer says.
+    /// Only those of the global layer.
     global_only: bool,
 }
 
-/// One request: the lookups in progress, and what is recorded of it.
+/// One request: the lookups in progress, and the records of it.
 #[derive(Default)]
 struct Invocation {
     stack: Vec<Frame>,
@@ -125,7 +126,7 @@ struct Invocation {
     reads: Reads,
     /// Whether tokens are noted and not followed: each nested lookup gives an empty string.
     is_shallow: bool,
-    /// What is left to the request.
+    /// The budget that is left to the request.
     budget: Rc<Budget>,
     /// The marks of all values that were met on the way: from then on an error may quote them.
     met: Secrecy,
@@ -134,18 +135,18 @@ struct Invocation {
     reading: Reading,
     /// The module of the key that was asked for.
     module: Option<Arc<str>>,
-    /// What nested lookups found: a key that is asked for twice is looked up once.
+    /// The results of nested lookups: a key that is asked for twice is looked up once.
     known: HashMap<(Reading, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.
     entered: Vec<Arc<str>>,
-    /// Who is told of everything; nobody where only the value counts.
+    /// The recorder of the whole search; `None` where only the value counts.
     explainer: Option<Box<Explainer>>,
     /// With an explainer: locations, and keys that a function of theirs has answered. It is not
     /// asked again, nor is the answer told again.
     answered: HashSet<(*const Location, Arc<str>)>,
 }
 
-/// What the layer that is being read makes of the tokens in its data.
+/// The rules for the tokens in the data of the layer that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Reading {
     /// Variables are those of Hiera 3: the global layer's config is of version 3.
@@ -155,14 +156,15 @@ struct Reading {
     is_confined: bool,
 }
 
-/// What a nested lookup found, and the frames that were entered for it: with one of them in
+/// The result of a nested lookup, and the frames that were entered for it: with one of them in
 /// progress it would be a recursion.
 struct Known {
     value: Option<Value>,
     entered: HashSet<Arc<str>>,
 }
 
-/// What `lookup_options` say about a key.
+/// The merge strategy and the conversion for a key, from `lookup_options` unless the caller chose
+/// the strategy.
 struct Choice {
     /// One that is none is an error once the search begins.
     merge: Result<Strategy, OptionsError>,
@@ -172,7 +174,7 @@ struct Choice {
 }
 
 impl Invocation {
-    /// Whether nothing but the value is asked for.
+    /// Returns whether nothing but the value is asked for.
     fn tells_nothing(&self) -> bool {
         self.explainer.is_none() && self.steps.is_none() && !self.tells_story
     }
@@ -182,7 +184,7 @@ impl Invocation {
         self.met = self.met.and(marks);
     }
 
-    /// The error, its message withheld if it may quote a secret that this request has met.
+    /// Returns the error, its message withheld if it may quote a secret that this request has met.
     fn guarded(&self, error: LookupError) -> LookupError {
         if error.kind.may_quote_values() { error.into_secret(self.met) } else { error }
     }
@@ -193,7 +195,7 @@ impl Invocation {
 }
 
 impl Choice {
-    /// Whether the key's value must not be shown before it is converted.
+    /// Returns whether the key's value must not be shown before it is converted.
     fn is_secret(&self) -> bool {
         matches!(&self.convert_to, Ok(Some(convert_to)) if convert_to.may_make_sensitive())
     }
@@ -210,7 +212,7 @@ impl Default for Choice {
 }
 
 impl<'a> Resolver<'a> {
-    /// A resolver for this context.
+    /// Returns a resolver for this context.
     pub fn new(ctx: Context<'a>) -> Resolver<'a> {
         Resolver {
             ctx,
@@ -222,14 +224,14 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The context.
+    /// Returns the context.
     pub fn context(&self) -> &Context<'a> {
         &self.ctx
     }
 
-    /// The effective value of a key and nothing else: the fast way.
+    /// Looks up the effective value of a key and nothing else: the fast way.
     ///
-    /// `merge` overrides what `lookup_options` say; `Ok(None)` means that nothing was found.
+    /// `merge` overrides `lookup_options`; `Ok(None)` means that nothing was found.
     pub fn value(&self, key: &str, merge: Option<&Strategy>) -> Result<Option<Value>, LookupError> {
         let mut inv = Invocation::default();
         self.value_in(&mut inv, &parse_key(key)?, merge)
@@ -246,14 +248,14 @@ impl<'a> Resolver<'a> {
         self.find_chosen(inv, key, &choice, None)
     }
 
-    /// The effective value of a key with its story.
+    /// Looks up the effective value of a key with its story.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
         self.lookup_with(Invocation::of(key), key, merge)
     }
 
-    /// The story of a lookup that follows no token: which files it finds the key in, and the keys
-    /// that it would look up next (`Reads::keys`). Tokens of secret values are not told. Costs what
-    /// the key's own values hold, however far its tokens lead.
+    /// Looks a key up without following tokens: the story has the files with the key, and the keys
+    /// that the lookup would ask for next (`Reads::keys`). Tokens of secret values are not told.
+    /// The cost is that of the key's own values, however far its tokens lead.
     pub fn lookup_shallowly(&self, key: &LookupKey) -> Resolution {
         self.lookup_with(Invocation { is_shallow: true, ..Invocation::of(key) }, key, None)
     }
@@ -298,12 +300,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The strategy that `lookup_options` choose for a key.
+    /// Returns the strategy that `lookup_options` choose for a key.
     pub fn strategy(&self, key: &LookupKey) -> Result<Strategy, LookupError> {
         Ok(self.choose(&mut Invocation::of(key), key, None)?.merge?)
     }
 
-    /// The entry of `lookup_options` that serves a key.
+    /// Returns the entry of `lookup_options` that serves a key.
     pub fn options_entry(&self, key: &LookupKey) -> Option<OptionsEntry> {
         let Segment::Name(root) = &key.root else { return None };
         let options = self.options(&mut Invocation::of(key), key.module()).ok()?;
@@ -324,14 +326,14 @@ impl<'a> Resolver<'a> {
         Ok(all)
     }
 
-    /// Whether some module could define a type of this name: an alias in the module that the name
-    /// begins with, or by code in any.
+    /// Returns whether some module could define a type of this name: an alias in the module that
+    /// the name begins with, or by code in any.
     fn may_define(&self, name: &str) -> bool {
         let module = name.split(['[', ':']).next().unwrap_or_default().to_lowercase();
         !name.contains("::") || !matches!(self.ctx.sources.module(&module), ModuleLayer::NotFound)
     }
 
-    /// An error once the lookup is cancelled.
+    /// Fails once the lookup is cancelled.
     fn check_cancelled(&self) -> Result<(), LookupError> {
         if self.ctx.cancel.is_cancelled() {
             return Err(LookupError::new(LookupErrorKind::Cancelled, None));
@@ -339,7 +341,7 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// A nested lookup: what a token in `asked_by` asks for.
+    /// Looks up the key that a token in `asked_by` asks for.
     fn find(
         &self,
         inv: &mut Invocation,
@@ -376,8 +378,8 @@ impl<'a> Resolver<'a> {
         Ok(value)
     }
 
-    /// The value of a key, merged and converted as `choice` says. An error may quote no decrypted
-    /// text.
+    /// Returns the value of a key, merged and converted as `choice` says. An error may quote no
+    /// decrypted text.
     fn find_chosen(
         &self,
         inv: &mut Invocation,
@@ -417,7 +419,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The value that was found, as `convert_to` makes it.
+    /// Returns the value that was found, as `convert_to` makes it.
     fn converted(
         &self,
         inv: &mut Invocation,
@@ -460,7 +462,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The layers that are asked for a key, highest priority first.
+/// Returns the layers that are asked for a key, highest priority first.
 pub fn layers_of(key: &LookupKey) -> Vec<Layer> {
     let mut layers = vec![Layer::Global, Layer::Environment];
     layers.extend(key.module().map(|module| Layer::Module(module.into())));
@@ -472,7 +474,7 @@ fn parse_key(key: &str) -> Result<LookupKey, LookupError> {
         .map_err(|_| LookupError::new(LookupErrorKind::KeySyntax(key.to_owned()), None))
 }
 
-/// Whether a name asks for the options themselves, which are never found.
+/// Returns whether a name asks for the options themselves, which are never found.
 pub(super) fn is_reserved(name: &str) -> bool {
     name.strip_prefix(LOOKUP_OPTIONS).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,4 +1,4 @@
-//! `lookup_options`: which entry serves a key, and what entries may hold.
+//! `lookup_options`: the entry that serves a key, and the permitted content of entries.
 //!
 //! How the entries of many files become one hash is a lookup like any other (a hash merge) and done
 //! by [`lookup`](super::lookup).
@@ -32,7 +32,7 @@ pub struct OptionsEntry {
     pub span: Option<Span>,
     /// Whether it is a pattern.
     pub pattern: bool,
-    /// What it says.
+    /// The value of the entry.
     pub value: Value,
     /// Why the key must not be shown.
     key_secrecy: Secrecy,
@@ -59,18 +59,18 @@ impl LookupOptions {
         Ok(LookupOptions { entries, patterns, secrecy: value.secrecy_of_parts() })
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Why they, or a part of them, must not be shown.
+    /// Returns why they, or a part of them, must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.secrecy
     }
 
-    /// The entry for a root key: the literal one unless it is `null`, else the first pattern that
-    /// matches.
+    /// Returns the entry for a root key: the literal one unless it is `null`, else the first
+    /// pattern that matches.
     pub fn entry(&self, root: &str) -> Option<OptionsEntry> {
         let literal = if root.starts_with('^') { None } else { self.entries.get_full(root) };
         if let Some((index, _, member)) = literal
@@ -95,9 +95,8 @@ impl LookupOptions {
     }
 }
 
-/// For which keys `lookup_options` of some files ask for something, such as certain merges, whoever
-/// reads them: more than any one lookup sees of them. Tells quickly of most keys that nothing is
-/// said.
+/// The keys for which `lookup_options` of some files ask for something, such as certain merges, for
+/// all readers: more than any one lookup sees of them. Quickly rules out most keys.
 #[derive(Debug, Default)]
 pub struct WrittenOptions {
     names: HashSet<String>,
@@ -152,12 +151,12 @@ impl WrittenOptions {
         gathered
     }
 
-    /// Whether no entry asks for it.
+    /// Returns whether no entry asks for it.
     pub fn is_empty(&self) -> bool {
         !self.is_open && self.names.is_empty() && self.patterns.is_empty()
     }
 
-    /// Whether one of the entries may be that of a root key.
+    /// Returns whether one of the entries may be that of a root key.
     pub fn may_concern(&self, root: &str) -> bool {
         self.is_open
             || self.names.contains(root)
@@ -165,7 +164,7 @@ impl WrittenOptions {
     }
 }
 
-/// Whether tokens decide what an entry, or a part of it, says.
+/// Returns whether tokens decide the settings of an entry, or a part of them.
 fn is_open(value: &Value) -> bool {
     let has_token = |text: Option<&str>| text.is_some_and(|text| text.contains("%{"));
     has_token(value.as_str())
@@ -178,12 +177,12 @@ fn bad_key(key: &Key, member: &Member) -> OptionsError {
 }
 
 impl OptionsEntry {
-    /// Its key, or a mark in place of decrypted text.
+    /// Returns its key, or a mark in place of decrypted text.
     pub fn shown_key(&self) -> &str {
         PrintOptions::default().mark_for(self.key_secrecy).unwrap_or(&self.key)
     }
 
-    /// The strategy that the entry asks for; `None` when it leaves that open.
+    /// Returns the strategy that the entry asks for; `None` when it leaves that open.
     pub fn merge(&self) -> Result<Option<Strategy>, OptionsError> {
         match self.option("merge")? {
             Some(merge) => parse_strategy(&merge).map_err(OptionsError::Strategy),
@@ -191,14 +190,14 @@ impl OptionsEntry {
         }
     }
 
-    /// Whether it says anything of a merge, be it `false`.
+    /// Returns whether it says anything of a merge, be it `false`.
     pub fn says_merge(&self) -> bool {
         self.option("merge")
             .is_ok_and(|merge| merge.is_some_and(|merge| !matches!(merge.data(), Data::Null)))
     }
 
-    /// What the entry says under a name. Of a string in place of a hash Ruby gives the name itself,
-    /// if the string holds it.
+    /// Returns the option of this name. For a string in place of a hash, Ruby returns the name
+    /// itself if the string holds it.
     fn option(&self, name: &str) -> Result<Option<Value>, OptionsError> {
         match self.value.data() {
             Data::Hash(hash) => Ok(hash.get(name).map(|member| member.value.clone())),
@@ -220,7 +219,7 @@ impl OptionsEntry {
         }
     }
 
-    /// The conversion that the entry asks for.
+    /// Returns the conversion that the entry asks for.
     pub fn convert_to(&self) -> Result<Option<ConvertTo>, OptionsError> {
         Ok(self.option("convert_to")?.as_ref().and_then(ConvertTo::of))
     }

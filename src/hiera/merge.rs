@@ -1,8 +1,8 @@
 //! Merge strategies: how the values that several locations, levels or layers hold for one key
 //! become one value.
 //!
-//! Knows values and nothing of files or lookups. Every rule here is what Puppet 7.23 with
-//! deep_merge 1.1.1 does, defects included; `tests/puppet/merges` compares both on random values.
+//! Knows values and nothing of files or lookups. Every rule here follows Puppet 7.23 with
+//! deep_merge 1.1.1, defects included; `tests/puppet/merges` compares both on random values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub enum MergeError {
     /// `knockout_prefix` is no regular expression; found out only when a string has to be compared
     /// with it.
     BadKnockout {
-        /// What Ruby's regular expressions say of it.
+        /// Ruby's message about the regular expression.
         message: String,
     },
     /// `knockout_prefix` is the empty string.
@@ -50,7 +50,7 @@ pub enum MergeError {
         /// Where the right one was written.
         right_origin: Option<Span>,
     },
-    /// It was left off, as nobody waits for it any more.
+    /// It was cancelled, as no caller waits for it any more.
     Cancelled,
     /// It would have been more work, or a larger value, than one lookup may need.
     Exhausted(Limit),
@@ -66,8 +66,8 @@ enum Element {
 }
 
 impl MergeError {
-    /// Where the offending part was written; `None` when it is an option of the strategy, or no
-    /// file holds it.
+    /// Returns where the offending part was written; `None` when it is an option of the strategy,
+    /// or no file holds it.
     pub fn origin(&self) -> Option<Span> {
         match self {
             MergeError::WrongType(error) => error.origin,
@@ -139,7 +139,7 @@ pub fn fold<E: From<MergeError>>(
     Ok(folding.value()?)
 }
 
-/// What a strategy does to the value of the only place there is.
+/// Applies a strategy to the value of the only place there is.
 fn single(strategy: &Strategy, value: Value) -> Value {
     match (strategy, value.data()) {
         (Strategy::Unique, Data::Array(items)) => {
@@ -149,7 +149,7 @@ fn single(strategy: &Strategy, value: Value) -> Value {
     }
 }
 
-/// What a strategy does to the first value of several places.
+/// Applies a strategy to the first value of several places.
 fn convert(strategy: &Strategy, value: Value) -> Value {
     match strategy {
         Strategy::Unique => {
@@ -175,8 +175,8 @@ fn into_hash(value: Value) -> Hash {
     }
 }
 
-/// The member that a key has once `value` is put under it; `key_origin` is where the winning key
-/// was written.
+/// Returns the member that a key has once `value` is put under it; `key_origin` is where the
+/// winning key was written.
 fn member(key_origin: Option<Span>, value: Value) -> Member {
     Member { key_origin, value }
 }

@@ -1,16 +1,17 @@
-//! Location patterns read backwards: which files a template such as
-//! `nodes/%{::location}/%{host}.yaml` can name, and what its variables are when it names a given
-//! one.
+//! Location patterns read backwards: the files that a template such as
+//! `nodes/%{::location}/%{host}.yaml` can name, and the values of its variables when it names a
+//! given one.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::interpolation::{TokenKind, tokens};
 
-/// What variables must be for a pattern to name a file: names without a leading `::`, dotted where
-/// a part is meant.
+/// The values of variables for which a pattern names a file: by name, without a leading `::`,
+/// dotted where a part is meant.
 pub type Bindings = BTreeMap<String, String>;
 
-/// The conditions under which a file would be seen, as a phrase: `role = web and site = oslo`.
+/// Returns the conditions under which a file would be seen, as a phrase: `role = web and site =
+/// oslo`.
 pub fn conditions(when: &Bindings) -> String {
     let each: Vec<String> = when.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     each.join(" and ")
@@ -19,13 +20,13 @@ pub fn conditions(when: &Bindings) -> String {
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Text that is what it is.
+    /// Text that stands for itself.
     Literal(String),
     /// Text in which `*`, `?`, `[…]`, `{…}` and `**/` are wildcards.
     Glob(String),
     /// The value of a variable.
     Variable(String),
-    /// Text of which nothing is known.
+    /// Unknown text.
     Any,
 }
 
@@ -38,7 +39,7 @@ pub struct Pattern {
     alternatives: Vec<Vec<Part>>,
 }
 
-/// What a pattern is matched with.
+/// A part of an alternative.
 #[derive(Clone, Debug)]
 enum Part {
     Literal(String),
@@ -77,7 +78,7 @@ pub enum PatternMatch {
 }
 
 impl PatternMatch {
-    /// The variables that are settled.
+    /// Returns the variables that are settled.
     pub fn bindings(&self) -> &Bindings {
         match self {
             PatternMatch::Bound(bindings) | PatternMatch::Ambiguous(bindings) => bindings,
@@ -85,8 +86,8 @@ impl PatternMatch {
     }
 }
 
-/// The pieces of a template: its tokens are variables, all else is literal, or a glob when `glob`
-/// is set.
+/// Returns the pieces of a template: its tokens are variables, all else is literal, or a glob when
+/// `glob` is set.
 pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
     let text = |text: &str| {
         if glob { Piece::Glob(text.to_owned()) } else { Piece::Literal(text.to_owned()) }
@@ -113,7 +114,7 @@ pub fn pieces(template: &str, glob: bool) -> Vec<Piece> {
     pieces
 }
 
-/// The name under which a variable is known in bindings: without a leading `::`.
+/// Returns the name under which a variable is known in bindings: without a leading `::`.
 pub fn variable_name(text: &str) -> String {
     text.strip_prefix("::").unwrap_or(text).to_owned()
 }
@@ -170,7 +171,8 @@ impl Pattern {
         })
     }
 
-    /// What one alternative settles, and whether that is all of its variables.
+    /// Returns the bindings that one alternative settles, and whether these are all of its
+    /// variables.
     fn bind_parts(&self, parts: &[Part], path: &str) -> Option<(Bindings, bool)> {
         let most = self.find(parts, path, Manner::Greedy)?;
         let least = self.find(parts, path, Manner::Lazy)?;
@@ -191,14 +193,14 @@ impl Pattern {
         Some((bindings, open.is_empty()))
     }
 
-    /// Whether some values of the variables, empty ones and ones with slashes included, give the
-    /// path.
+    /// Returns whether some values of the variables, empty ones and ones with slashes included,
+    /// give the path.
     pub fn can_name(&self, path: &str) -> bool {
         self.alternatives.iter().any(|parts| self.find(parts, path, Manner::Loose).is_some())
     }
 
-    /// Whether some values give the path, or one that the system takes for it: where a folder's
-    /// name is empty, two slashes are one.
+    /// Returns whether some values give the path, or one that the system takes for it: where a
+    /// folder's name is empty, two slashes are one.
     pub fn can_lead_to(&self, path: &str) -> bool {
         let is_consistent = |values: Vec<&str>| {
             let mut known = BTreeMap::new();
@@ -212,9 +214,9 @@ impl Pattern {
             .any(|parts| self.find(parts, path, Manner::Loosest).is_some_and(is_consistent))
     }
 
-    /// What each variable is when `parts` match the whole of `path`.
+    /// Returns the text of each variable when `parts` match the whole of `path`.
     fn find<'p>(&self, parts: &[Part], path: &'p str, manner: Manner) -> Option<Vec<&'p str>> {
-        // Most paths differ in what is literal already, at one end or the other.
+        // Most paths differ from the literal parts already, at one end or the other.
         let is_other = |part: Option<&Part>, fits: fn(&str, &str) -> bool| matches!(part, Some(Part::Literal(text)) if !fits(path, text));
         if is_other(parts.first(), |path, text| path.starts_with(text))
             || is_other(parts.last(), |path, text| path.ends_with(text))
@@ -226,8 +228,8 @@ impl Pattern {
         matching.from(parts, 0).then_some(matching.values)
     }
 
-    /// The text before the first piece that is not literal: every file that the pattern names
-    /// starts with it.
+    /// Returns the text before the first piece that is not literal: every file that the pattern
+    /// names starts with it.
     pub fn literal_prefix(&self) -> String {
         let mut prefix = String::new();
         for piece in &self.pieces {
@@ -247,12 +249,14 @@ impl Pattern {
         prefix
     }
 
-    /// How many bytes of it are literal: of two patterns that match, the one with more says more.
+    /// Returns how many bytes of it are literal: of two patterns that match, the one with more says
+    /// more.
     pub fn literal_len(&self) -> usize {
         text_len(&self.pieces)
     }
 
-    /// The same with these values in place of their variables; `None` where it gets too large.
+    /// Returns the pattern with these values in place of their variables; `None` where it gets too
+    /// large.
     pub fn with(&self, values: &Bindings) -> Option<Pattern> {
         let piece = |piece: &Piece| match piece {
             Piece::Variable(name) => match values.get(name) {
@@ -264,8 +268,8 @@ impl Pattern {
         Pattern::new(self.pieces.iter().map(piece).collect())
     }
 
-    /// The same with variables that follow each other without anything between them as one, which
-    /// is called `%{a}%{b}`. `None` where there are none.
+    /// Returns the pattern with variables that follow each other without anything between them as
+    /// one, which is called `%{a}%{b}`. `None` where there are none.
     pub fn joined(&self) -> Option<Pattern> {
         let mut pieces: Vec<Piece> = Vec::new();
         for piece in &self.pieces {
@@ -284,7 +288,7 @@ impl Pattern {
         if pieces.len() == self.pieces.len() { None } else { Pattern::new(pieces) }
     }
 
-    /// The variables that it names.
+    /// Returns the variables that it names.
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
@@ -299,7 +303,7 @@ enum Manner {
     Lazy,
     /// Anything, or nothing.
     Loose,
-    /// The same, and what is nothing between two slashes takes one of them away.
+    /// The same, and an empty text between two slashes takes one of them away.
     Loosest,
 }
 
@@ -350,7 +354,7 @@ impl<'p> Matching<'p> {
         found
     }
 
-    /// What follows a variable that is empty, after a slash: one slash less.
+    /// Matches the rest behind an empty variable that follows a slash, with one slash less.
     fn without_slash(&mut self, parts: &[Part], at: usize) -> bool {
         let may_be = self.manner == Manner::Loosest && self.path[..at].ends_with('/');
         let Some((Part::Literal(literal), rest)) = parts.split_first().filter(|_| may_be) else {
@@ -360,7 +364,7 @@ impl<'p> Matching<'p> {
         second.is_some_and(|second| self.from(rest, at + second.len()))
     }
 
-    /// The lengths that a part may take of `text`, in the order in which they are tried.
+    /// Returns the lengths that a part may take of `text`, in the order in which they are tried.
     fn ends(&self, part: &Part, text: &str) -> Vec<usize> {
         let slash = text.find('/').unwrap_or(text.len());
         let boundaries = |end: usize| text[..end].char_indices().map(|(at, _)| at).chain([end]);
@@ -390,7 +394,7 @@ fn text_len(pieces: &[Piece]) -> usize {
     pieces.iter().map(len).sum()
 }
 
-/// What braces are looked for in: tokens may stand within them, as in `{%{a},%{b}}.yaml`.
+/// The units in which braces are searched: tokens may stand within them, as in `{%{a},%{b}}.yaml`.
 #[derive(Clone, Copy)]
 enum Atom {
     /// A character of a glob.
@@ -413,8 +417,8 @@ fn depth(atoms: &[Atom]) -> usize {
     deepest
 }
 
-/// The patterns that braces stand for; `None` for too many. What is not balanced is taken
-/// literally.
+/// Returns the patterns that braces stand for; `None` for too many. Braces that are not balanced
+/// are taken literally.
 fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     let mut out = vec![Vec::new()];
     let mut rest = atoms;
@@ -437,7 +441,7 @@ fn expand(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     Some(out)
 }
 
-/// The parts of an alternative.
+/// Returns the parts of an alternative.
 fn parts(atoms: &[Atom], opaque: &[Part]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut glob = String::new();
@@ -454,7 +458,7 @@ fn parts(atoms: &[Atom], opaque: &[Part]) -> Vec<Part> {
     parts
 }
 
-/// The first pair of braces that are not within others.
+/// Returns the first pair of braces that are not within others.
 fn outer_braces(atoms: &[Atom]) -> Option<(usize, usize)> {
     let mut depth = 0;
     let mut open = None;
@@ -527,7 +531,7 @@ fn glob_parts(glob: &str) -> Vec<Part> {
     parts
 }
 
-/// The part of a `[…]` at the start of `text`, and its length.
+/// Returns the part of a `[…]` at the start of `text`, and its length.
 fn set(text: &str) -> Option<(Part, usize)> {
     let inner = &text[1..];
     let (negated, inner) =

@@ -12,16 +12,16 @@ use super::resolution::{Answer, AnswerSource};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
-/// What the `lookup` function is asked. [`Default`] asks for nothing; [`LookupRequest::of`] for one
-/// name.
+/// The arguments of the `lookup` function. [`Default`] asks for nothing; [`LookupRequest::of`] for
+/// one name.
 #[derive(Clone, Debug, Default)]
 pub struct LookupRequest {
     /// The names; the first that is found counts.
     pub names: Vec<String>,
     /// The type that the answer must have, whatever it comes from.
     pub value_type: Option<DataType>,
-    /// How to merge, in place of what `lookup_options` say. A merge that is none fails only where
-    /// data is asked.
+    /// The merge, in place of that of `lookup_options`. A merge that is none fails only where data
+    /// is asked.
     pub merge: Option<Result<Strategy, StrategyError>>,
     /// The answer when nothing is found; `null` is one.
     pub default_value: Option<Value>,
@@ -46,13 +46,13 @@ impl fmt::Display for RequestError {
 impl std::error::Error for RequestError {}
 
 impl LookupRequest {
-    /// A request for one name and nothing else.
+    /// Returns a request for one name and nothing else.
     pub fn of(name: &str) -> LookupRequest {
         LookupRequest { names: vec![name.to_owned()], ..LookupRequest::default() }
     }
 
-    /// Takes over what an options hash of the `lookup` function says: `name`, `value_type` (as
-    /// text), `default_value`, `default_values_hash`, `override` and `merge`. As in Puppet, a
+    /// Takes over the settings of an options hash of the `lookup` function: `name`, `value_type`
+    /// (as text), `default_value`, `default_values_hash`, `override` and `merge`. As in Puppet, a
     /// `null` says nothing but for `default_value`.
     ///
     /// Errors: no hash, another key, or a value of the wrong kind.
@@ -96,7 +96,7 @@ impl LookupRequest {
         Ok(())
     }
 
-    /// Sets the merge from what the function takes: a name, or a hash with `strategy` and its
+    /// Sets the merge from an argument of the function: a name, or a hash with `strategy` and its
     /// options; `null` for none.
     pub fn set_merge(&mut self, given: &Value) {
         self.merge = parse_strategy(given).transpose();

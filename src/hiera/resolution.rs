@@ -1,5 +1,5 @@
-//! The story of a lookup: its value, what happened at each location, who chose the strategy, what
-//! was read.
+//! The story of a lookup: its value, the outcome at each location, the origin of the strategy, and
+//! its dependencies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::puppet::convert::ConvertTo;
 use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
-/// What a lookup came to, and how.
+/// The result of a lookup and its story.
 #[derive(Clone, Debug)]
 pub struct Resolution {
     /// The key.
@@ -23,15 +23,15 @@ pub struct Resolution {
     pub value: Result<Option<Value>, LookupError>,
     /// The strategy that was used.
     pub merge: Strategy,
-    /// What chose the strategy.
+    /// The origin of the strategy.
     pub merge_source: MergeSource,
     /// The conversion that applies to the value.
     pub convert_to: Option<ConvertTo>,
-    /// Whether `lookup_options` cannot be used: what they say of the key is not known.
+    /// Whether `lookup_options` cannot be used: their settings for the key are unknown.
     pub lacks_options: bool,
     /// The conversions that were left out: its own, and those of keys that it needs.
     pub unapplied_conversions: Vec<Unapplied>,
-    /// What happened at each location, in order.
+    /// The outcome at each location, in order.
     pub steps: Vec<Step>,
     /// Files that could change the value if variables that are unknown were known.
     pub unsettled: Vec<Unsettled>,
@@ -39,20 +39,20 @@ pub struct Resolution {
     /// for the key, or for a key that it needs. Levels that may hold `lookup_options` are not among
     /// them for that alone.
     pub unsettled_levels: Vec<UnsettledLevel>,
-    /// What was read on the way.
+    /// The dependencies of the value.
     pub reads: Reads,
 }
 
 impl Resolution {
-    /// The levels that leave open whether there is a value: those that may have one. Where a level
-    /// is encrypted, there is one.
+    /// Returns the levels that leave open whether there is a value: those that may have one. Where
+    /// a level is encrypted, there is one.
     pub fn levels_without_verdict(&self) -> impl Iterator<Item = &UnsettledLevel> {
         self.unsettled_levels
             .iter()
             .filter(|level| !matches!(level.reason, Unevaluated::Encrypted(_)))
     }
 
-    /// Whether the value must not be shown: neither it nor what it is made of. Where
+    /// Returns whether the value must not be shown, nor the values that it is made of. Where
     /// `lookup_options` cannot be used, it may be a secret.
     pub fn is_secret(&self) -> bool {
         self.lacks_options
@@ -94,7 +94,7 @@ pub struct Answer {
     pub unapplied_conversions: Vec<Unapplied>,
 }
 
-/// What chose a merge strategy.
+/// The origin of a merge strategy.
 #[derive(Clone, Debug)]
 pub enum MergeSource {
     /// Nothing did: the first value found.
@@ -105,7 +105,7 @@ pub enum MergeSource {
     Options(OptionsEntry),
 }
 
-/// What happened at one location.
+/// One location and the outcome there.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The layer.
@@ -114,11 +114,11 @@ pub struct Step {
     pub level: Arc<Level>,
     /// The location as written; `None` when the level names none.
     pub template: Option<Template>,
-    /// What happened.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What can happen at a location.
+/// The outcomes that a location can have.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The root key is there.
@@ -175,7 +175,7 @@ pub struct Unsettled {
     pub path: FilePath,
     /// Where it defines the key.
     pub span: Option<Span>,
-    /// What unknown variables must be for that.
+    /// The values that the unknown variables need for that.
     pub when: Bindings,
     /// How many bytes of the location's path are literal where all that is known is filled in: of
     /// two locations that may name the file, the one with more says more.
@@ -214,12 +214,12 @@ pub enum Unevaluated {
     Encrypted(FilePath),
 }
 
-/// What a lookup depends on.
+/// The dependencies of a lookup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Variables, as named in tokens, without a leading `::`.
     pub variables: BTreeSet<String>,
-    /// Variables among them of which nothing is known: their tokens were left standing.
+    /// Variables among them that are unknown: their tokens were left standing.
     pub unknown: BTreeSet<String>,
     /// Keys that tokens asked for.
     pub keys: BTreeSet<String>,

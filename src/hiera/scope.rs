@@ -1,8 +1,8 @@
 //! The scope: the variables that interpolation tokens see. It may be partial.
 //!
 //! A variable is *known*, *undefined* (known to be absent) or *unknown*. In a closed scope (a node
-//! whose facts are given) whatever is not named is undefined; in an open one (inferred from a
-//! file's path) it is unknown.
+//! whose facts are given) a variable that is not named is undefined; in an open one (inferred from
+//! a file's path) it is unknown.
 
 use std::sync::Arc;
 
@@ -14,20 +14,19 @@ use super::pattern::{Bindings, Pattern};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
-/// The variables of one node, or what is known of them.
+/// The variables of one node, or the known ones among them.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// What to call it: a certname, or the path that it was inferred from.
+    /// Its display name: a certname, or the path that it was inferred from.
     pub name: Arc<str>,
     /// Whether a variable that is not named is unknown; otherwise it is undefined.
     pub open: bool,
-    /// Whether it is that of one node, and not what several nodes have in common.
+    /// Whether it is the scope of one node, and not the part that several nodes have in common.
     pub is_node: bool,
     /// A file that is seen in this scope although its path's variables could not be told apart.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
-    /// Variables of which some members may be there that are not known here, and the names of
-    /// these.
+    /// Variables that may have members that are not known here, and the names of these members.
     partial: Vec<(&'static str, &'static [&'static str])>,
     overrides: Arc<Hash>,
     defaults: Arc<Hash>,
@@ -35,7 +34,7 @@ pub struct Scope {
     assumed: Assumptions,
 }
 
-/// What is taken for granted of files whose reading unknown variables decide, to see what follows.
+/// Assumptions about files whose reading unknown variables decide, made to see the consequences.
 #[derive(Clone, Debug, Default)]
 struct Assumptions {
     read: Vec<AssumedFile>,
@@ -72,7 +71,7 @@ pub struct DeriveRule {
     pub pattern: Regex,
 }
 
-/// What a scope says of a variable.
+/// The knowledge of a scope about a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Variable {
     /// It has this value; `null` is one.
@@ -90,8 +89,8 @@ impl PartialEq for DeriveRule {
 }
 
 impl DeriveRule {
-    /// The variables that follow from this value of the variable that the rule looks at; none when
-    /// it does not match.
+    /// Returns the variables that follow from this value of the variable that the rule looks at;
+    /// none when it does not match.
     fn variables(&self, text: &str) -> Vec<(String, String)> {
         let Some(captures) = self.pattern.captures(text) else { return Vec::new() };
         let value = |name: &str| captures.name(name).map_or("", |found| found.as_str()).to_owned();
@@ -100,7 +99,7 @@ impl DeriveRule {
 }
 
 impl Scope {
-    /// A closed scope with these top-scope variables.
+    /// Returns a closed scope with these top-scope variables.
     pub fn closed(name: &str, variables: impl IntoIterator<Item = (Arc<str>, Value)>) -> Scope {
         Scope {
             name: name.into(),
@@ -110,17 +109,17 @@ impl Scope {
         }
     }
 
-    /// The scope of a node of which nothing but its name is known.
+    /// Returns the scope of a node of which only the name is known.
     pub fn open_node(name: &str) -> Scope {
         Scope { is_node: true, ..Scope::open(name) }
     }
 
-    /// A scope of which nothing is known.
+    /// Returns a scope of which nothing is known.
     pub fn open(name: &str) -> Scope {
         Scope { name: name.into(), open: true, ..Scope::default() }
     }
 
-    /// The variables that are known, in the order in which they became so.
+    /// Returns the variables that are known, in the order in which they became so.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.variables.iter().map(|(name, value)| (&**name, value))
     }
@@ -145,8 +144,8 @@ impl Scope {
         self.partial.push((name, unknown));
     }
 
-    /// Whether nothing is known of this part of a variable, or not all of this variable, although
-    /// there is one of this name.
+    /// Returns whether nothing is known of this part of a variable, or not all of this variable,
+    /// although there is one of this name.
     pub fn is_partial(&self, key: &LookupKey) -> bool {
         let root = key.root_text();
         let name = root.strip_prefix("::").unwrap_or(&root);
@@ -177,8 +176,8 @@ impl Scope {
         self.rules = rules;
     }
 
-    /// Whether the unknown variables can have these values: what rules derive from them must not
-    /// contradict what is known.
+    /// Returns whether the unknown variables can have these values: those that rules derive from
+    /// them must not contradict the known ones.
     pub fn allows(&self, bindings: &Bindings) -> bool {
         let contradicts = |name: &str, derived: &str| {
             let other_binding = bindings.get(name).is_some_and(|bound| bound != derived);
@@ -197,7 +196,7 @@ impl Scope {
         !derived.flatten().any(|(name, value)| contradicts(&name, &value))
     }
 
-    /// Makes a variable one of which nothing is known, in an open scope.
+    /// Makes a variable unknown, in an open scope.
     pub fn forget(&mut self, name: &str) {
         self.variables.shift_remove(name);
     }
@@ -220,12 +219,13 @@ impl Scope {
         self.assumed.unread.extend(files);
     }
 
-    /// Whether it is assumed that unknown variables do not lead to this file.
+    /// Returns whether it is assumed that unknown variables do not lead to this file.
     pub fn is_assumed_unread(&self, path: &FilePath) -> bool {
         self.assumed.unread.contains(path)
     }
 
-    /// The file that a location, which can name what `pattern` matches, is assumed to name.
+    /// Returns the file that a location is assumed to name; the location can name the matches of
+    /// `pattern`.
     pub fn assumed_file(&self, template: &str, pattern: &Pattern) -> Option<&FilePath> {
         let fits = |file: &&AssumedFile| {
             *file.template == *template && pattern.can_name(file.path.as_str())
@@ -245,17 +245,17 @@ impl Scope {
         }
     }
 
-    /// The override of a call for exactly this name.
+    /// Returns the override of a call for exactly this name.
     pub fn override_of(&self, name: &str) -> Option<&Value> {
         self.overrides.get(name).map(|member| &member.value)
     }
 
-    /// The default of a call for exactly this name.
+    /// Returns the default of a call for exactly this name.
     pub fn default_of(&self, name: &str) -> Option<&Value> {
         self.defaults.get(name).map(|member| &member.value)
     }
 
-    /// The variable called `name`: a leading `::` is dropped, no dots are followed.
+    /// Returns the variable called `name`: a leading `::` is dropped, no dots are followed.
     pub fn get(&self, name: &str) -> Variable {
         let name = name.strip_prefix("::").unwrap_or(name);
         match self.variables.get(name) {
@@ -264,8 +264,9 @@ impl Scope {
         }
     }
 
-    /// A variable that nothing sets. Puppet has its settings as those of a class, of which the
-    /// environment's name is the one that is known here; of a node it looks up within class `main`.
+    /// Returns a variable that nothing sets. Puppet has its settings as variables of a class; of
+    /// these only the environment's name is known here. For a node, Puppet looks up within class
+    /// `main`.
     fn built_in(&self, name: &str) -> Variable {
         match name {
             "settings::environment" => self.get("environment"),
@@ -275,8 +276,8 @@ impl Scope {
         }
     }
 
-    /// The value that a known variable has, or that a hash in one has under the names of a key. No
-    /// list is looked into.
+    /// Returns the value that a known variable has, or that a hash in one has under the names of a
+    /// key. No list is looked into.
     pub fn member(&self, key: &LookupKey) -> Option<&Value> {
         let Segment::Name(root) = &key.root else { return None };
         let root = self.variables.get(root.strip_prefix("::").unwrap_or(root))?;
@@ -286,8 +287,8 @@ impl Scope {
         })
     }
 
-    /// The variable as tokens in data see it: overrides of the call go before it, defaults stand in
-    /// where it is undefined. Tokens in `hiera.yaml` see neither.
+    /// Returns the variable as tokens in data see it: overrides of the call go before it, defaults
+    /// stand in where it is undefined. Tokens in `hiera.yaml` see neither.
     pub fn get_in_data(&self, name: &str) -> Variable {
         if let Some(given) = self.override_of(name) {
             return Variable::Known(given.clone());
@@ -298,8 +299,8 @@ impl Scope {
         }
     }
 
-    /// The variable `found` under the root of `key`, or the part of it that the key's subkeys name,
-    /// as tokens in data and in `hiera.yaml` see it.
+    /// Returns the variable `found` under the root of `key`, or the part of it that the key's
+    /// subkeys name, as tokens in data and in `hiera.yaml` see it.
     ///
     /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes
     /// the subkeys out of what is no `null`.
@@ -323,9 +324,9 @@ impl Scope {
         }
     }
 
-    /// What Hiera 3 makes of the variable `found` of this name, in a `hiera.yaml` of version 3 and
-    /// in the data below it: an empty text is `null`, and where the lookup comes from is a
-    /// variable. No manifest calls here, so that it comes from nowhere. Source: `Hiera::Scope`.
+    /// Returns the value that Hiera 3 gives the variable `found` of this name, in a `hiera.yaml` of
+    /// version 3 and in the data below it: an empty text is `null`, and the caller of the lookup is
+    /// a variable. No manifest calls here, so that there is no caller. Source: `Hiera::Scope`.
     pub fn classic(&self, name: &str, found: Variable) -> Variable {
         let null = || Variable::Known(Value::null(None));
         match found {
@@ -341,8 +342,9 @@ impl Scope {
         }
     }
 
-    /// What a dotted variable such as `facts.os.family` is, for display and for rules that derive
-    /// other variables. A part that is missing is `Undefined`, or `Unknown` in an open scope.
+    /// Returns the value of a dotted variable such as `facts.os.family`, for display and for rules
+    /// that derive other variables. A part that is missing is `Undefined`, or `Unknown` in an open
+    /// scope.
     pub fn get_path(&self, path: &str) -> Variable {
         let Ok(key) = LookupKey::parse(path) else { return Variable::Undefined };
         if self.is_partial(&key) {

@@ -1,5 +1,4 @@
-//! Strings that are the same in many files, keys above all: kept once, as long as somebody has
-//! them.
+//! Strings that are the same in many files, keys above all: kept once, as long as they are in use.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -9,7 +8,7 @@ const SHORT: usize = 48;
 /// How many sets there are: threads that read files do not wait for each other.
 const SETS: usize = 64;
 /// How many strings more than were left a set takes in at least, before it is looked through for
-/// those that nobody has any more.
+/// those that are out of use.
 const MORE: usize = 16;
 
 /// Some of the strings.
@@ -23,7 +22,7 @@ struct Set {
 static SETS_OF_STRINGS: LazyLock<[Mutex<Set>; SETS]> =
     LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
 
-/// A string of its own, or the one that others have already.
+/// Returns a new string, or the one that is in use already.
 pub(super) fn shared(text: &str) -> Arc<str> {
     if text.len() > SHORT {
         return text.into();
@@ -42,7 +41,7 @@ pub(super) fn shared(text: &str) -> Arc<str> {
         set.strings.retain(|string| Arc::strong_count(string) > 1);
         let left = set.strings.len();
         // Where few go, as while a repository is read for the first time, to look more often would
-        // be for nothing; where many go, as while somebody types, they are not kept for long.
+        // be for nothing; where many go, as while a user types, they are not kept for long.
         let full = left + MORE.max(left / 4).max(left.saturating_sub(3 * (before - left)));
         set.strings.shrink_to(full);
         set.full = full;

@@ -1,5 +1,5 @@
-//! What the resolver asks of the world: parsed data by path, and names of files. It cannot read a
-//! file even by mistake.
+//! The resolver's view of the world: parsed data by path, and names of files. The resolver cannot
+//! read a file even by mistake.
 
 use std::sync::Arc;
 
@@ -15,42 +15,45 @@ pub type Locate<'a> = &'a dyn Fn() -> Result<LocatedLayer, LookupError>;
 
 /// The files of one moment, as the resolver sees them.
 pub trait Sources {
-    /// The data of the file at `path`, read by `reader`; `None` when there is no such file.
+    /// Returns the data of the file at `path`, read by `reader`; `None` when there is no such file.
     fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>>;
 
-    /// Whether there is a file (or a folder) at `path`.
+    /// Returns whether there is a file (or a folder) at `path`.
     fn exists(&self, path: &FilePath) -> bool;
 
-    /// Whether the source of a function is here: in the environment or in one of its modules. Then
-    /// it may be another one than the published one of that name.
+    /// Returns whether the source of a function is here: in the environment or in one of its
+    /// modules. Then it may be another one than the published one of that name.
     fn has_function(&self, name: &str) -> bool;
 
-    /// Whether there is a folder at `path`.
+    /// Returns whether there is a folder at `path`.
     fn is_folder(&self, path: &FilePath) -> bool;
 
-    /// Whether there is a file at `path` that could not be read: nothing is known of its keys.
+    /// Returns whether there is a file at `path` that could not be read: nothing is known of its
+    /// keys.
     fn is_unread(&self, path: &FilePath) -> bool;
 
-    /// The files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
+    /// Returns the files that Ruby's `Dir.glob` finds for an absolute pattern, in its order.
     fn glob(&self, pattern: &str) -> Arc<[FilePath]>;
 
-    /// The known files that define a root key, in the order of their paths; perhaps some more.
+    /// Returns the known files that define a root key, in the order of their paths; perhaps some
+    /// more.
     fn files_defining(&self, root: &str) -> &[FilePath];
 
-    /// Whether some location names the file with variables that are each one part of its path, or of
-    /// a part. Then no variable of another location holds slashes that make it this file.
+    /// Returns whether some location names the file with variables that are each one part of its
+    /// path, or of a part. Then no variable of another location holds slashes that make it this
+    /// file.
     fn is_named_plainly(&self, path: &FilePath) -> bool;
 
-    /// Whether the file is among the [`files_defining`](Sources::files_defining) each key that it
-    /// has, whatever level asks: some level's pattern names it, and all levels read it in the same
-    /// way.
+    /// Returns whether the file is among the [`files_defining`](Sources::files_defining) each key
+    /// that it has, whatever level asks: some level's pattern names it, and all levels read it in
+    /// the same way.
     fn is_indexed(&self, path: &FilePath) -> bool;
 
-    /// The known files whose path starts with this text, in the order of their paths.
+    /// Returns the known files whose path starts with this text, in the order of their paths.
     fn files_starting_with(&self, prefix: &str) -> Vec<FilePath>;
 
-    /// The levels of a layer in a scope, for one who passes over what is wrong with its config: as
-    /// `locate` says, or as it said before.
+    /// Returns the levels of a layer in a scope, for a caller that passes over problems of its
+    /// config: as `locate` returns them, or as it returned them before.
     ///
     /// Errors: those of `locate`.
     fn located(
@@ -60,11 +63,11 @@ pub trait Sources {
         locate: Locate<'_>,
     ) -> Result<LocatedLayer, LookupError>;
 
-    /// The `hiera.yaml` of a module of the environment.
+    /// Returns the `hiera.yaml` of a module of the environment.
     fn module(&self, name: &str) -> ModuleLayer;
 }
 
-/// What there is of a module.
+/// The result of a search for a module and its config.
 #[derive(Clone, Debug)]
 pub enum ModuleLayer {
     /// No module of that name on the module path.

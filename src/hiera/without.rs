@@ -1,4 +1,4 @@
-//! The value that a merge would have without what one file gives to it.
+//! The value of a merge without the part that one file gives to it.
 //!
 //! The candidates of a lookup that was made are merged once more. No file is looked into, so that
 //! this answers nothing where the locations that were asked might be others without that file.
@@ -12,12 +12,12 @@ use crate::puppet::value::{Data, Value};
 use crate::text::{Bounds, FilePath};
 
 impl Resolution {
-    /// Whether the file at `path` gives the value nothing, neither a part nor the order of the keys:
-    /// another file has the key, and the candidates of the others merge to the same.
+    /// Returns whether the file at `path` gives the value nothing, neither a part nor the order of
+    /// the keys: another file has the key, and the candidates of the others merge to the same.
     ///
     /// `false` where this is not certain: where the first value found is taken, where the value is
-    /// converted or in doubt, where members are knocked out, and for files of modules, without whose
-    /// candidate Puppet would ask the levels of `default_hierarchy`.
+    /// converted or in doubt, where members are knocked out, and for files of modules, without
+    /// whose candidate Puppet would ask the levels of `default_hierarchy`.
     pub fn merges_nothing_of(&self, path: &FilePath, bounds: Bounds<'_>) -> bool {
         let Ok(Some(value)) = &self.value else { return false };
         let is_settled = self.unsettled.is_empty() && self.unsettled_levels.is_empty();
@@ -92,7 +92,7 @@ fn knocks_out(strategy: &Strategy) -> bool {
     }
 }
 
-/// Whether two values are equal and their hashes have their keys in the same order.
+/// Returns whether two values are equal and their hashes have their keys in the same order.
 fn is_same_in_order(one: &Value, other: &Value) -> bool {
     match (one.data(), other.data()) {
         (Data::Hash(one), Data::Hash(other)) => {

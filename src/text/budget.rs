@@ -2,8 +2,8 @@
 //!
 //! A short text can ask for endless work: aliases that multiply, merge keys that copy, tokens that
 //! insert values twice. Puppet has no limit of this kind; it runs until memory or patience ends.
-//! Each limit here lies far above what real repositories need, and whoever runs into one is told so
-//! by name. `docs/limits.md` lists them with all others.
+//! Each limit here lies far above the needs of real repositories, and a message names the limit
+//! that was reached. `docs/limits.md` lists them with all others.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::CancelToken;
 /// hash; a long string counts one more for each 64 bytes. The parts that are written out in the
 /// file do not count.
 pub const MAX_FILE_PARTS: u64 = 2_000_000;
-/// The parts that one lookup may merge, insert and convert. What is shared counts each time.
+/// The parts that one lookup may merge, insert and convert. A shared part counts each time.
 pub const MAX_REQUEST_PARTS: u64 = 20_000_000;
 /// The parts of one value: a level's, once its tokens are replaced, or the merged one.
 pub const MAX_VALUE_PARTS: u32 = 5_000_000;
@@ -66,17 +66,17 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What a long loop asks and pays: whether to stop, and what is left to the request.
+/// The bounds of a long loop: its cancel token, and the budget that it pays from.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
     /// Whether the result is still wanted.
     pub cancel: &'a CancelToken,
-    /// What is left.
+    /// The budget that is left.
     pub budget: &'a Budget,
 }
 
-/// What is left to one request, or to the reading of one file. Who is about to do work pays for it
-/// first, so that a request that is refused has not yet allocated.
+/// The work that is left to one request, or to the reading of one file. Callers pay before they
+/// work, so that a request that is refused has not yet allocated.
 #[derive(Clone, Debug)]
 pub struct Budget {
     parts: Left,
@@ -101,12 +101,12 @@ impl Left {
 }
 
 impl Budget {
-    /// That of a lookup with all that is looked up for it.
+    /// Returns the budget of a lookup with all that is looked up for it.
     pub fn of_request() -> Budget {
         Budget::new(MAX_REQUEST_PARTS, Limit::RequestParts)
     }
 
-    /// That of the reading of one data file.
+    /// Returns the budget of the reading of one data file.
     pub fn of_file() -> Budget {
         Budget::new(MAX_FILE_PARTS, Limit::FileParts)
     }
@@ -125,7 +125,7 @@ impl Budget {
         self.parts.pay(count)
     }
 
-    /// The parts that are left.
+    /// Returns the parts that are left.
     #[cfg(test)]
     pub(crate) fn parts_left(&self) -> u64 {
         self.parts.0.get()

@@ -9,13 +9,13 @@ use std::sync::Arc;
 pub struct CancelToken(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl CancelToken {
-    /// A token that is cancelled when `is_cancelled` says so. The function is called often, so it
-    /// must be quick; after it returned `true` it must not return `false` again.
+    /// Returns a token that is cancelled when `is_cancelled` says so. The function is called often,
+    /// so it must be quick; after it returned `true` it must not return `false` again.
     pub fn new(is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> CancelToken {
         CancelToken(Some(Arc::new(is_cancelled)))
     }
 
-    /// Whether the computation should stop.
+    /// Returns whether the computation should stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.as_ref().is_some_and(|is_cancelled| is_cancelled())
     }

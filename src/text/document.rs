@@ -27,7 +27,7 @@ enum Form {
 const SHORT: usize = 16 << 10;
 
 impl Text {
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn new(text: &str) -> Text {
         Text {
             form: if text.len() <= SHORT {
@@ -38,12 +38,12 @@ impl Text {
         }
     }
 
-    /// How many bytes it holds.
+    /// Returns how many bytes it holds.
     pub fn len(&self) -> u32 {
         u32::try_from(self.bytes()).unwrap_or(u32::MAX)
     }
 
-    /// Whether it holds none.
+    /// Returns whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.bytes() == 0
     }
@@ -55,7 +55,7 @@ impl Text {
         }
     }
 
-    /// How many lines it has; at least one, and one more than it has line ends.
+    /// Returns how many lines it has; at least one, and one more than it has line ends.
     pub fn line_count(&self) -> u32 {
         self.line_of(u32::MAX) + 1
     }
@@ -80,9 +80,9 @@ impl Text {
         }
     }
 
-    /// Where a string differs from this text: the bytes of this one that are not in it, and those
-    /// of it that stand there instead. Both begin at the same byte, and cut no character. `None`
-    /// for equal texts.
+    /// Returns where a string differs from this text: the bytes of this one that are not in it, and
+    /// those of it that stand there instead. Both begin at the same byte, and cut no character.
+    /// `None` for equal texts.
     pub fn difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
         let length = self.bytes();
         let mut start = match &self.form {
@@ -117,7 +117,7 @@ impl Text {
         }
     }
 
-    /// The nearest range that lies in the text and cuts no character.
+    /// Returns the nearest range that lies in the text and cuts no character.
     pub fn clamped(&self, range: TextRange) -> TextRange {
         let clamp = |offset: u32| {
             let mut at = (offset as usize).min(self.bytes());
@@ -129,7 +129,7 @@ impl Text {
         TextRange::from_usize(clamp(range.start)..clamp(range.end))
     }
 
-    /// The bytes of `range`, clamped to the text and to whole characters.
+    /// Returns the bytes of `range`, clamped to the text and to whole characters.
     pub fn slice(&self, range: TextRange) -> Cow<'_, str> {
         let range = self.clamped(range).as_usize();
         match &self.form {
@@ -138,7 +138,7 @@ impl Text {
         }
     }
 
-    /// How many characters `range` holds, clamped as for a slice. O(log n).
+    /// Returns how many characters `range` holds, clamped as for a slice. O(log n).
     pub fn chars(&self, range: TextRange) -> u32 {
         let range = self.clamped(range).as_usize();
         match &self.form {
@@ -149,7 +149,7 @@ impl Text {
         }
     }
 
-    /// How many UTF-16 code units they are. O(log n).
+    /// Returns how many UTF-16 code units they are. O(log n).
     pub fn utf16_units(&self, range: TextRange) -> u32 {
         let range = self.clamped(range).as_usize();
         match &self.form {
@@ -161,7 +161,7 @@ impl Text {
         }
     }
 
-    /// The whole text in one piece: borrowed when it lies in one.
+    /// Returns the whole text in one piece: borrowed when it lies in one.
     pub fn to_str(&self) -> Cow<'_, str> {
         match &self.form {
             Form::Piece(text) => Cow::from(&**text),
@@ -169,8 +169,8 @@ impl Text {
         }
     }
 
-    /// The line (0-based) that holds the byte at `offset`; the last line for an offset beyond the
-    /// end.
+    /// Returns the line (0-based) that holds the byte at `offset`; the last line for an offset
+    /// beyond the end.
     pub fn line_of(&self, offset: u32) -> u32 {
         let offset = (offset as usize).min(self.bytes());
         let line = match &self.form {
@@ -180,7 +180,7 @@ impl Text {
         u32::try_from(line).unwrap_or(u32::MAX)
     }
 
-    /// The bytes of a line without its line end; `None` when there is no such line.
+    /// Returns the bytes of a line without its line end; `None` when there is no such line.
     pub fn line_range(&self, line: u32) -> Option<TextRange> {
         if line >= self.line_count() {
             return None;
@@ -193,7 +193,7 @@ impl Text {
         Some(TextRange::from_usize(start..end - line_end))
     }
 
-    /// The first byte of a line; the end of the text for the one behind the last.
+    /// Returns the first byte of a line; the end of the text for the one behind the last.
     fn start_of_line(&self, line: usize) -> usize {
         match &self.form {
             Form::Piece(text) => str_utils::line_to_byte_idx(text, line),
@@ -201,7 +201,7 @@ impl Text {
         }
     }
 
-    /// The text of a line without its line end; `None` when there is no such line.
+    /// Returns the text of a line without its line end; `None` when there is no such line.
     pub fn line(&self, line: u32) -> Option<Cow<'_, str>> {
         self.line_range(line).map(|range| self.slice(range))
     }
@@ -229,7 +229,7 @@ impl PartialEq for Text {
 /// many comparisons.
 const STEP: usize = 256;
 
-/// How many bytes at the beginning are the same, of a text in pieces and another.
+/// Returns how many bytes at the beginning are the same, of a text in pieces and another.
 fn common_start<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize {
     let mut same = 0;
     for piece in pieces {

@@ -32,8 +32,8 @@ fn visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     out.into()
 }
 
-/// Whether a character controls a terminal, turns the direction of text, ends a line or has no
-/// width.
+/// Returns whether a character controls a terminal, turns the direction of text, ends a line or has
+/// no width.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -47,14 +47,15 @@ fn is_invisible(c: char) -> bool {
         )
 }
 
-/// The message of a workflow command of GitHub Actions. The log shows it as a terminal does.
+/// Escapes the message of a workflow command of GitHub Actions. The log shows it as a terminal
+/// does.
 ///
 /// Source: <https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts>.
 pub fn workflow_message(text: &str) -> String {
     terminal(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a workflow command, in which separators are escaped as well.
+/// Escapes a property of a workflow command, its separators as well.
 pub fn workflow_property(text: &str) -> String {
     workflow_message(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub struct FilePath(Arc<str>);
 
 impl FilePath {
-    /// The path written `text`, with `\` read as `/` on Windows, and `.`, `..` and empty parts
-    /// folded. A `..` above the root stays at the root.
+    /// Returns the path written `text`, with `\` read as `/` on Windows, and `.`, `..` and empty
+    /// parts folded. A `..` above the root stays at the root.
     pub fn new(text: &str) -> FilePath {
         let text =
             if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
@@ -44,7 +44,7 @@ impl FilePath {
         }
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,7 +54,7 @@ impl FilePath {
         &self.0
     }
 
-    /// The folder that holds it; `None` for a root.
+    /// Returns the folder that holds it; `None` for a root.
     pub fn parent(&self) -> Option<FilePath> {
         match self.0.rsplit_once('/') {
             Some(("", "")) | None => None,
@@ -63,35 +63,35 @@ impl FilePath {
         }
     }
 
-    /// The last part; empty for a root.
+    /// Returns the last part; empty for a root.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The part of the name behind its last dot, if any.
+    /// Returns the part of the name behind its last dot, if any.
     pub fn extension(&self) -> Option<&str> {
         self.name().rsplit_once('.').map(|(_, extension)| extension)
     }
 
-    /// Whether it is `folder` or lies below it.
+    /// Returns whether it is `folder` or lies below it.
     pub fn is_within(&self, folder: &FilePath) -> bool {
         self.relative_to(folder).is_some()
     }
 
-    /// What follows `folder` in this path, without a leading `/`; `None` when it does not lie below
-    /// it.
+    /// Returns the rest of this path behind `folder`, without a leading `/`; `None` when it does
+    /// not lie below it.
     pub fn relative_to(&self, folder: &FilePath) -> Option<&str> {
         let rest = self.0.strip_prefix(folder.as_str())?;
         if rest.is_empty() || folder.0.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
     }
 
-    /// The folders that hold it, the nearest first.
+    /// Returns the folders that hold it, the nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = FilePath> {
         std::iter::successors(self.parent(), FilePath::parent)
     }
 }
 
-/// Whether nothing is to be folded.
+/// Returns whether nothing is to be folded.
 fn is_normal(path: &str) -> bool {
     path == "/"
         || path

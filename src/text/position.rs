@@ -3,7 +3,7 @@
 use super::document::Text;
 use super::range::TextRange;
 
-/// What a column counts. Negotiated with the client; UTF-16 when it offers nothing.
+/// The unit of a column. Negotiated with the client; UTF-16 when it offers nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// Bytes.
@@ -11,7 +11,7 @@ pub enum Encoding {
     /// UTF-16 code units: one, or two for a character beyond U+FFFF.
     #[default]
     Utf16,
-    /// Characters (Unicode scalar values). What people are shown, counted from 1.
+    /// Characters (Unicode scalar values): the unit that people are shown, counted from 1.
     Utf32,
 }
 
@@ -35,8 +35,8 @@ pub struct LineCol {
 }
 
 impl Text {
-    /// Where the byte at `offset` stands. An offset beyond the end gives the end, one within a
-    /// character its start, one within a `\r\n` the end of the line.
+    /// Returns the line and column of the byte at `offset`. An offset beyond the end gives the end,
+    /// one within a character its start, one within a `\r\n` the end of the line.
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let line = self.line_of(offset);
         let Some(range) = self.line_range(line) else { return LineCol::default() };
@@ -49,7 +49,7 @@ impl Text {
         LineCol { line, column }
     }
 
-    /// The byte offset of a place.
+    /// Returns the byte offset of a place.
     ///
     /// A column beyond the end of its line is the end of the line; a column within a character is
     /// its start. A line that does not exist gives `None`, but the line just behind the last is the

@@ -16,50 +16,50 @@ pub struct TextRange {
 }
 
 impl TextRange {
-    /// The range `start..end`; an end before the start gives the empty range at `start`.
+    /// Returns the range `start..end`; an end before the start gives the empty range at `start`.
     pub fn new(start: u32, end: u32) -> TextRange {
         TextRange { start, end: end.max(start) }
     }
 
-    /// The range of the `usize` offsets that slices are indexed with.
+    /// Returns the range of the `usize` offsets that slices are indexed with.
     ///
     /// Offsets beyond 4 GiB saturate; no text that long is ever loaded.
     pub fn from_usize(range: Range<usize>) -> TextRange {
         TextRange::new(clamp(range.start), clamp(range.end))
     }
 
-    /// The empty range at `offset`.
+    /// Returns the empty range at `offset`.
     pub fn empty(offset: u32) -> TextRange {
         TextRange { start: offset, end: offset }
     }
 
-    /// How many bytes it holds.
+    /// Returns how many bytes it holds.
     pub fn len(self) -> u32 {
         self.end - self.start
     }
 
-    /// Whether it holds no byte.
+    /// Returns whether it holds no byte.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Whether a cursor at `offset` touches the range: both borders count, as editors place a
-    /// cursor between characters.
+    /// Returns whether a cursor at `offset` touches the range: both borders count, as editors place
+    /// a cursor between characters.
     pub fn touches(self, offset: u32) -> bool {
         self.start <= offset && offset <= self.end
     }
 
-    /// Whether `other` lies wholly inside.
+    /// Returns whether `other` lies wholly inside.
     pub fn contains(self, other: TextRange) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The smallest range that holds both.
+    /// Returns the smallest range that holds both.
     pub fn cover(self, other: TextRange) -> TextRange {
         TextRange { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The range as seen from a place `by` bytes before its own zero.
+    /// Returns the range as seen from a place `by` bytes before its own zero.
     pub fn shifted(self, by: u32) -> TextRange {
         TextRange { start: self.start + by, end: self.end + by }
     }
@@ -79,12 +79,12 @@ fn clamp(offset: usize) -> u32 {
 pub struct FileId(NonZeroU32); // A place that may be missing then takes no more room than one that is there.
 
 impl FileId {
-    /// The file with this number, counted from 0.
+    /// Returns the file with this number, counted from 0.
     pub const fn new(number: u32) -> FileId {
         FileId(NonZeroU32::MIN.saturating_add(number))
     }
 
-    /// Its number.
+    /// Returns its number.
     pub const fn number(self) -> u32 {
         self.0.get() - 1
     }
@@ -92,13 +92,13 @@ impl FileId {
 
 /// A part of a file that is read by itself: a top-level entry of a data file, or the whole file.
 ///
-/// What stands in a part is counted from the part's start, so that an edit above it moves nothing.
-/// Which byte that is, only the file's own version knows.
+/// Offsets within a part are counted from the part's start, so that an edit above it moves nothing.
+/// Only the file's own version knows which bytes of the file they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(pub u32);
 
 impl PartId {
-    /// The whole file: what is counted from its start.
+    /// The whole file: offsets are counted from its start.
     pub const WHOLE: PartId = PartId(0);
 }
 
@@ -114,7 +114,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// A range that is counted from the start of the file.
+    /// Returns a range that is counted from the start of the file.
     pub fn in_file(file: FileId, range: TextRange) -> Span {
         Span { file, part: PartId::WHOLE, range }
     }

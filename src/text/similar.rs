@@ -1,7 +1,7 @@
 //! Which of some names was probably meant.
 
-/// The name that is nearest to `word`, where one is near enough to be a slip of it. Of several
-/// equally near ones the first.
+/// Returns the name that is nearest to `word`, where one is near enough to be a slip of it. Of
+/// several equally near ones the first.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (word.chars().count() / 3).clamp(1, 3);
     let near = |name: &'a str| Some((distance(word, name, most)?, name));
@@ -9,8 +9,8 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, name)| name)
 }
 
-/// How many letters are to be inserted, removed, replaced or swapped with their neighbour; `None`
-/// for more than `most`, and for none.
+/// Returns how many letters are to be inserted, removed, replaced or swapped with their neighbour;
+/// `None` for more than `most`, and for none.
 fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     let [a, b]: [Vec<char>; 2] = [a, b].map(|text| text.chars().collect());
     if a.len().abs_diff(b.len()) > most {

@@ -1,5 +1,5 @@
-//! Counts of work, for tests that hold an edit to what it touches. In other builds nothing is
-//! counted.
+//! Counts of work, for tests that hold an edit to the work for the entries that it touches. Other
+//! builds count nothing.
 //!
 //! The counts are the calling thread's own: a test that reads them must cause no more files to be
 //! read at a time than one thread takes.
@@ -9,7 +9,7 @@
 pub(crate) enum Work {
     /// A part of a data file was turned into values.
     Read,
-    /// What a part of a data file defines and asks for was put into the index of keys.
+    /// The definitions and references of a part of a data file were put into the index of keys.
     Index,
     /// The rules looked at a part of a data file.
     Check,
@@ -75,7 +75,7 @@ pub(crate) fn count(work: Work) {
     });
 }
 
-/// What was counted since the last call on this thread.
+/// Takes the counts since the last call on this thread.
 #[cfg(test)]
 pub(crate) fn take() -> Counts {
     COUNTS.take()

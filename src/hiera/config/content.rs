@@ -3,11 +3,12 @@
 use super::Version;
 use crate::puppet::value::{Data, Value};
 
-/// The version of the `hiera.yaml` that this text is by its content; `None` for any other file.
+/// Returns the version of the `hiera.yaml` that this text is by its content; `None` for any other
+/// file.
 ///
 /// `root` is the value of the whole text. Version 5 has `version: 5` and a hierarchy of hashes.
-/// Version 3 has a hierarchy or backends, and says `version: 3` or writes these keys as symbols,
-/// as Hiera 3 does. What lacks both may be a config whose version was forgotten.
+/// Version 3 has a hierarchy or backends, and says `version: 3` or writes these keys as symbols, as
+/// Hiera 3 does. A hash that lacks both may be a config whose version was forgotten.
 pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
     let hash = root.as_hash()?;
     let version = hash.get("version").map(|member| member.value.data());
@@ -30,7 +31,7 @@ pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
     }
 }
 
-/// Whether a text may be a config by its content, told without reading it as YAML.
+/// Returns whether a text may be a config by its content, without reading it as YAML.
 pub fn may_hold_config(text: &str) -> bool {
     text.contains("hierarchy") || text.contains(":backends")
 }

@@ -11,12 +11,12 @@ use crate::text::FilePath;
 /// the path of the level, and `%{namespace}` for the namespace of a key, see [`namespace_of`].
 pub type DescribedBackends = BTreeMap<String, Vec<String>>;
 
-/// What stands for the path of a level.
+/// The placeholder for the path of a level.
 const PATH: &str = "%{path}";
-/// What stands for the namespace of a key.
+/// The placeholder for the namespace of a key.
 const NAMESPACE: &str = "%{namespace}";
 
-/// Why a path cannot describe what a function reads; `None` for one that can.
+/// Returns why a path cannot describe what a function reads; `None` for one that can.
 pub fn why_not_described(file: &str) -> Option<&'static str> {
     let name = file.rsplit('/').next().unwrap_or_default();
     let rest = file.replacen(NAMESPACE, "", 1);
@@ -27,12 +27,12 @@ pub fn why_not_described(file: &str) -> Option<&'static str> {
     (!has_extension).then_some("only files that end with .yaml, .yml or .json can be read")
 }
 
-/// The namespace of a root key: what stands before the first `::`, or all of it.
+/// Returns the namespace of a root key: the text before the first `::`, or all of it.
 pub fn namespace_of(root: &str) -> &str {
     root.split_once("::").map_or(root, |(namespace, _)| namespace)
 }
 
-/// Whether a file is that of the namespace of a root key, by its name.
+/// Returns whether a file is that of the namespace of a root key, by its name.
 pub fn is_of_namespace(path: &FilePath, root: &str) -> bool {
     let name = path.name();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem) == namespace_of(root)

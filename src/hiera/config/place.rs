@@ -6,14 +6,14 @@ use crate::hiera::error::LookupError;
 use crate::puppet::ruby::regex::{RegexError, RubyRegex};
 
 impl HieraConfig {
-    /// The error with this message, the file, and the first line that the pattern matches, if one
-    /// does.
+    /// Returns the error with this message, the file, and the first line that the pattern matches,
+    /// if one does.
     pub(in crate::hiera) fn error_at(&self, message: &str, sought: &str) -> LookupError {
         self.search(sought, 0).map_or_else(crash, |line| self.error_in_line(message, line))
     }
 
-    /// The error of a problem. Of two things with one name Puppet names the line of the second,
-    /// where it finds that.
+    /// Returns the error of a problem. Of two things with one name Puppet names the line of the
+    /// second, where it finds that.
     pub(super) fn error_of(&self, problem: &ConfigProblem) -> LookupError {
         let Some(sought) = &problem.sought else {
             return self.error_in_line(&problem.message, None);
@@ -42,8 +42,8 @@ impl HieraConfig {
         })
     }
 
-    /// The number of the first line that the pattern matches, after so many lines. What follows a
-    /// `#` does not count, even in quotes.
+    /// Returns the number of the first line that the pattern matches, after so many lines. Text
+    /// behind a `#` does not count, even in quotes.
     ///
     /// Errors: names stand in the pattern as they are, which may make it none. Source:
     /// `HieraConfig#find_line_matching`.

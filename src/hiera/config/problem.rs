@@ -1,4 +1,4 @@
-//! What Puppet finds wrong with a `hiera.yaml`, and which of it makes lookups fail.
+//! The problems that Puppet finds in a `hiera.yaml`, and which of them make lookups fail.
 
 use super::HieraConfig;
 use crate::hiera::error::{LookupError, LookupErrorKind};
@@ -8,7 +8,7 @@ use crate::text::Span;
 /// Something that Puppet finds wrong with a `hiera.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// What kind of problem it is.
+    /// The kind of the problem.
     pub kind: ConfigProblemKind,
     /// Puppet's words for it, without the file.
     pub message: String,
@@ -30,7 +30,7 @@ pub enum ConfigProblemKind {
     Unreadable,
     /// A version that Puppet reads and warns of.
     Deprecated,
-    /// An older setting, which chooses where data comes from, names what is no choice.
+    /// An older setting, which chooses where data comes from, names no valid choice.
     Provider,
     /// A version that cannot be used here.
     Version(VersionProblem),
@@ -40,8 +40,8 @@ pub enum ConfigProblemKind {
     Conflict,
     /// A level's name that another has.
     Duplicate,
-    /// A level that lacks what its function needs; only where the function is called, Puppet
-    /// notices.
+    /// A level that lacks something that its function needs; Puppet notices only where the function
+    /// is called.
     Call,
     /// A token that calls a function.
     FunctionInConfig,
@@ -51,7 +51,7 @@ pub enum ConfigProblemKind {
     Uri,
     /// A backend that the version does not know, or that cannot be used as it is configured.
     Backend,
-    /// What needs a library that this Puppet does not come with.
+    /// A part that needs a library that this Puppet does not come with.
     Library,
 }
 
@@ -67,8 +67,8 @@ pub enum VersionProblem {
 }
 
 impl ConfigProblemKind {
-    /// When Puppet finds it while it loads a config: the rank in the order of its checks. `None`
-    /// for what it finds later.
+    /// Returns the rank in the order of Puppet's checks of a problem that Puppet finds while it
+    /// loads a config. `None` for one that it finds later.
     fn rank_at_load(self) -> Option<u8> {
         match self {
             ConfigProblemKind::Provider => Some(0),
@@ -89,9 +89,9 @@ impl ConfigProblemKind {
 }
 
 impl HieraConfig {
-    /// The problem that makes lookups in this layer fail, if there is one: the first to be seen by
-    /// Puppet, which checks the structure, then the version and what excludes each other, and looks
-    /// at tokens when it needs the levels.
+    /// Returns the problem that makes lookups in this layer fail, if there is one: the first that
+    /// Puppet sees. Puppet checks the structure, then the version and keys that exclude each other,
+    /// and looks at tokens when it needs the levels.
     pub fn fatal(&self) -> Option<&ConfigProblem> {
         use ConfigProblemKind::{Backend, Duplicate, FunctionInConfig, Library, Token, Uri};
         let when_used = [Duplicate, FunctionInConfig, Token, Uri, Backend, Library];
@@ -104,23 +104,23 @@ impl HieraConfig {
         at_load.or_else(|| self.problems.iter().find(|problem| when_used.contains(&problem.kind)))
     }
 
-    /// Whether this is a config of version 3 where none may stand, and nothing else is wrong with
-    /// it: unless Puppet is strict, it passes over it with a warning.
+    /// Returns whether this is a config of version 3 where none may stand, and nothing else is
+    /// wrong with it: unless Puppet is strict, it passes over it with a warning.
     pub(in crate::hiera) fn may_be_passed_over(&self) -> bool {
         let kind = self.fatal().map(|problem| problem.kind);
         self.version == super::Version::V3
             && matches!(kind, Some(ConfigProblemKind::Unreadable | ConfigProblemKind::Version(_)))
     }
 
-    /// Whether Puppet gets so far as to have this config: what is wrong then shows when its levels
-    /// are needed.
+    /// Returns whether Puppet gets so far as to have this config: its problems then show when its
+    /// levels are needed.
     pub(in crate::hiera) fn loads(&self) -> bool {
         let refused = |problem: &ConfigProblem| problem.kind.rank_at_load().is_some();
         self.refused.is_none() && !self.problems.iter().any(refused)
     }
 
-    /// The error of a token in this config. For an undefined variable Puppet names the file and the
-    /// line.
+    /// Returns the error of a token in this config. For an undefined variable Puppet names the file
+    /// and the line.
     pub(in crate::hiera) fn token_error(&self, error: LookupError) -> LookupError {
         match &*error.kind {
             LookupErrorKind::UndefinedVariable(name) => {
@@ -131,7 +131,7 @@ impl HieraConfig {
         }
     }
 
-    /// The error of lookups that need this config, for its fatal problem.
+    /// Returns the error of lookups that need this config, for its fatal problem.
     pub(in crate::hiera) fn refusal(&self, problem: &ConfigProblem) -> LookupError {
         let error = match problem.kind {
             ConfigProblemKind::Structure => {

@@ -1,4 +1,4 @@
-//! Reading a `hiera.yaml`: which version it is, and what is wrong with it so far.
+//! Reading a `hiera.yaml`: its version, and the problems that are found on the way.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::text::{Span, TextRange};
 /// The reader of one `hiera.yaml`; each version has a room of its own for its half of it.
 pub(super) struct Reading<'a> {
     pub(super) source: ConfigSource<'a>,
-    /// What Puppet finds when it reads the file.
+    /// The problems that Puppet finds when it reads the file.
     pub(super) problems: Vec<ConfigProblem>,
-    /// What it finds when the layer is first asked, if there was nothing before.
+    /// The problems that it finds when the layer is first asked, if there was none before.
     pub(super) when_used: Vec<ConfigProblem>,
-    /// What it finds when a level's function is called, if there was nothing before.
+    /// The problems that it finds when a level's function is called, if there was none before.
     pub(super) when_called: Vec<ConfigProblem>,
 }
 
@@ -34,8 +34,8 @@ pub(super) type LevelNames = HashMap<Arc<str>, Option<Span>>;
 type NoVersion = (VersionProblem, Option<Span>, String);
 
 impl Reading<'_> {
-    /// Reads whatever version it is. What is no hash counts as one of version 3 that says nothing;
-    /// Puppet warns of it and goes on.
+    /// Reads a config of any version. A file that is no hash counts as one of version 3 that says
+    /// nothing; Puppet warns of it and goes on.
     pub(super) fn config(&mut self, root: Option<&Value>) -> (Version, Levels) {
         let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
             let span = root.and_then(|root| root.origin);
@@ -78,7 +78,8 @@ impl Reading<'_> {
         (version, Levels::default())
     }
 
-    /// The version and where it is written; what Puppet says of one that it does not know.
+    /// Returns the version and where it is written. Errors: Puppet's message for a version that it
+    /// does not know.
     fn version(&self, root: &Value, hash: &Hash) -> Result<(Version, Option<Span>), NoVersion> {
         let member = hash.get("version");
         let span = member
@@ -124,7 +125,7 @@ impl Reading<'_> {
         Ok((version, span))
     }
 
-    /// What Puppet says of a version that may not stand here.
+    /// Returns Puppet's message for a version that may not stand here.
     fn misplaced(&self, version: Version) -> String {
         let place = match self.source.layer {
             Layer::Global => "the global layer",
@@ -149,14 +150,14 @@ impl Reading<'_> {
         ConfigProblem { kind, message, span, related: None, sought: None, string: None }
     }
 
-    /// The problem of a string with a token that cannot be read.
+    /// Returns the problem of a string with a token that cannot be read.
     pub(super) fn malformed_token(&self, string: &str, span: Option<Span>) -> ConfigProblem {
         let error = TemplateError::Malformed(string.to_owned());
         let problem = self.problem(ConfigProblemKind::Token, span, error.to_string());
         ConfigProblem { string: Some(string.to_owned()), ..problem }
     }
 
-    /// Levels have names of their own; said of the level whose name another one has.
+    /// Reports a level whose name another level has.
     pub(super) fn name_is_new(&mut self, level: &Level, place: Option<Span>, others: &LevelNames) {
         if let Some(first) = others.get(&level.name) {
             let message = format!("Hierarchy name '{}' defined more than once", level.name);
@@ -205,7 +206,7 @@ impl Reading<'_> {
         self.report(ConfigProblemKind::Conflict, span, message);
     }
 
-    /// The same for what Puppet searches the file for.
+    /// The same, for an error whose line Puppet searches the file for.
     pub(super) fn report_sought(&mut self, span: Option<Span>, message: String, sought: String) {
         let problem = self.problem(ConfigProblemKind::Conflict, span, message);
         self.problems.push(ConfigProblem { sought: Some(sought), ..problem });

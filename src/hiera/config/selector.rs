@@ -10,10 +10,10 @@ use super::{
 };
 use crate::text::{FileId, FilePath, Span, TextRange};
 
-/// The config that a layer has: what its `hiera.yaml` at `path` says (`None` when there is none),
-/// unless `selector`, the older setting, says otherwise. A `hiera.yaml` of version 5 always wins.
+/// Returns the config of a layer: its `hiera.yaml` at `path` (`None` when there is none), unless
+/// `selector`, the older setting, says otherwise. A `hiera.yaml` of version 5 always wins.
 ///
-/// What is no such choice gives a config with a problem, as Puppet fails every lookup for it.
+/// An unknown selector gives a config with a problem, as Puppet fails every lookup for it.
 pub fn select(
     written: Option<HieraConfig>,
     selector: Option<&str>,
@@ -53,13 +53,13 @@ pub fn select(
 }
 
 impl HieraConfig {
-    /// The config at `path` of an environment that Puppet refuses for its environment.conf, with
-    /// Puppet's words for that.
+    /// Returns the config at `path` of an environment that Puppet refuses for its environment.conf,
+    /// with Puppet's words for that.
     pub fn refused_by(message: String, path: &FilePath) -> HieraConfig {
         HieraConfig::failing(message, None, path)
     }
 
-    /// A config without levels for which every lookup fails.
+    /// Returns a config without levels for which every lookup fails.
     fn failing(message: String, file: Option<FileId>, path: &FilePath) -> HieraConfig {
         let problem = ConfigProblem {
             kind: ConfigProblemKind::Provider,

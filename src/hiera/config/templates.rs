@@ -16,10 +16,10 @@ pub struct Template {
     pub span: Option<Span>,
 }
 
-/// What Puppet says of a function call in `hiera.yaml`.
+/// Puppet's message for a function call in `hiera.yaml`.
 pub const METHOD_SYNTAX: &str = "Interpolation using method syntax is not allowed in this context";
 
-/// What is wrong with the tokens of a string of `hiera.yaml`. `Display` gives Puppet's words.
+/// An error in the tokens of a string of `hiera.yaml`. `Display` gives Puppet's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplateError {
     /// A token calls a function.
@@ -37,7 +37,7 @@ impl fmt::Display for TemplateError {
     }
 }
 
-/// The first thing that is wrong with the tokens of a string of `hiera.yaml`.
+/// Returns the first thing that is wrong with the tokens of a string of `hiera.yaml`.
 pub fn template_error(text: &str) -> Option<TemplateError> {
     tokens(text).into_iter().find_map(|token| match token.kind {
         TokenKind::Call { .. } => Some(TemplateError::Call),
@@ -46,7 +46,7 @@ pub fn template_error(text: &str) -> Option<TemplateError> {
     })
 }
 
-/// All strings of a value, and those that are keys.
+/// Gathers all strings of a value, keys included.
 pub(super) fn strings_of(value: &Value, out: &mut Vec<(Arc<str>, Option<Span>)>) {
     match value.data() {
         Data::String(text) => out.push((text.clone(), value.origin)),

@@ -100,7 +100,7 @@ impl Reading<'_> {
         self.unknown_keys(hash, "", &known);
     }
 
-    /// A string, or a list of strings; `None` when nothing is given.
+    /// Reads a string, or a list of strings; `None` when nothing is given.
     fn text_or_texts(&mut self, value: Option<&Value>, key: &str) -> Option<Vec<Template>> {
         let value = value?;
         let subject = format!("entry '{key}'");
@@ -126,7 +126,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A hash whose keys are strings that are not empty.
+    /// Expects a hash whose keys are strings that are not empty.
     fn expect_hash_of_named<'v>(
         &mut self,
         value: &'v Value,

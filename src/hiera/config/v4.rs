@@ -118,7 +118,7 @@ impl Reading<'_> {
     }
 }
 
-/// The level of a config that names none.
+/// Returns the level of a config that names none.
 fn common_level(name: Template, datadir: Template) -> Level {
     Level {
         name: Arc::clone(&name.text),

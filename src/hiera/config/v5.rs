@@ -91,8 +91,8 @@ impl Reading<'_> {
         Levels { hierarchy: levels, default_hierarchy: default_levels }
     }
 
-    /// The levels of a list as hashes, after a check of their structure; `None` when there is no
-    /// such list.
+    /// Returns the levels of a list as hashes, after a check of their structure; `None` when there
+    /// is no such list.
     fn structure_of_levels<'v>(&mut self, hash: &'v Hash, key: &str) -> Option<Vec<&'v Value>> {
         let value = &hash.get(key)?.value;
         let items = match value.data() {
@@ -384,8 +384,8 @@ fn locations(hash: &Hash, key: Option<&str>) -> Locations {
     }
 }
 
-/// A letter, then perhaps letters, digits, `_` and `-` that end in a letter or digit; a colon may
-/// stand second (a slip in Puppet's pattern).
+/// Returns whether a name is a letter, then perhaps letters, digits, `_` and `-` that end in a
+/// letter or digit; a colon may stand second (a slip in Puppet's pattern).
 fn is_option_name(name: &str) -> bool {
     let mut chars = name.chars();
     if !chars.next().is_some_and(|c| c.is_ascii_alphabetic()) {

@@ -1,8 +1,8 @@
 //! Anchors that entries of one file share: which parts define each name, and which use it.
 //!
 //! An alias means the anchor of its name that was last defined above it. A part that is read by
-//! itself keeps what its anchors stand for, and the names that its aliases take from parts above;
-//! after an edit, only the parts are read again whose aliases mean something else.
+//! itself keeps its anchors with their nodes, and the names that its aliases take from parts above.
+//! After an edit, only parts whose aliases mean something else are read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::text::{PartId, Span};
 /// The anchors of a part that others may use, and those of other parts that it uses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartAnchors {
-    /// What the last anchor of each name in the part stands for.
+    /// The last anchor of each name in the part, with the node that it stands for.
     pub(super) defined: IndexMap<Arc<str>, Anchored, foldhash::fast::RandomState>,
     /// The names that its aliases take from parts above, each once.
     pub(super) used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
 }
 
-/// What an anchor stands for.
+/// An anchor and the node that it stands for.
 #[derive(Clone, Debug)]
 pub(super) struct Anchored {
     /// The place of the anchor itself, from the `&` on.
@@ -37,7 +37,7 @@ pub(super) struct Anchored {
 }
 
 impl Anchored {
-    /// Whether an alias of either reads the same, down to the places of its parts.
+    /// Returns whether an alias of either reads the same, down to the places of its parts.
     fn is_same(&self, other: &Anchored) -> bool {
         self.span == other.span
             && self.may_be_encrypted == other.may_be_encrypted
@@ -49,7 +49,7 @@ impl Anchored {
     }
 }
 
-/// Whether two values are equal and were written in the same places.
+/// Returns whether two values are equal and were written in the same places.
 fn are_same(one: &Value, other: &Value) -> bool {
     one.origin == other.origin
         && match (one.data(), other.data()) {
@@ -83,7 +83,7 @@ struct Uses {
     used_in: Vec<PartId>,
 }
 
-/// The names in a part's anchors, and whether the part defines them.
+/// Returns the names in a part's anchors, and whether the part defines them.
 fn names(part: &Part) -> impl Iterator<Item = (&Arc<str>, bool)> {
     part.data.anchors.iter().flat_map(|anchors| {
         let defined = anchors.defined.keys().map(|name| (name, true));
@@ -102,15 +102,15 @@ impl Anchors {
         anchors
     }
 
-    /// The last part before a place that defines this name.
+    /// Returns the last part before a place that defines this name.
     pub(super) fn defining(&self, name: &str, parts: &Parts, before: Place) -> Option<Place> {
         let defined_in = &self.names.get(name)?.defined_in;
         let count = defined_in.partition_point(|id| parts.place(*id) < Some(before));
         parts.place(*defined_in.get(count.checked_sub(1)?)?)
     }
 
-    /// The parts behind a place whose aliases of this name take what is defined there: up to the
-    /// next part that defines it, which may use it first.
+    /// Returns the parts behind a place whose aliases of this name take the anchor that is defined
+    /// there: up to the next part that defines it, which may use it first.
     pub(super) fn users(&self, name: &str, parts: &Parts, behind: Place) -> Vec<Place> {
         let Some(uses) = self.names.get(name) else { return Vec::new() };
         let is_above = |id: &PartId| parts.place(*id) <= Some(behind);
@@ -121,7 +121,8 @@ impl Anchors {
         places.take_while(|place| next.is_none_or(|next| *place <= next)).collect()
     }
 
-    /// The anchors after some parts took the places of others; `parts` are those of the file now.
+    /// Returns the anchors after some parts took the places of others; `parts` are those of the
+    /// file now.
     pub(super) fn replaced(&self, old: &[&Part], new: &[Part], parts: &Parts) -> Anchors {
         let mut anchors = self.clone();
         let is_as_before =
@@ -159,7 +160,7 @@ impl Uses {
     }
 }
 
-/// The names whose meaning behind some parts is another when others take their places.
+/// Returns the names whose meaning behind some parts is another when others take their places.
 pub(super) fn changed_names<'p>(
     old: impl Iterator<Item = &'p Part>,
     new: impl Iterator<Item = &'p Part>,
@@ -173,7 +174,7 @@ pub(super) fn changed_names<'p>(
     all.into_iter().filter(|name| !is_same(name)).cloned().collect()
 }
 
-/// What each name stands for behind some parts.
+/// The anchor that each name stands for behind some parts.
 type Definitions<'p> = BTreeMap<&'p Arc<str>, &'p Anchored>;
 
 fn last_definitions<'p>(parts: impl Iterator<Item = &'p Part>) -> Definitions<'p> {

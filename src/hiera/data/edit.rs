@@ -12,7 +12,7 @@ use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
 
-/// How many bytes behind what an edit touches are looked at by the way.
+/// How many bytes behind the parts that an edit touches are looked at, too.
 const AHEAD: u32 = 256;
 
 /// Which bytes of a text became which of another; all others are the same.
@@ -20,28 +20,28 @@ const AHEAD: u32 = 256;
 pub struct Edited {
     /// The first byte that may differ.
     pub start: u32,
-    /// Where what was replaced ended in the old text.
+    /// The end of the replaced bytes in the old text.
     pub old_end: u32,
-    /// Where what replaced it ends in the new text.
+    /// The end of the replacement in the new text.
     pub new_end: u32,
 }
 
 impl Edited {
-    /// The edit that puts `inserted` bytes in the place of a range.
+    /// Returns the edit that puts `inserted` bytes in the place of a range.
     pub fn new(range: TextRange, inserted: u32) -> Edited {
         Edited { start: range.start, old_end: range.end, new_end: range.start + inserted }
     }
 
     /// This edit and then another of the text that it made, as one.
     pub fn then(self, next: Edited) -> Edited {
-        // What of the first edit's outcome the second leaves alone keeps its distance to the ends
-        // of both texts.
+        // The part of the first edit's outcome that the second leaves alone keeps its distance to
+        // the ends of both texts.
         let old_end = self.old_end.max(self.old_position(next.old_end));
         let new_end = next.new_end.max(next.new_position(self.new_end));
         Edited { start: self.start.min(next.start), old_end, new_end }
     }
 
-    /// The place in the old text of a place behind what was replaced.
+    /// Returns the place in the old text of a place behind the replacement.
     fn old_position(self, new: u32) -> u32 {
         (new + self.old_end).saturating_sub(self.new_end)
     }
@@ -63,7 +63,7 @@ struct Reread {
 }
 
 impl DataFile {
-    /// A file in parts; `None` when it cannot be cut.
+    /// Returns a file in parts; `None` when it cannot be cut.
     pub fn in_parts(text: &str, file: FileId, format: Format) -> Option<DataFile> {
         let syntax = match format {
             Format::Yaml => Syntax::Yaml,
@@ -92,8 +92,8 @@ impl DataFile {
         Some(data)
     }
 
-    /// The file after an edit, `text` being the new text: only what the edit touches is read:
-    /// entries, and those that are refused for want of what comes behind them.
+    /// Returns the file after an edit; `text` is the new text. Reads only the entries that the edit
+    /// touches, and those that are refused for want of the text behind them.
     ///
     /// `None` when they cannot be read by themselves; then the whole text must be.
     pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
@@ -126,8 +126,8 @@ impl DataFile {
         Some(data)
     }
 
-    /// The entry that is a part of this file, whose text is `text`; `None` for one of YAML that is
-    /// not refused. It is read where it stands, as it was for its data: by itself it may be
+    /// Returns the entry that is a part of this file, whose text is `text`; `None` for one of YAML
+    /// that is not refused. It is read where it stands, as it was for its data: by itself it may be
     /// accepted, or be no text.
     pub fn entry_in_place(&self, id: PartId, text: &Text) -> Option<Entry> {
         if self.syntax == Syntax::Yaml {
@@ -138,14 +138,14 @@ impl DataFile {
         Cutter::new(text, self.syntax, range).entry(range.start, is_first)
     }
 
-    /// Whether a part is no entry, but all that stands behind the first document, which Puppet does
-    /// not read.
+    /// Returns whether a part is no entry, but all that stands behind the first document, which
+    /// Puppet does not read.
     pub fn is_behind_document(&self, id: PartId) -> bool {
         self.parts.get(id).is_some_and(|part| part.data.is_behind_document)
     }
 
-    /// The parts from which on entries must be read again, in order: those above the edit that were
-    /// refused for something in its place, and the first one that it touches.
+    /// Returns the parts from which on entries must be read again, in order: those above the edit
+    /// that were refused for something in its place, and the first one that it touches.
     fn unsettled(&self, edit: Edited) -> Option<Vec<PartId>> {
         let parts = &self.parts;
         let touched = self.first_touched(edit)?;
@@ -162,7 +162,7 @@ impl DataFile {
     fn first_touched(&self, edit: Edited) -> Option<Place> {
         self.parts.first().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
         let place = self.parts.last_before(edit.start.saturating_sub(1))?;
-        // Whether the last member of an object is the last one is told by what follows.
+        // Only the text behind the last member of an object tells whether it is the last one.
         let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last();
         self.parts.previous(place).filter(|_| is_rest).or(Some(place))
     }
@@ -171,13 +171,13 @@ impl DataFile {
         self.parts.last_before(edit.old_end.saturating_add(1))
     }
 
-    /// How many bytes of the new text will be read anew after an edit, most likely; `None` where
-    /// that is all of it.
+    /// Returns how many bytes of the new text will be read anew after an edit, most likely; `None`
+    /// where that is all of it.
     pub fn to_read(&self, edit: Edited) -> Option<u32> {
         self.window(edit).map(TextRange::len)
     }
 
-    /// The bytes of the new text that will be read, most likely.
+    /// Returns the bytes of the new text that will be read, most likely.
     fn window(&self, edit: Edited) -> Option<TextRange> {
         let start = self.parts.start_at(self.first_touched(edit)?);
         let behind = self
@@ -187,12 +187,12 @@ impl DataFile {
         Some(TextRange::new(start, edit.new_position(behind).saturating_add(AHEAD)))
     }
 
-    /// Reads from this part on, until what follows is as it was.
+    /// Reads from this part on, until the rest is as it was.
     fn reread(&self, first: PartId, edit: Edited, cutter: &mut Cutter<'_>) -> Option<Reread> {
         let parts = &self.parts;
         let (top, touched) = (parts.first()?, self.first_touched(edit)?);
         let (first, behind) = (parts.place(first)?, parts.next(self.last_touched(edit)?));
-        // What is before the first entry may hold a marker, or begin one.
+        // The text before the first entry may hold a marker, or begin one.
         let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
         let start = if is_of_head { cutter.head()? } else { parts.start_at(first) };
         let known = |at: u32, cutter: &Cutter<'_>| {
@@ -240,8 +240,8 @@ impl DataFile {
         })
     }
 
-    /// With what was read again. Adds the parts in whose aliases an anchor of another value, or of
-    /// another place, stands by that to `affected`.
+    /// Returns the file with the entries that were read again. Adds to `affected` the parts in
+    /// whose aliases an anchor now has another value or another place.
     fn replaced(
         &self,
         reread: Reread,
@@ -279,7 +279,7 @@ impl DataFile {
             .cloned()
             .collect();
         broken.extend(self::broken(entries, ids.into_iter()));
-        // Above the edit what stands in an entry is the same, and most often it is refused as
+        // Above the edit the content of an entry is the same, and most often it is refused as
         // before.
         if let ([old], [new], false) = (&*old, &*new, is_of_edit)
             && is_same(&old.data, &new.data)
@@ -308,8 +308,8 @@ impl DataFile {
         Some(DataFile { roots, anchors, parts, syntax, refused, broken, verdict, added_parts })
     }
 
-    /// The anchor of this name that an alias in the part at a place stands for, and the place of
-    /// its part; `None` where no part above has one.
+    /// Returns the anchor of this name that an alias in the part at a place stands for, and the
+    /// place of its part; `None` where no part above has one.
     fn definition_above(&self, name: &str, before: Place) -> Option<(Place, &Anchored)> {
         let place = self.anchors.defining(name, &self.parts, before)?;
         let anchors = self.parts.part(place).data.anchors.as_ref()?;
@@ -353,13 +353,13 @@ impl DataFile {
         Some(DataFile { parts, refused, added_parts, ..self })
     }
 
-    /// The place of the anchor that an alias of this name in a part stands for, if the anchor is in
-    /// another part.
+    /// Returns the place of the anchor that an alias of this name in a part stands for, if the
+    /// anchor is in another part.
     pub fn anchor_above(&self, name: &str, part: PartId) -> Option<Span> {
         Some(self.definition_above(name, self.parts.place(part)?)?.1.span)
     }
 
-    /// What Puppet says of the first entry that is refused, if one is.
+    /// Returns Puppet's refusal of the first entry that is refused, if one is.
     fn verdict_of(&self, text: &Text) -> Option<Refusal> {
         let (part, refused) = self.broken.first()?;
         let at = match refused.is_of_root {
@@ -385,12 +385,12 @@ impl DataFile {
     }
 }
 
-/// The refused ones among entries, by the numbers of their parts.
+/// Returns the refused ones among entries, by the numbers of their parts.
 fn broken(entries: Vec<Entry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId, Refused)> {
     entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
 }
 
-/// Whether an entry is the same to all who look at it. Values that are equal may still stand in
+/// Returns whether an entry is the same to every reader. Values that are equal may still stand in
 /// other places.
 fn is_same(old: &EntryData, new: &EntryData) -> bool {
     format!("{old:?}") == format!("{new:?}")
@@ -419,7 +419,7 @@ fn part(
     Part::new(id, entry.range.start, data)
 }
 
-/// What anchors of parts that were read so far stand for.
+/// The anchors of the parts that were read so far, by name.
 type Defined = HashMap<Arc<str>, Anchored>;
 
 fn definitions(part: &Part) -> impl Iterator<Item = (Arc<str>, Anchored)> {

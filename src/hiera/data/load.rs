@@ -1,4 +1,4 @@
-//! The one walk over a tree: from what is written to values, tokens and problems.
+//! The one walk over a tree: from the written text to values, tokens and problems.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -29,7 +29,7 @@ pub(super) const MAX_IGNORED_KEYS: usize = 5;
 const MAX_IGNORED_BYTES: usize = 64 << 10;
 
 /// Reads the tree of a part. `text` is the text that the tree was made from; places are counted
-/// from its start. `above` knows what anchors of parts above stand for.
+/// from its start. `above` returns the anchors of parts above.
 pub(super) fn entry(
     tree: &Tree,
     text: &str,
@@ -85,8 +85,8 @@ pub(super) fn entry(
     load.out
 }
 
-/// What stands behind the first document, from its marker on, as a part of its own: no data, and a
-/// problem if there are keys or values in it. Source: semantics 4.1, Psych reads one document.
+/// Reads the text behind the first document, from its marker on, as a part of its own: no data, and
+/// a problem if there are keys or values in it. Source: semantics 4.1, Psych reads one document.
 pub(super) fn behind_document(
     tree: &Tree,
     text: &str,
@@ -102,8 +102,8 @@ pub(super) fn behind_document(
     data
 }
 
-/// The problem of documents that follow the first one, the marker of the second one being there;
-/// `None` if nothing stands in them.
+/// Returns the problem of documents that follow the first one, the marker of the second one being
+/// there; `None` if nothing stands in them.
 fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
     let rest = &text[marker.start as usize..];
     let cut = yaml::char_floor(rest, MAX_IGNORED_BYTES.min(rest.len()));
@@ -127,7 +127,8 @@ fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
     has_data.then_some(ProblemKind::IgnoredDocuments { keys, has_more })
 }
 
-/// The message of Ruby's reader for a syntax error. The reader of characters knows no place.
+/// Returns the message of Ruby's reader for a syntax error. The reader of characters knows no
+/// place.
 fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
     let is_control = problem.kind == SyntaxErrorKind::ControlCharacter;
     let start = if is_control { 0 } else { blamed(problem) };
@@ -148,13 +149,13 @@ fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
     said(problem, line, column)
 }
 
-/// The line and column that Ruby's JSON names for a place behind this text, counted from 1.
+/// Returns the line and column that Ruby's JSON names for a place behind this text, counted from 1.
 pub(super) fn json_place(before: &str) -> (usize, usize) {
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// The line and column that libyaml names for a place behind this text, counted from 1.
+/// Returns the line and column that libyaml names for a place behind this text, counted from 1.
 fn libyaml_place(before: &str) -> (usize, usize) {
     let (mut line, mut column) = (1, 1);
     let mut chars = before.chars().peekable();
@@ -168,12 +169,13 @@ fn libyaml_place(before: &str) -> (usize, usize) {
     (line, column)
 }
 
-/// Where the place is that the message names: where what was being read began, if that is said.
+/// Returns the place that the message names: the start of the construct that was being read, if the
+/// reader says it.
 pub(super) fn blamed(problem: &SyntaxError) -> u32 {
     problem.context.as_ref().map_or(problem.span.start, |(_, range)| range.start)
 }
 
-/// The message for a syntax error there, counted from 1.
+/// Returns the message for a syntax error there, counted from 1.
 pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
     let context =
         problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
@@ -187,15 +189,15 @@ struct Loading<'a> {
     part: PartId,
     format: Format,
     out: EntryData,
-    /// What anchors of parts above stand for.
+    /// The anchor of a name in the parts above.
     above: &'a dyn Fn(&str) -> Option<Anchored>,
     /// The names that aliases take from there.
     used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
-    /// What anchored nodes stand for, which aliases share.
+    /// The anchored nodes that were read, which aliases share.
     done: HashMap<NodeId, Anchored>,
     /// Anchored nodes being read: an alias to one of them contains itself.
     open: Vec<NodeId>,
-    /// What aliases and merge keys may still add to the file.
+    /// The budget that is left to the file's aliases and merge keys.
     budget: &'a Budget,
     /// Whether it was said that they may add no more.
     is_bounded: bool,
@@ -310,7 +312,7 @@ impl Loading<'_> {
         value
     }
 
-    /// The root keys that tokens ask for, of so many on, and of so many borrowed ones on.
+    /// Returns the root keys that tokens ask for, of so many on, and of so many borrowed ones on.
     fn asked_since(&self, (tokens, borrowed): (usize, usize)) -> Arc<[Arc<str>]> {
         let (tokens, borrowed) = (&self.out.tokens[tokens..], &self.out.borrowed[borrowed..]);
         let mut asked: IndexSet<Arc<str>, foldhash::fast::RandomState> =
@@ -324,7 +326,7 @@ impl Loading<'_> {
         asked.into_iter().collect()
     }
 
-    /// Keeps what other parts may use.
+    /// Keeps the anchors that other parts may use.
     fn keep_anchors(&mut self) {
         if self.part == PartId::WHOLE {
             return;
@@ -530,8 +532,8 @@ impl Loading<'_> {
         Value::new(data, Provenance::written(origin))
     }
 
-    /// A mapping's hash. The members of the root are kept as they are written, each by itself,
-    /// unless a merge key mixes them with others.
+    /// Returns a mapping's hash. The members of the root are kept as they are written, each by
+    /// itself, unless a merge key mixes them with others.
     fn mapping(&mut self, entries: &[(NodeId, NodeId)], is_root: bool) -> Hash {
         let as_written =
             is_root && !entries.iter().any(|(key, _)| self.tree.scalar(*key) == Some("<<"));
@@ -720,7 +722,7 @@ impl Loading<'_> {
     }
 }
 
-/// A key whose names others may have, too.
+/// Shares the names of a key with other keys that have them, too.
 fn kept(key: LookupKey) -> LookupKey {
     let segment = |segment: Segment| match segment {
         Segment::Name(name) => Segment::Name(shared(&name)),
@@ -733,7 +735,7 @@ fn kept(key: LookupKey) -> LookupKey {
     }
 }
 
-/// What a `!!binary` scalar is: text when its bytes are UTF-8.
+/// Decodes a `!!binary` scalar: text when its bytes are UTF-8.
 fn binary(text: &str) -> Data {
     match String::from_utf8(base64::decode(text)) {
         Ok(text) => Data::String(text.into()),
@@ -741,7 +743,7 @@ fn binary(text: &str) -> Data {
     }
 }
 
-/// A scalar tagged as a float: what Ruby's `Float()` makes of its plain meaning.
+/// Reads a scalar tagged as a float: the result of Ruby's `Float()` for its plain meaning.
 fn as_float(text: &str) -> Resolved {
     let nothing = |what: &str| Resolved::BadNumber(format!("can't convert {what} into Float"));
     match resolve_plain(text) {

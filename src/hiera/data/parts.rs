@@ -1,5 +1,5 @@
-//! The parts of a data file, in order: what a version of it shares with the one before, and what
-//! not.
+//! The parts of a data file, in order: those that a version of it shares with the one before, and
+//! those that it does not.
 //!
 //! They lie in runs. Places within a run are counted from its start, so that an edit makes one run
 //! anew, and of those behind it only says where they start now.
@@ -38,13 +38,13 @@ struct Run {
 pub struct Part {
     /// Its number, the same as long as the entry is the same to a reader.
     pub id: PartId,
-    /// What it holds.
+    /// Its content.
     pub data: Arc<EntryData>,
     /// Its first byte, counted from the start of its run. It ends where the next one starts.
     start: u32,
 }
 
-/// Where a part is: its run, and which of its parts it is. Greater for what comes later.
+/// The place of a part: its run, and its index in the run. Greater for later parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: u32,
@@ -52,7 +52,7 @@ pub(super) struct Place {
 }
 
 impl Part {
-    /// A part that starts at this byte of the file.
+    /// Returns a part that starts at this byte of the file.
     pub(super) fn new(id: PartId, start: u32, data: EntryData) -> Part {
         Part { id, start, data: Arc::new(data) }
     }
@@ -67,12 +67,12 @@ impl Parts {
         made
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -82,31 +82,31 @@ impl Parts {
         self.runs.iter().flat_map(|run| &*run.parts)
     }
 
-    /// The part with this number.
+    /// Returns the part with this number.
     pub fn get(&self, id: PartId) -> Option<&Part> {
         self.homes.get(id.0 as usize)?.map(|place| self.part(place))
     }
 
-    /// The first byte of the part with this number.
+    /// Returns the first byte of the part with this number.
     pub fn start(&self, id: PartId) -> Option<u32> {
         self.homes.get(id.0 as usize)?.map(|place| self.start_at(place))
     }
 
-    /// The bytes of the part with this number, in a text of this length.
+    /// Returns the bytes of the part with this number, in a text of this length.
     pub fn range(&self, id: PartId, length: u32) -> Option<TextRange> {
         let place = (*self.homes.get(id.0 as usize)?)?;
         let end = self.next(place).map_or(length, |next| self.start_at(next));
         Some(TextRange::new(self.start_at(place), end))
     }
 
-    /// The part that the byte at `offset` belongs to; `None` before the first one.
+    /// Returns the part that the byte at `offset` belongs to; `None` before the first one.
     pub fn at(&self, offset: u32) -> Option<&Part> {
         let place = self.last_before(offset.saturating_add(1))?;
         (self.start_at(place) <= offset).then(|| self.part(place))
     }
 
-    /// The parts of this version that are not in a later one, and those of the later one that are
-    /// not in this.
+    /// Returns the parts of this version that are not in a later one, and those of the later one
+    /// that are not in this.
     pub fn changes_to<'a>(&'a self, later: &'a Parts) -> (Vec<&'a Part>, Vec<&'a Part>) {
         (self.not_in(later), later.not_in(self))
     }
@@ -119,18 +119,18 @@ impl Parts {
         runs.flat_map(|run| &*run.parts).filter(is_gone).collect()
     }
 
-    /// The place of the first part.
+    /// Returns the place of the first part.
     pub(super) fn first(&self) -> Option<Place> {
         (!self.is_empty()).then_some(Place { run: 0, index: 0 })
     }
 
-    /// The place of the last part.
+    /// Returns the place of the last part.
     pub(super) fn last(&self) -> Option<Place> {
         let run = self.runs.len().checked_sub(1)?;
         Some(Place { run: run as u32, index: self.runs[run].parts.len() as u32 - 1 })
     }
 
-    /// The last part that starts before a byte; the first one if none does.
+    /// Returns the last part that starts before a byte; the first one if none does.
     pub(super) fn last_before(&self, offset: u32) -> Option<Place> {
         self.first()?;
         let run = self.runs.partition_point(|run| run.start < offset).saturating_sub(1);
@@ -139,17 +139,17 @@ impl Parts {
         Some(Place { run: run as u32, index: index as u32 })
     }
 
-    /// The place of the part that starts with a byte.
+    /// Returns the place of the part that starts with a byte.
     pub(super) fn starting(&self, offset: u32) -> Option<Place> {
         self.last_before(offset.saturating_add(1)).filter(|place| self.start_at(*place) == offset)
     }
 
-    /// The place of the part with this number.
+    /// Returns the place of the part with this number.
     pub(super) fn place(&self, id: PartId) -> Option<Place> {
         *self.homes.get(id.0 as usize)?
     }
 
-    /// The place of the part behind another.
+    /// Returns the place of the part behind another.
     pub(super) fn next(&self, place: Place) -> Option<Place> {
         let Place { run, index } = place;
         if (index as usize) + 1 < self.runs[run as usize].parts.len() {
@@ -158,7 +158,7 @@ impl Parts {
         (run as usize + 1 < self.runs.len()).then_some(Place { run: run + 1, index: 0 })
     }
 
-    /// The place of the part before another.
+    /// Returns the place of the part before another.
     pub(super) fn previous(&self, place: Place) -> Option<Place> {
         let Place { run, index } = place;
         match (run, index) {
@@ -171,17 +171,17 @@ impl Parts {
         }
     }
 
-    /// The part at a place.
+    /// Returns the part at a place.
     pub(super) fn part(&self, place: Place) -> &Part {
         &self.runs[place.run as usize].parts[place.index as usize]
     }
 
-    /// The first byte of the part at a place.
+    /// Returns the first byte of the part at a place.
     pub(super) fn start_at(&self, place: Place) -> u32 {
         self.runs[place.run as usize].start + self.part(place).start
     }
 
-    /// The parts from one place to another, both included.
+    /// Returns the parts from one place to another, both included.
     pub(super) fn between(&self, first: Place, last: Place) -> impl Iterator<Item = &Part> {
         std::iter::successors(Some(first), |place| self.next(*place))
             .take_while(move |place| *place <= last)
@@ -194,13 +194,13 @@ impl Parts {
         free.map(|(_, number)| PartId(number)).filter(|id| *id != PartId::WHOLE)
     }
 
-    /// How many numbers some part had.
+    /// Returns how many numbers some part had.
     pub(super) fn numbers(&self) -> usize {
         self.homes.len()
     }
 
-    /// With others instead of the parts from one place to another, both included; what is behind
-    /// starts that many bytes later.
+    /// Returns the parts with others in place of those from one place to another, both included;
+    /// the parts behind start `shift` bytes later.
     pub(super) fn replaced(&self, first: Place, last: Place, new: Vec<Part>, shift: i64) -> Parts {
         let moved = |start: u32| u32::try_from(i64::from(start) + shift).unwrap_or(0);
         let (first_run, last_run) = (first.run as usize, last.run as usize);
@@ -244,7 +244,7 @@ impl Parts {
         parts
     }
 
-    /// With other parts in some places, which start where those before them did.
+    /// Returns the parts with others in some places, which start where those before them did.
     pub(super) fn with_data(&self, new: BTreeMap<Place, Part>) -> Parts {
         let mut runs = self.runs.clone();
         let mut new = new.into_iter().peekable();
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::tests::edits::Random;
 
-    /// A part as a plain list knows it: its number, its start, and what it holds, by address.
+    /// A part as a plain list knows it: its number, its start, and its content, by address.
     type Known = (u32, u32, *const EntryData);
 
     fn known(parts: &Parts) -> Vec<Known> {

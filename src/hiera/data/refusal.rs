@@ -26,12 +26,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether it is hiera-ls that does not read the file, which Puppet may be able to read.
+    /// Returns whether it is hiera-ls that does not read the file, which Puppet may be able to
+    /// read.
     pub fn is_ours(&self) -> bool {
         matches!(self, Refusal::Unread(_) | Refusal::Bound(_))
     }
 
-    /// Whether Puppet names the file before the message: only for what the reader itself says.
+    /// Returns whether Puppet names the file before the message: only for messages of the reader
+    /// itself.
     pub fn names_file(&self) -> bool {
         match self {
             Refusal::Unreadable(_)
@@ -43,7 +45,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it is for a plain scalar that YAML takes for a date or a time.
+    /// Returns whether it is for a plain scalar that YAML takes for a date or a time.
     pub fn is_for_a_time(&self) -> bool {
         matches!(self, Refusal::Class(class) if class == "Date" || class == "Time")
     }

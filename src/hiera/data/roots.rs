@@ -48,7 +48,8 @@ impl Roots {
         roots
     }
 
-    /// The problems of keys that stand twice in these parts, in the order of the second ones.
+    /// Returns the problems of keys that stand twice in these parts, in the order of the second
+    /// ones.
     pub(super) fn problems<'a>(&'a self, parts: &'a Parts) -> impl Iterator<Item = Problem> + 'a {
         let at = |(part, index): (PartId, u32)| {
             parts.get(part).and_then(|part| part.data.members.get(index as usize))
@@ -61,7 +62,8 @@ impl Roots {
         })
     }
 
-    /// The root keys after some parts were read again; `None` when all must be gathered anew.
+    /// Returns the root keys after some parts were read again; `None` when all must be gathered
+    /// anew.
     pub(super) fn after(self: &Arc<Roots>, old: &[&Part], new: &[Part]) -> Option<Arc<Roots>> {
         let is_one = |(old, new): (&&Part, &Part)| {
             old.id == new.id && old.data.members.len() == new.data.members.len()

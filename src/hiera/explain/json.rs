@@ -6,7 +6,7 @@ use crate::hiera::config::Layer;
 use crate::puppet::print::{self, REDACTED, json_string};
 use crate::puppet::value::Value;
 
-/// The tree as one line of JSON, without a line end.
+/// Returns the tree as one line of JSON, without a line end.
 pub fn json(tree: &Node, shown: Shown<'_>) -> String {
     let mut writer = Writer { shown, out: String::new(), hidden: false };
     writer.node(tree);
@@ -16,7 +16,7 @@ pub fn json(tree: &Node, shown: Shown<'_>) -> String {
 struct Writer<'a> {
     shown: Shown<'a>,
     out: String,
-    /// Whether values are hidden: this is about a key whose value is a secret.
+    /// Whether values are hidden: the node is about a key whose value is a secret.
     hidden: bool,
 }
 
@@ -36,9 +36,9 @@ impl Writer<'_> {
         self.hidden = outer;
     }
 
-    /// What a node of any kind may have.
+    /// Writes the members that a node of any kind may have.
     fn common(&mut self, node: &Node) {
-        // What is looked up in a secret tells what is in it.
+        // The lookups within a secret tell its content.
         if !node.branches.is_empty() && !self.hides(node) {
             self.member("branches");
             self.out.push('[');
@@ -89,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The type, and what only nodes of that type have.
+    /// Writes the type, and the members that only nodes of that type have.
     fn own(&mut self, node: &Node) {
         let kind = match &node.kind {
             Kind::Request => return,
@@ -155,7 +155,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether this is about a string that must not be shown.
+    /// Returns whether this is about a string that must not be shown.
     fn hides(&self, node: &Node) -> bool {
         match node.kind {
             Kind::Interpolation { secrecy, .. } => {

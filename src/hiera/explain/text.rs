@@ -5,7 +5,7 @@ use crate::hiera::key::Segment;
 use crate::puppet::print::{REDACTED, masked};
 use crate::puppet::value::{Data, Hash, Value, inspect};
 
-/// The text of a tree, each line with its end.
+/// Returns the text of a tree, each line with its end.
 pub fn text(tree: &Node, shown: Shown<'_>) -> String {
     let mut writer = Writer { shown, out: String::new(), hidden: false };
     writer.node(tree, 0);
@@ -48,7 +48,7 @@ impl Writer<'_> {
                 _ => self
                     .line(depth, &format!("Module data provider for module \"{name}\" not found")),
             },
-            // What is looked up in a secret tells what is in it.
+            // The lookups within a secret tell its content.
             Kind::Interpolation { secrecy, .. }
                 if self.hidden || self.shown.mark_for(*secrecy).is_some() =>
             {

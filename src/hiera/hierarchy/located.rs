@@ -32,17 +32,17 @@ pub struct LocatedLayer {
 /// A place that a level reads in a scope.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// What it comes from; `None` when the level names no location.
+    /// The template that it comes from; `None` when the level names no location.
     pub template: Option<Template>,
-    /// What Puppet calls its origin: the place as written; of a glob, the whole pattern with its
+    /// Puppet's name for its origin: the place as written; of a glob, the whole pattern with its
     /// tokens replaced.
     pub original: Arc<str>,
-    /// What Puppet calls the place: a path as it was put together, or a URI; empty when the level
+    /// Puppet's name for the place: a path as it was put together, or a URI; empty when the level
     /// names no location.
     pub name: Arc<str>,
     /// The place.
     pub place: Place,
-    /// Whether it is a file of which the index knows all keys, see `Sources::is_indexed`.
+    /// Whether it is a file and the index knows all of its keys, see `Sources::is_indexed`.
     pub is_indexed: bool,
 }
 
@@ -65,7 +65,7 @@ pub enum Place {
     Uri(String),
     /// The level has no location: its backend is asked once.
     Nowhere,
-    /// It depends on variables of which nothing is known.
+    /// It depends on unknown variables.
     Undetermined(Undetermined),
 }
 

@@ -28,7 +28,7 @@ impl Evaluated {
     }
 }
 
-/// What tokens in a `hiera.yaml` see.
+/// The variables that tokens in a `hiera.yaml` see.
 #[derive(Clone, Copy)]
 pub(super) struct Variables<'a> {
     pub(super) scope: &'a Scope,
@@ -137,7 +137,7 @@ impl Variables<'_> {
         self.scope.part(found, key, |value| dig(value, key))
     }
 
-    /// The variable that `mapped_paths` names without a token.
+    /// Returns the variable that `mapped_paths` names without a token.
     pub(super) fn named(&self, text: &str) -> Result<Variable, LookupError> {
         match LookupKey::parse(text) {
             Ok(key) => self.value_of(&key),

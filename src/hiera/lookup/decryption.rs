@@ -20,8 +20,8 @@ pub(super) struct Found<'a> {
 }
 
 impl Resolver<'_> {
-    /// The value with its encrypted strings decrypted; as it is where nothing may be decrypted.
-    /// Keys of hashes stay.
+    /// Returns the value with its encrypted strings decrypted; as it is where nothing may be
+    /// decrypted. Keys of hashes stay.
     ///
     /// Errors: [`LookupErrorKind::Decryption`], and Ruby's error for a scheme whose plug-in is not
     /// there. For an editor such a part stays as it is: the fleet may have the plug-in.
@@ -116,7 +116,7 @@ impl Resolver<'_> {
     }
 }
 
-/// How many bytes are left without one line end, as Ruby's `chomp` takes it.
+/// Returns how many bytes are left without one line end, as Ruby's `chomp` takes it.
 fn without_line_end(bytes: &[u8]) -> usize {
     match bytes {
         [.., b'\r', b'\n'] => bytes.len() - 2,

@@ -25,9 +25,10 @@ use crate::text::{Bounds, CancelToken};
 impl Resolver<'_> {
     /// Answers a request and tells how.
     ///
-    /// What this resolver has assembled before is not told again, as `puppet lookup` tells it once:
-    /// a new one tells all. The message of what Puppet calls a lookup error is the last of the
-    /// tree's own texts, as is that nothing was found; any other error Puppet does not explain.
+    /// Parts that this resolver has assembled before are not told again, as `puppet lookup` tells
+    /// them once: a new resolver tells all. The message of an error that Puppet calls a lookup
+    /// error is the last of the tree's own texts, as is the message that nothing was found; Puppet
+    /// does not explain any other error.
     pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
         let mut inv = Invocation {
             explainer: Some(Box::new(Explainer::new())),
@@ -75,8 +76,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// The node of a layer; `None` where Puppet has none, because there is no layer or its config
-    /// cannot be loaded.
+    /// Returns the node of a layer; `None` where Puppet has none, because there is no layer or its
+    /// config cannot be loaded.
     pub(super) fn provider(&self, layer: &Layer) -> Option<Kind> {
         let config = match layer {
             Layer::Global => self.ctx.global.clone(),
@@ -101,7 +102,7 @@ impl Resolver<'_> {
         let event = match self.ctx.sources.module(name) {
             ModuleLayer::NotFound => Event::ModuleNotFound,
             ModuleLayer::WithoutConfig => Event::ModuleProviderNotFound,
-            // One of an old version is passed over.
+            // A config of an old version is passed over.
             ModuleLayer::Config(_) => Event::ModuleProviderNotFound,
         };
         inv.within(|| Kind::Module(name.clone()), |inv| inv.happened(|| event));
@@ -127,7 +128,7 @@ impl Invocation {
         result
     }
 
-    /// Says what came of the part that is being searched.
+    /// Records the event of the part that is being searched.
     pub(super) fn happened(&mut self, event: impl FnOnce() -> Event) {
         if let Some(node) = self.node() {
             node.event = Some(event());
@@ -213,7 +214,7 @@ impl Invocation {
         )
     }
 
-    /// Says what came of a location.
+    /// Records the outcome at a location.
     pub(super) fn explain_outcome(&mut self, outcome: &Outcome, root: &str) {
         match outcome {
             Outcome::Found { key: at, value, .. } => {
@@ -260,7 +261,7 @@ impl Invocation {
     }
 }
 
-/// The node of a location; `None` when the level names none.
+/// Returns the node of a location; `None` when the level names none.
 pub(super) fn location_kind(location: &Location) -> Option<Kind> {
     let uri = match location.place {
         Place::Nowhere => return None,
@@ -270,7 +271,7 @@ pub(super) fn location_kind(location: &Location) -> Option<Kind> {
     Some(Kind::Location { uri, original: location.original.clone(), place: location.name.clone() })
 }
 
-/// A value as Puppet's language writes it.
+/// Returns a value as Puppet's language writes it.
 fn in_puppets_language(value: &Value) -> String {
     if let Some(mark) = PrintOptions::default().mark_for(value.secrecy()) {
         return mark.to_owned();

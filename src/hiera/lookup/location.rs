@@ -27,7 +27,7 @@ impl Resolver<'_> {
         are_enough.then(|| sources.files_defining(root))
     }
 
-    /// What a location has under a root key; indexed files that are not among those `defining` it,
+    /// Looks a root key up at one location; indexed files that are not among those `defining` it,
     /// if these are known, have nothing.
     pub(super) fn ask(
         &self,
@@ -140,7 +140,7 @@ impl Resolver<'_> {
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
 
-    /// What comes of a level whose backend cannot be evaluated.
+    /// Returns the outcome at a level whose backend cannot be evaluated.
     fn opaque(
         &self,
         inv: &mut Invocation,
@@ -157,8 +157,8 @@ impl Resolver<'_> {
         Outcome::Opaque(backend.clone())
     }
 
-    /// What is known of a location that unknown variables decide. Of a backend that is opaque each
-    /// existing file, and each place that is no file, may have the key.
+    /// Returns the outcome at a location that unknown variables decide. With an opaque backend,
+    /// each existing file, and each place that is no file, may have the key.
     fn ask_undetermined(
         &self,
         inv: &mut Invocation,
@@ -194,7 +194,8 @@ impl Resolver<'_> {
         Outcome::Undetermined { variables, candidates }
     }
 
-    /// As a `lookup_key` function does, which keeps its answers: what it did for them is told once.
+    /// Interpolates as a `lookup_key` function does, which keeps its answers: its work for them is
+    /// told once.
     fn interpolate_once(
         &self,
         inv: &mut Invocation,
@@ -265,7 +266,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// The root key's entry in a file, if it counts in the layer.
+    /// Returns the root key's entry in a file, if it counts in the layer.
     pub(super) fn member<'d>(
         &self,
         (path, data): (&FilePath, &'d DataFile),
@@ -294,7 +295,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a level looks into a file for a root key.
+/// Returns whether a level looks into a file for a root key.
 pub(super) fn serves(level: &Level, path: &FilePath, root: &str) -> bool {
     !matches!(level.locations, Locations::ByNamespace(_)) || is_of_namespace(path, root)
 }
@@ -311,13 +312,13 @@ fn note_encrypted(
     }
 }
 
-/// Whether a file is one of these, which are in order.
+/// Returns whether a file is one of these, which are in order.
 pub(super) fn is_among(files: &[FilePath], path: &FilePath) -> bool {
     const FEW: usize = 16;
     if files.len() <= FEW { files.contains(path) } else { files.binary_search(path).is_ok() }
 }
 
-/// Whether a root key counts in a layer's data hashes: in a module's only those of its own
+/// Returns whether a root key counts in a layer's data hashes: in a module's only those of its own
 /// namespace do. Source: semantics 2.3.
 pub(super) fn counts_in(layer: &Layer, root: &str) -> bool {
     let Layer::Module(module) = layer else { return true };

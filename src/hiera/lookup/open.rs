@@ -1,4 +1,4 @@
-//! What a story leaves open beside the value: locations that were not asked and may have the key,
+//! The open ends of a story beside the value: locations that were not asked and may have the key,
 //! and `lookup_options` that unknown variables may add.
 
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
-    /// Whether a location may have a root key, which only unknown variables, an unknown backend or
-    /// a file that cannot be read would tell.
+    /// Returns whether a location may have a root key, which only unknown variables, an unknown
+    /// backend or a file that cannot be read would tell.
     pub(super) fn may_have(&self, located: &LocatedLevel, location: &Location, root: &str) -> bool {
         let reader = located.level.backend.reader();
         match &location.place {
@@ -40,8 +40,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The files whose `lookup_options` would choose another merge strategy for the key of a
-    /// lookup, if unknown variables had the values that each of them says. Empty where the caller
+    /// Returns the files whose `lookup_options` would choose another merge strategy for the key of
+    /// a lookup, if unknown variables had the values that each of them says. Empty where the caller
     /// chose the strategy.
     pub fn options_left_open(&self, resolution: &Resolution) -> Vec<Unsettled> {
         let chosen = match &resolution.merge_source {
@@ -80,7 +80,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// The levels, by layer and name, whose backend cannot be evaluated and may hold
+    /// Returns the levels, by layer and name, whose backend cannot be evaluated and may hold
     /// `lookup_options` that choose another merge strategy for the key of a lookup. Empty where the
     /// caller chose the strategy.
     pub fn levels_that_may_hold_options(&self, resolution: &Resolution) -> Vec<(Layer, Arc<str>)> {
@@ -111,7 +111,8 @@ impl Resolver<'_> {
         found
     }
 
-    /// Whether the backend of a level cannot be evaluated and may be asked for `lookup_options`.
+    /// Returns whether the backend of a level cannot be evaluated and may be asked for
+    /// `lookup_options`.
     fn may_hold_options(&self, located: &LocatedLevel) -> bool {
         let Level { backend, .. } = &*located.level;
         let is_excluded =
@@ -121,7 +122,7 @@ impl Resolver<'_> {
             && located.locations.iter().any(|it| self.may_have(located, it, LOOKUP_OPTIONS))
     }
 
-    /// Whether the file of a location holds this entry for a root key.
+    /// Returns whether the file of a location holds this entry for a root key.
     fn holds(
         &self,
         located: &LocatedLevel,
@@ -134,8 +135,8 @@ impl Resolver<'_> {
         entry.is_some_and(|entry| entry.span == chosen.span)
     }
 
-    /// The candidate, if an entry in it would replace the chosen one (and whether it is in a lower
-    /// location than that) with another strategy.
+    /// Returns the candidate, if an entry in it would replace the chosen one (and whether it is in
+    /// a lower location than that) with another strategy.
     fn other_strategy(
         &self,
         (candidate, reader): (&CandidateFile, Reader),
@@ -157,7 +158,7 @@ impl Resolver<'_> {
             .then(|| Unsettled { span: entry.span.or(options.span), ..options })
     }
 
-    /// What the `lookup_options` of one file say of a root key.
+    /// Returns the entry for a root key in the `lookup_options` of one file.
     fn entry_in(&self, path: &FilePath, reader: Reader, root: &str) -> Option<OptionsEntry> {
         let data = self.ctx.sources.data(path, reader)?;
         let options = data.get(LOOKUP_OPTIONS)?.value.clone();

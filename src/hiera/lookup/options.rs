@@ -1,4 +1,4 @@
-//! The lookup's half of `lookup_options`: assembling them from all layers, and what they say about
+//! The lookup's half of `lookup_options`: assembling them from all layers, and their settings for
 //! one key.
 
 use std::rc::Rc;
@@ -52,7 +52,7 @@ impl Resolver<'_> {
         Ok(choice)
     }
 
-    /// The options for keys of a module, or for keys of none. Source: semantics 7.1.
+    /// Returns the options for keys of a module, or for keys of none. Source: semantics 7.1.
     pub(super) fn options(
         &self,
         inv: &mut Invocation,
@@ -87,7 +87,7 @@ impl Resolver<'_> {
         });
         let assembled = Rc::new(assembled.map_err(|error| meta.guarded(error)));
         inv.explainer = meta.explainer;
-        // What an error says depends on the lookups in progress.
+        // An error depends on the lookups in progress, so it is kept only if there are none.
         if assembled.is_ok() || inv.stack.is_empty() {
             self.options.borrow_mut().insert(wanted, assembled.clone());
         }
@@ -132,7 +132,7 @@ impl Resolver<'_> {
         Ok(LookupOptions::new(merged)?)
     }
 
-    /// What the global layer has.
+    /// Returns the options of the global layer.
     fn global_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
         if let Some(known) = &*self.global_options.borrow() {
             return Ok(known.clone());
@@ -142,7 +142,7 @@ impl Resolver<'_> {
         Ok(options)
     }
 
-    /// What the global layer and the environment have together.
+    /// Returns the merged options of the global layer and the environment.
     fn shared_options(&self, inv: &mut Invocation) -> Result<Option<Value>, LookupError> {
         if let Some(known) = &*self.shared_options.borrow() {
             return Ok(known.clone());
@@ -170,7 +170,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The options among the lookups in progress.
+/// Returns the options among the lookups in progress.
 pub(super) fn frame() -> Frame {
     Frame { text: LOOKUP_OPTIONS.into(), asked_by: None }
 }

@@ -1,8 +1,8 @@
-//! The way of lookups that tell no story: locations that can have nothing to say are passed over,
-//! and files are at hand.
+//! The fast path of lookups that tell no story: it passes over locations that can have nothing to
+//! say, and has files at hand.
 //!
-//! Answers what [`ask`](super::location) answers. Whatever is not plain (an error, an encrypted
-//! file) is left to it.
+//! Gives the same answers as [`ask`](super::location). Cases that are not plain (an error, an
+//! encrypted file) are left to it.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
 use crate::text::Bounds;
 
-/// The levels of a hierarchy, located, and what was found out of them for quick lookups.
+/// The levels of a hierarchy, located, and prepared for quick lookups.
 #[derive(Default)]
 pub(super) struct Levels {
     /// The levels.
@@ -26,7 +26,7 @@ pub(super) struct Levels {
     ready: OnceCell<Vec<Vec<Ready>>>,
 }
 
-/// What is to be done for a location.
+/// The work that a location needs.
 enum Ready {
     /// Nothing: whatever the key, it has no value there.
     Nothing,
@@ -46,7 +46,7 @@ impl Levels {
 }
 
 impl Resolver<'_> {
-    /// The value of a root key in these levels.
+    /// Returns the value of a root key in these levels.
     pub(super) fn search_ready(
         &self,
         inv: &mut Invocation,
@@ -106,7 +106,7 @@ impl Resolver<'_> {
         .collect()
     }
 
-    /// What is to be done for the location with this number; `None` when only asking tells.
+    /// Returns the work that the location with this number needs; `None` when only asking tells.
     fn prepare_location(
         &self,
         layer: &Layer,

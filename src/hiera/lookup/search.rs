@@ -25,8 +25,7 @@ use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
 impl Resolver<'_> {
-    /// The value of a key through all layers and, where they have none, the module's default
-    /// hierarchy.
+    /// Searches all layers for a key and, where they have none, the module's default hierarchy.
     pub(super) fn search(
         &self,
         inv: &mut Invocation,
@@ -215,7 +214,7 @@ impl Resolver<'_> {
             inv.meet(options.secrecy());
             let title = || Kind::Scope(format!("Searching for \"{}\"", frame.text));
             inv.within(title, |inv| {
-                // Only what the default hierarchy itself says about merging counts in it.
+                // Only the default hierarchy's own settings for merging count in it.
                 let merge = match options.entry(root) {
                     Some(entry) => entry.merge()?.unwrap_or(Strategy::First),
                     None => Strategy::First,
@@ -225,7 +224,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The options that a module's default hierarchy has for itself.
+    /// Returns the options that a module's default hierarchy has for itself.
     fn default_options(
         &self,
         inv: &mut Invocation,

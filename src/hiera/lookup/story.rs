@@ -1,5 +1,5 @@
-//! What the story of a lookup needs beyond the lookup itself: the locations below the one that
-//! answered, and what could change the answer.
+//! The parts of a story beyond the lookup itself: the locations below the one that answered, and
+//! the files and levels that could change the answer.
 
 use super::location::is_among;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver, layers_of};
@@ -12,7 +12,7 @@ use crate::puppet::value::Value;
 use crate::text::FilePath;
 
 impl Invocation {
-    /// Adds what happened at a location to the steps, if these are of the key that was asked for.
+    /// Adds the outcome at a location to the steps, if these are of the key that was asked for.
     pub(super) fn step(
         &mut self,
         layer: &Layer,
@@ -32,8 +32,8 @@ impl Invocation {
 }
 
 impl Invocation {
-    /// Whether it counts for this root key that a level cannot be evaluated. Options that it may
-    /// hold do not: every answer would be open.
+    /// Returns whether it counts for this root key that a level cannot be evaluated. Options that
+    /// it may hold do not: every answer would be open.
     pub(super) fn notes_unsettled_levels(&self, root: &str) -> bool {
         (self.tells_story || self.notes_unsettled) && root != LOOKUP_OPTIONS
     }
@@ -65,7 +65,7 @@ impl Invocation {
 }
 
 impl Invocation {
-    /// Whether a level that could not be evaluated may have a key that was not found.
+    /// Returns whether a level that could not be evaluated may have a key that was not found.
     pub(super) fn leaves_open(&self, key: &str) -> bool {
         let Ok(key) = LookupKey::parse(key) else { return false };
         self.open_keys.contains(&*key.root_text())
@@ -73,7 +73,7 @@ impl Invocation {
 }
 
 impl Resolver<'_> {
-    /// Adds what the story leaves out: the locations below the one that answered.
+    /// Adds the locations below the one that answered, which the lookup leaves out.
     pub(super) fn add_unreached(&self, inv: &Invocation, key: &LookupKey, steps: &mut Vec<Step>) {
         let located: Vec<_> =
             layers_of(key).into_iter().map(|layer| (self.located(&layer), layer)).collect();
@@ -116,7 +116,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Those of the levels that leave the answer open once all is known: of undetermined ones those
+/// Returns the levels that leave the answer open once all is known: of undetermined ones those
 /// whose files are still among the `unsettled`, of encrypted ones those whose text is in the value.
 pub(super) fn that_matter(
     levels: Vec<UnsettledLevel>,

@@ -1,4 +1,4 @@
-//! The lookup's half of interpolation: what takes each token's place.
+//! The lookup's half of interpolation: replacing each token.
 
 use super::{Invocation, Resolver, enter};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
@@ -32,7 +32,7 @@ impl Invocation {
     }
 }
 
-/// A value with its members, without what these hold.
+/// Counts a value and its members, without the parts of these.
 fn own_parts(value: &Value) -> u64 {
     1 + match value.data() {
         Data::Array(items) => items.len() as u64,
@@ -90,8 +90,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Replaces the tokens of decrypted text: neither errors nor the names of variables and keys
-    /// that are recorded may tell what is in the text.
+    /// Replaces the tokens of decrypted text: neither errors nor the recorded names of variables
+    /// and keys may tell its content.
     fn interpolate_secret(
         &self,
         inv: &mut Invocation,
@@ -194,7 +194,7 @@ impl Resolver<'_> {
                 made_of = made_of.and(value.provenance_of_parts());
             }
             match value {
-                // What is known of a token without a value is its text.
+                // Of a token without a value only its text is known.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
                     let frame = Frame { text: name.into(), asked_by: origin };
@@ -214,7 +214,7 @@ impl Resolver<'_> {
         Ok(Value::string(&out, made_of))
     }
 
-    /// The value of a variable; `None` when it is unknown.
+    /// Returns the value of a variable; `None` when it is unknown.
     fn variable(
         &self,
         inv: &mut Invocation,
@@ -245,7 +245,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The whole variable, and what is told of it.
+    /// Returns the whole variable, and records it for the explanation.
     fn explained_variable(&self, inv: &mut Invocation, root: &str) -> Variable {
         let scope = self.ctx.scope;
         let mut found = scope.get_in_data(root);

@@ -1,4 +1,4 @@
-//! What `unique` and `hash` take.
+//! The values that `unique` and `hash` accept.
 
 use std::sync::LazyLock;
 

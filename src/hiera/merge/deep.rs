@@ -1,5 +1,5 @@
-//! Strategy `deep`: the algorithm of the deep_merge gem, including what comes of merging an object
-//! with itself.
+//! Strategy `deep`: the algorithm of the deep_merge gem, including its effects when it merges an
+//! object with itself.
 //!
 //! Ruby merges *into* the lower value and changes the higher one while it reads it. Most of that
 //! cannot be seen, but a value that the lower side lacks is merged with a shallow copy of itself,
@@ -18,7 +18,8 @@ use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::text::CancelToken;
 
 /// Merges two values with strategy `deep`: hashes by key and recursively, lists as `lower` followed
-/// by what only `higher` has, anything else as `higher`. For `reverse_deep`, swap the two.
+/// by the elements that only `higher` has, anything else as `higher`. For `reverse_deep`, swap the
+/// two.
 ///
 /// A `null` and an empty hash in `higher` never hide what `lower` has. Knockouts act on lists and
 /// strings of `lower` only. Every part keeps its origin; a merged hash or list has that of
@@ -48,7 +49,7 @@ pub(super) enum Knockout {
 /// A string that knocks out.
 struct Marker {
     text: Arc<str>,
-    /// What it knocks out, beside itself.
+    /// The string that it knocks out, beside itself.
     target: Arc<str>,
 }
 
@@ -119,8 +120,8 @@ impl<'m> DeepMerge<'m> {
         }
     }
 
-    /// Merges a value with a shallow copy of itself: what becomes of a member that the lower hash
-    /// has not, or has as null or false.
+    /// Merges a value with a shallow copy of itself: the rule for a member that the lower hash has
+    /// not, or has as null or false.
     fn merge_with_copy(&self, value: Value) -> Result<Value, MergeError> {
         match value.data() {
             Data::Array(items) if !self.options.overwrite_arrays => {
@@ -144,14 +145,14 @@ impl<'m> DeepMerge<'m> {
         }
     }
 
-    /// Merges a value with itself as one shared object: what becomes of the parts of a value that
-    /// was merged with a shallow copy.
+    /// Merges a value with itself as one shared object: the rule for the parts of a value that was
+    /// merged with a shallow copy.
     fn merge_with_itself(&self, value: Value) -> Result<Value, MergeError> {
         Ok(self.changed_by_itself(&value)?.unwrap_or(value))
     }
 
-    /// The same; `None` when it stays what it is. Most parts do, and are then shared with what was
-    /// merged.
+    /// The same; `None` when the value does not change. Most parts do not, and are then shared with
+    /// the merged value.
     fn changed_by_itself(&self, value: &Value) -> Result<Option<Value>, MergeError> {
         let from = value.provenance();
         match value.data() {
@@ -199,7 +200,8 @@ impl<'m> DeepMerge<'m> {
         }
     }
 
-    /// Whether a list that is merged with itself stays what it is, as far as is seen at a glance.
+    /// Returns whether a list that is merged with itself does not change, as far as is seen at a
+    /// glance.
     fn keeps_as_it_is(&self, items: &[Value]) -> bool {
         let options = self.options;
         let is_plain = options.knockout_prefix.is_none() && options.unpack_arrays.is_none();
@@ -335,7 +337,8 @@ impl<'m> DeepMerge<'m> {
         Ok(())
     }
 
-    /// What is left of a list that takes the place of something else: all that is no marker.
+    /// Returns the rest of a list that takes the place of something else: the elements that are no
+    /// markers.
     fn replacing_array(&self, items: Vec<Value>) -> Result<Vec<Value>, MergeError> {
         if self.options.knockout_prefix.is_none() {
             return Ok(items);
@@ -357,7 +360,7 @@ impl<'m> DeepMerge<'m> {
         Ok(if marked { Value::string("", scalar.provenance()) } else { scalar })
     }
 
-    /// The marker that a value is, if it is one.
+    /// Returns the marker that a value is, if it is one.
     fn marker(&self, value: &Value) -> Result<Option<Marker>, MergeError> {
         let Data::String(text) = value.data() else { return Ok(None) };
         let target = self.knockout()?.strip(text);
@@ -379,8 +382,8 @@ impl<'m> DeepMerge<'m> {
         self.knockout.get_or_init(|| Knockout::new(prefix)).as_ref().map_err(MergeError::clone)
     }
 
-    /// The list joined and split again, where option `unpack_arrays` asks for it. Each part may
-    /// hold text of any element, so that all are secret if one is.
+    /// Returns the list joined and split again, where option `unpack_arrays` asks for it. Each part
+    /// may hold text of any element, so that all are secret if one is.
     fn unpacked(&self, items: Vec<Value>) -> Vec<Value> {
         let Some(separator) = self.options.unpack_arrays.as_deref() else { return items };
         let mut texts = Vec::new();
@@ -428,7 +431,8 @@ impl Knockout {
         }
     }
 
-    /// The text without the prefix at the start of each line; `None` when that is the text itself.
+    /// Returns the text without the prefix at the start of each line; `None` when that is the text
+    /// itself.
     fn strip(&self, text: &str) -> Option<String> {
         if !self.is_match(text) {
             return None;
@@ -448,18 +452,18 @@ impl Knockout {
     }
 }
 
-/// Whether it is not a number: the gem asks whether a value differs from itself without the prefix,
-/// which this one does, so that it knocks itself out.
+/// Returns whether it is not a number: the gem asks whether a value differs from itself without the
+/// prefix, which this one does, so that it knocks itself out.
 fn is_nan(value: &Value) -> bool {
     matches!(value.data(), Data::Float(value) if value.is_nan())
 }
 
-/// What counts as absent in Ruby.
+/// Returns whether Ruby takes a value for absent: null or false.
 fn is_falsy(value: &Value) -> bool {
     matches!(value.data(), Data::Null | Data::Bool(false))
 }
 
-/// Whether merging this value over any other leaves the other as it is.
+/// Returns whether merging this value over any other leaves the other as it is.
 fn changes_nothing(value: &Value) -> bool {
     matches!(value.data(), Data::Null) || value.as_hash().is_some_and(Hash::is_empty)
 }

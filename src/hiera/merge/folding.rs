@@ -1,6 +1,7 @@
-//! A fold in progress: each value that is added costs what it holds, not what was merged before.
+//! A fold in progress: the cost of each added value depends on its own size, not on the values
+//! merged before.
 //!
-//! Puppet merges two values at a time, and so reads what it has merged again for each further one.
+//! Puppet merges two values at a time, and so reads its merged value again for each further one.
 //! Lists of distinct elements and hashes are kept open here until the last value has come. Only
 //! `deep` reads the merged value again, as its result depends on the order of the steps.
 
@@ -25,7 +26,7 @@ pub(super) enum Memo {
     Hashes(Vec<Value>, Provenance),
 }
 
-/// A strategy in use; keeps what is costly to make from one merge to the next.
+/// A strategy in use; keeps costly parts from one merge to the next.
 pub(super) struct Folding<'s> {
     strategy: &'s Strategy,
     bounds: Bounds<'s>,
@@ -104,7 +105,7 @@ impl<'s> Folding<'s> {
         })
     }
 
-    /// The merged value; `None` where none was added.
+    /// Returns the merged value; `None` where none was added.
     pub(super) fn value(self) -> Result<Option<Value>, MergeError> {
         match self.memo {
             Memo::Empty => Ok(None),

@@ -10,12 +10,12 @@ use crate::puppet::value::{Data, Hash, Value, float_text};
 /// How many values are compared one by one with each other sooner than remembered.
 const FEW: usize = 8;
 
-/// Whether the values are but a few, of which no two are equal.
+/// Returns whether the values are but a few, and all distinct.
 pub(super) fn are_few_and_distinct(items: &[Value]) -> bool {
     items.len() <= FEW && items.iter().enumerate().all(|(n, item)| !items[..n].contains(item))
 }
 
-/// The values without those that equal an earlier one.
+/// Returns the values without those that equal an earlier one.
 pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     if are_few_and_distinct(&items) {
         return items;
@@ -25,7 +25,7 @@ pub(super) fn without_duplicates(items: Vec<Value>) -> Vec<Value> {
     distinct.kept
 }
 
-/// Values of which no two are equal, in the order in which they came.
+/// Distinct values, in the order in which they came.
 #[derive(Default)]
 pub(super) struct Distinct {
     seen: HashSet<Digested>,
@@ -92,7 +92,7 @@ fn digest(data: &Data) -> u64 {
     state.finish()
 }
 
-/// The values in Ruby's order.
+/// Returns the values in Ruby's order.
 ///
 /// Errors: [`MergeError::NotComparable`] with the pair that Ruby stumbles over first, which depends
 /// on the algorithm: the merge sort of the GNU C library, which halves a list and compares the

@@ -31,8 +31,8 @@ pub enum Strategy {
 /// `reverse_deep` only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DeepOptions {
-    /// What a string starts with that removes an element or blanks a value. A regular expression,
-    /// matched at line starts. The unconstrained strategies take anything; what is no string is
+    /// The prefix of strings that remove an element or blank a value. A regular expression, matched
+    /// at line starts. The unconstrained strategies take anything; a value that is no string is
     /// taken as its text.
     pub knockout_prefix: Option<String>,
     /// Sort the lists that take part in a merge.
@@ -41,7 +41,7 @@ pub struct DeepOptions {
     pub merge_hash_arrays: bool,
     /// Do not unite lists, take the higher one.
     pub overwrite_arrays: bool,
-    /// Append to a list what is no list, instead of replacing it.
+    /// Append a value that is no list to a list, instead of replacing the list.
     pub extend_existing_arrays: bool,
     /// Keep the lower of two values that cannot be merged.
     pub preserve_unmergeables: bool,
@@ -57,7 +57,7 @@ pub struct DeepOptions {
 pub enum StrategyError {
     /// No strategy has this name.
     Unknown {
-        /// What was given as the name, as text.
+        /// The given name, as text.
         name: String,
         /// Where it was written.
         origin: Option<Span>,
@@ -71,7 +71,7 @@ pub enum StrategyError {
     Options(WrongType),
 }
 
-/// Reads what `merge` in lookup_options, or the merge argument of a lookup, may be. `None` for null
+/// Reads the value of `merge` in lookup_options, or the merge argument of a lookup. `None` for null
 /// and `false`: nothing asked for.
 ///
 /// A bare `unconstrained_deep` is [`Strategy::Deep`], as Puppet shares one object for both.
@@ -130,7 +130,7 @@ fn by_name(name: &str) -> Option<Strategy> {
 }
 
 impl Strategy {
-    /// Its name as data writes it.
+    /// Returns its name as data writes it.
     pub fn name(&self) -> &'static str {
         match self {
             Strategy::First => "first",
@@ -143,7 +143,7 @@ impl Strategy {
         }
     }
 
-    /// The options as given, without `strategy`; `None` when there are none.
+    /// Returns the options as given, without `strategy`; `None` when there are none.
     pub fn options(&self) -> Option<&Hash> {
         match self {
             Strategy::Deep(options)
@@ -153,7 +153,7 @@ impl Strategy {
         }
     }
 
-    /// The type of a hash with the strategy and its options.
+    /// Returns the type of a hash with the strategy and its options.
     fn options_type(&self) -> &'static DataType {
         static DEEP: LazyLock<DataType> = LazyLock::new(|| {
             types::known(
@@ -177,7 +177,7 @@ impl Strategy {
         }
     }
 
-    /// Whether the first value that is found is the result, and nothing else is asked for.
+    /// Returns whether the first value that is found is the result, and nothing else is asked for.
     pub fn stops_at_first(&self) -> bool {
         matches!(self, Strategy::First | Strategy::Default)
     }
@@ -190,7 +190,7 @@ impl fmt::Display for Strategy {
 }
 
 impl DeepOptions {
-    // Only `deep` has its options checked; the gem goes by what Ruby takes for true.
+    // Only `deep` has its options checked; the gem follows Ruby's notion of true.
     fn from_hash(given: &Hash) -> DeepOptions {
         let value = |name: &str| given.get(name).map(|member| &member.value);
         let is_set = |name: &str| {
@@ -218,7 +218,7 @@ fn without_strategy(given: &Hash) -> Hash {
 }
 
 impl StrategyError {
-    /// Where the offending part was written; `None` when no file holds it.
+    /// Returns where the offending part was written; `None` when no file holds it.
     pub fn origin(&self) -> Option<Span> {
         match self {
             StrategyError::Unknown { origin, .. } | StrategyError::NoName { origin } => *origin,

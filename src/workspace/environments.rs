@@ -275,9 +275,13 @@ impl Environment {
         levels.into_iter().map(|level| level.name.to_string()).collect()
     }
 
-    /// Whether some level of it cannot be read, and may hold a root key.
-    pub fn may_have_unread(&self, root: &str) -> bool {
-        let may_hold = |level: &Level| level.backend.reader().is_none() && !level.excludes(root);
+    /// Whether some level of it cannot be read, and may hold a root key. `has_source` says whether
+    /// the source of a function is here, which may then do otherwise than the published one.
+    pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
+        let may_hold = |level: &Level| {
+            level.backend.reader().is_none()
+                && (!level.excludes(root) || has_source(&level.backend.name))
+        };
         self.configs().any(|(_, config)| config.levels().any(|level| may_hold(level)))
     }
 

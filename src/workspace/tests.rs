@@ -492,7 +492,7 @@ b: 1
     );
     let off = environment("/environments/b");
     assert!(off.config.is_none() && snapshot.keys().definitions("b").is_empty());
-    assert!(off.may_have_unread("k"), "a function is not called");
+    assert!(off.may_have_unread("k", |_| false), "a function is not called");
     // OpenVox has no such setting for environments, and still has it for modules.
     let openvox =
         Fixture::new(&format!("{files}#- /.hiera-ls.yaml\npuppet: {{version: 9}}\n")).snapshot;

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity, in_words};
 use crate::hiera::data::{Reference, TokenUse};
 use crate::hiera::key::{LookupKey, Segment};
+use crate::hiera::sources::Sources;
 use crate::puppet::value::{Data, Member, Value};
 use crate::workspace::index::{Siblings, key_prefix};
 
@@ -24,7 +25,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
         let root = key.root_text();
-        if environment.may_have_unread(&root) {
+        if environment.may_have_unread(&root, |name| context.file.view.has_function(name)) {
             continue; // A backend that cannot be read may have the key.
         }
         if !context.file.view.is_defined(&root) {

@@ -76,7 +76,7 @@ fn layers(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
             out,
             "  levels without files {:?}, opaque {}",
             snapshot.levels_without_files(environment),
-            environment.may_have_unread("lookup_options")
+            environment.may_have_unread("lookup_options", |_| false)
         );
     }
 }

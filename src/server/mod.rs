@@ -11,6 +11,7 @@ mod diagnostics;
 mod from_lsp;
 mod nodes;
 mod publish;
+mod requests;
 mod scanner;
 mod state;
 mod status;
@@ -28,7 +29,6 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::{Client, LanguageServer, LspService};
 
 use crate::hiera::lookup::STACK;
-use crate::ide;
 use crate::settings::Run;
 use crate::text::CancelToken;
 use crate::text::FilePath;
@@ -246,35 +246,13 @@ impl LanguageServer for Backend {
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
-        let place = params.text_document_position_params;
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let link: Option<ide::hover::Link<'_>> =
-                if features.hover_links { Some(&to_lsp::link) } else { None };
-            let config = ide::hover::HoverConfig {
-                markdown: features.markdown,
-                link,
-                max_value_lines: 12,
-                max_locations: 12,
-                action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
-            };
-            let hover = ide::hover::hover(snapshot, position, &config)?;
-            Some(to_lsp::hover(snapshot, position.file, hover, features))
-        })
-        .await
+        self.hover_at(params).await
     }
 
     async fn goto_definition(
         &self,
         params: lsp::GotoDefinitionParams,
     ) -> Result<Option<lsp::GotoDefinitionResponse>> {
-        let place = params.text_document_position_params;
-        let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let definitions = ide::definition::definition(snapshot, position)?;
-            Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
-        })
-        .await
+        self.definition_at(params).await
     }
 }

@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod cancel;
 pub mod document;
+pub mod edit;
 pub mod escape;
 pub mod path;
 pub mod position;
@@ -13,6 +14,7 @@ pub(crate) mod work;
 pub use budget::{Bounds, Budget, Limit};
 pub use cancel::CancelToken;
 pub use document::Text;
+pub use edit::{SourceChange, TextEdit};
 pub use path::FilePath;
 pub use position::{Encoding, LineCol};
 pub use range::{FileId, FilePosition, PartId, Span, TextRange};

@@ -1,0 +1,47 @@
+//! Hover and definition.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types as lsp;
+
+use crate::ide;
+use crate::server::{Backend, from_lsp, to_lsp};
+
+impl Backend {
+    /// Returns the hover over a place.
+    pub(in crate::server) async fn hover_at(
+        &self,
+        params: lsp::HoverParams,
+    ) -> Result<Option<lsp::Hover>> {
+        let place = params.text_document_position_params;
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let link: Option<ide::hover::Link<'_>> =
+                if features.hover_links { Some(&to_lsp::link) } else { None };
+            let config = ide::hover::HoverConfig {
+                markdown: features.markdown,
+                link,
+                max_value_lines: 12,
+                max_locations: 12,
+                action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
+            };
+            let hover = ide::hover::hover(snapshot, position, &config)?;
+            Some(to_lsp::hover(snapshot, position.file, hover, features))
+        })
+        .await
+    }
+
+    /// Returns the definitions of the subject at a place.
+    pub(in crate::server) async fn definition_at(
+        &self,
+        params: lsp::GotoDefinitionParams,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
+        let place = params.text_document_position_params;
+        let documents = self.shared.with(|state| state.documents.clone());
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let definitions = ide::definition::definition(snapshot, position)?;
+            Some(to_lsp::definitions(snapshot, position.file, &definitions, features, &documents))
+        })
+        .await
+    }
+}

@@ -74,12 +74,10 @@ pub fn readers_of(snapshot: &Snapshot, environment: &Environment, key: &str) -> 
 
 fn tokens(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
     let mut all = Vec::new();
-    if !snapshot.keys().is_asked_for(key) {
-        return all;
-    }
     let view = snapshot.view(environment);
-    let files = snapshot.files().filter(|file| environment.reaches(&file.path));
-    for data in files.filter_map(|file| view.data_of(&file.path)) {
+    let files = snapshot.keys().files_asking_for(key).into_iter();
+    let reached = files.filter(|path| environment.reaches(path));
+    for data in reached.filter_map(|path| view.data_of(path)) {
         for token in data.tokens() {
             if token.reference.key().is_some_and(|asked| *asked.root_text() == *key) {
                 let kind = ReaderKind::Token { root: token.root.clone() };

@@ -143,6 +143,10 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
     let keys: BTreeSet<&str> = index.keys().map(|key| &**key).collect();
     for key in keys {
         let _ = writeln!(out, "index {key}: {:?}", index.definitions(key));
+        for options in index.options_of(key) {
+            let at = place(snapshot, options.span);
+            let _ = writeln!(out, "index {key} has options {} {at}", options.key);
+        }
     }
     let mut edges = BTreeSet::new();
     for file in paths.iter().filter_map(|path| snapshot.file(path)) {
@@ -159,7 +163,8 @@ fn index(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
     for (from, to) in edges {
         let _ = writeln!(
             out,
-            "index {from} asks for {to}, in a circle {}",
+            "index {from} asks for {to}, asked by {:?}, in a circle {}",
+            index.asked_by(&to),
             index.in_one_cycle(&from, &to)
         );
     }

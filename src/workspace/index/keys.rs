@@ -1,0 +1,189 @@
+//! Root keys: the files that define each, the keys that each asks for, and the keys that ask for each.
+
+use std::sync::Arc;
+
+use super::siblings::Names;
+use crate::text::FilePath;
+
+/// Root keys with their definitions and their questions, in both directions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys {
+    uses: Shared<Uses>,
+    /// The root keys that some file defines.
+    pub(super) defined: Names,
+    /// The root keys whose values ask for a root key, in the order of their bytes. None is empty.
+    asked_by: Shared<Vec<Arc<str>>>,
+}
+
+/// Values of root keys. Found by a quicker hash than the usual one: rules ask for keys all the
+/// time. A value is shared by maps whose other values differ.
+type Shared<T> = imbl::GenericHashMap<
+    Arc<str>,
+    Arc<T>,
+    foldhash::fast::RandomState,
+    imbl::shared_ptr::DefaultSharedPtr,
+>;
+
+/// The definitions and questions of a root key.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    /// The files that define it, in the order of their paths.
+    definitions: Vec<FilePath>,
+    /// The root keys that tokens in its values ask for, and how many tokens do.
+    asks_for: Vec<(Arc<str>, u32)>,
+}
+
+/// Collects [`Keys`] of many files, in the order of their paths.
+#[derive(Default)]
+pub(super) struct KeysBuilder {
+    uses: foldhash::HashMap<Arc<str>, Uses>,
+}
+
+impl KeysBuilder {
+    /// Adds a file that defines a root key.
+    pub(super) fn define(&mut self, key: &str, path: &FilePath) {
+        let files = &mut self.of(key).definitions;
+        if files.last() != Some(path) {
+            files.push(path.clone());
+        }
+    }
+
+    /// Adds a token in the value of a root key that asks for another one.
+    pub(super) fn ask(&mut self, root: &str, target: &Arc<str>) {
+        count(&mut self.of(root).asks_for, target, true);
+    }
+
+    fn of(&mut self, key: &str) -> &mut Uses {
+        if !self.uses.contains_key(key) {
+            self.uses.insert(key.into(), Uses::default());
+        }
+        self.uses.get_mut(key).expect("just inserted")
+    }
+
+    pub(super) fn build(self) -> Keys {
+        let is_defined = |(_, uses): &(&Arc<str>, &Uses)| !uses.definitions.is_empty();
+        let defined = self.uses.iter().filter(is_defined).map(|(key, _)| key.clone()).collect();
+        let mut asked_by: foldhash::HashMap<Arc<str>, Vec<Arc<str>>> = foldhash::HashMap::default();
+        for (key, uses) in &self.uses {
+            for (target, _) in &uses.asks_for {
+                asked_by.entry(target.clone()).or_default().push(key.clone());
+            }
+        }
+        asked_by.values_mut().for_each(|askers| askers.sort_unstable());
+        Keys { uses: shared(self.uses), defined, asked_by: shared(asked_by) }
+    }
+}
+
+fn shared<T>(all: foldhash::HashMap<Arc<str>, T>) -> Shared<T> {
+    all.into_iter().map(|(key, value)| (key, Arc::new(value))).collect()
+}
+
+impl Keys {
+    /// Returns the files that define a root key, in the order of their paths.
+    pub(super) fn definitions(&self, key: &str) -> &[FilePath] {
+        self.uses.get(key).map_or(&[], |uses| &uses.definitions)
+    }
+
+    /// Returns the root keys that the values of a root key ask for, each once, in no order.
+    pub(super) fn asks_for(&self, key: &str) -> impl ExactSizeIterator<Item = &Arc<str>> {
+        let asks_for = self.uses.get(key).map_or(&[][..], |uses| &uses.asks_for);
+        asks_for.iter().map(|(target, _)| target)
+    }
+
+    /// Returns the root keys whose values ask for a root key, in the order of their bytes.
+    pub(super) fn asked_by(&self, key: &str) -> &[Arc<str>] {
+        self.asked_by.get(key).map_or(&[], |askers| askers)
+    }
+
+    /// Returns the root keys whose values ask for others, in no order.
+    pub(super) fn asking(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.uses.iter().filter(|(_, uses)| !uses.asks_for.is_empty()).map(|(key, _)| key)
+    }
+
+    /// Records a token in the value of a root key that asks for another one, or its removal.
+    pub(super) fn ask(&mut self, root: &Arc<str>, target: &Arc<str>, is_added: bool) {
+        let uses = Arc::make_mut(self.uses.entry(root.clone()).or_default());
+        let (before, after) = count(&mut uses.asks_for, target, is_added);
+        if (before == 0) != (after == 0) {
+            self.set_asked_by(target, root, after > 0);
+        }
+    }
+
+    fn set_asked_by(&mut self, target: &Arc<str>, root: &Arc<str>, asks: bool) {
+        let askers = Arc::make_mut(self.asked_by.entry(target.clone()).or_default());
+        match askers.binary_search(root) {
+            Err(place) if asks => askers.insert(place, root.clone()),
+            Ok(place) if !asks => drop(askers.remove(place)),
+            _ => {}
+        }
+        if askers.is_empty() {
+            self.asked_by.remove(target);
+        }
+    }
+
+    /// Records whether a file defines a root key.
+    pub(super) fn define(&mut self, key: &str, path: &FilePath, is_defined: bool) {
+        let definitions = &mut Arc::make_mut(self.uses.entry(key.into()).or_default()).definitions;
+        match definitions.binary_search(path) {
+            Err(place) if is_defined => definitions.insert(place, path.clone()),
+            Ok(place) if !is_defined => drop(definitions.remove(place)),
+            _ => {}
+        }
+        match definitions.is_empty() {
+            true => self.defined.remove(key),
+            false => self.defined.insert(key.into()),
+        };
+    }
+
+    /// Drops a root key that has neither definitions nor questions any more.
+    pub(super) fn forget_unused(&mut self, key: &str) {
+        let is_unused = |uses: &Arc<Uses>| uses.definitions.is_empty() && uses.asks_for.is_empty();
+        if self.uses.get(key).is_some_and(is_unused) {
+            self.uses.remove(key);
+        }
+    }
+}
+
+/// Counts a token that asks for a key, or its removal; returns the numbers before and after.
+fn count(targets: &mut Vec<(Arc<str>, u32)>, target: &Arc<str>, is_added: bool) -> (u32, u32) {
+    match targets.iter().position(|(known, _)| **known == **target) {
+        Some(place) => {
+            let before = targets[place].1;
+            let after = if is_added { before + 1 } else { before - 1 };
+            match after {
+                0 => drop(targets.swap_remove(place)),
+                _ => targets[place].1 = after,
+            }
+            (before, after)
+        }
+        None if is_added => {
+            targets.push((target.clone(), 1));
+            (0, 1)
+        }
+        None => (0, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_asked_by_each_key_that_has_a_token_left() {
+        let [a, b, hub] = ["a", "b", "hub"].map(Arc::<str>::from);
+        let mut builder = KeysBuilder::default();
+        for (root, target) in [(&b, &hub), (&a, &hub), (&a, &hub)] {
+            builder.ask(root, target);
+        }
+        let mut keys = builder.build();
+        assert_eq!(keys.asked_by("hub"), [a.clone(), b.clone()]);
+        keys.ask(&a, &hub, false);
+        assert_eq!(keys.asked_by("hub"), [a.clone(), b.clone()]);
+        keys.ask(&a, &hub, false);
+        assert_eq!(keys.asked_by("hub"), std::slice::from_ref(&b));
+        keys.ask(&b, &hub, false);
+        keys.ask(&b, &a, true);
+        assert!(keys.asked_by("hub").is_empty());
+        assert_eq!(keys.asked_by("a"), [b]);
+    }
+}

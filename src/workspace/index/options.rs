@@ -1,0 +1,119 @@
+//! The `lookup_options` of all files: the entries that name or match a root key, and the keys for
+//! which entries ask for something.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use super::KeyIndex;
+use crate::hiera::data::DataFile;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::hiera::lookup_options::WrittenOptions;
+use crate::hiera::merge::Strategy;
+use crate::puppet::ruby::regex::RubyRegex;
+use crate::puppet::value::{Member, Value};
+use crate::text::Span;
+
+/// Facts about the options of all files, computed on first use; the same as long as no
+/// `lookup_options` change.
+#[derive(Debug, Default)]
+pub(super) struct OptionsMemo {
+    strictly_merged: OnceLock<WrittenOptions>,
+    /// The keys whose values may be Sensitive.
+    sensitive: OnceLock<WrittenOptions>,
+    places: OnceLock<OptionsPlaces>,
+}
+
+/// The places of all entries.
+#[derive(Debug, Default)]
+struct OptionsPlaces {
+    literal: HashMap<Arc<str>, Vec<OptionsPlace>>,
+    patterns: Vec<(RubyRegex, OptionsPlace)>,
+}
+
+/// An entry of `lookup_options` in some file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionsPlace {
+    /// The place of the entry's key. It may be written in another file's entry that an anchor
+    /// shares.
+    pub span: Span,
+    /// The entry's key, as a pattern or literally.
+    pub key: Arc<str>,
+    /// Whether it is a pattern.
+    pub is_pattern: bool,
+}
+
+impl OptionsPlaces {
+    fn of<'v>(all: impl Iterator<Item = &'v Value>) -> OptionsPlaces {
+        let mut found = OptionsPlaces::default();
+        let entries = all.filter_map(Value::as_hash).flatten();
+        for (key, member) in entries {
+            let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };
+            let is_pattern = key.starts_with('^');
+            let place = OptionsPlace { span, key: key.clone(), is_pattern };
+            match is_pattern {
+                true => found.patterns.extend(RubyRegex::new(key).ok().map(|regex| (regex, place))),
+                false => found.literal.entry(key.clone()).or_default().push(place),
+            }
+        }
+        found
+    }
+}
+
+impl KeyIndex {
+    /// Whether `lookup_options` of any file may ask for a merge of this root key that fails for
+    /// values of some type.
+    pub fn may_be_merged_strictly(&self, key: &str) -> bool {
+        let gather = || {
+            let is_strict =
+                |strategy: &Strategy| matches!(strategy, Strategy::Hash | Strategy::Unique);
+            WrittenOptions::of_merges(self.written_options(), is_strict)
+        };
+        self.options.strictly_merged.get_or_init(gather).may_concern(key)
+    }
+
+    /// Whether `lookup_options` of any file may make values of this root key Sensitive. They
+    /// themselves are no values.
+    pub fn may_be_sensitive(&self, key: &str) -> bool {
+        key != LOOKUP_OPTIONS && self.sensitive_keys().may_concern(key)
+    }
+
+    /// Whether `lookup_options` of any file may make any value Sensitive.
+    pub fn has_sensitive(&self) -> bool {
+        !self.sensitive_keys().is_empty()
+    }
+
+    fn sensitive_keys(&self) -> &WrittenOptions {
+        self.options.sensitive.get_or_init(|| WrittenOptions::of_secrets(self.written_options()))
+    }
+
+    /// Returns the entries of `lookup_options` that name a root key, then those whose pattern
+    /// matches it; each in the order of the files' paths.
+    pub fn options_of<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a OptionsPlace> {
+        let places = self.options_places();
+        let matches =
+            move |(regex, _): &&(RubyRegex, OptionsPlace)| regex.is_match(key) == Some(true);
+        let patterns = places.patterns.iter().filter(matches).map(|(_, place)| place);
+        places.literal.get(key).into_iter().flatten().chain(patterns)
+    }
+
+    /// Returns the entries of `lookup_options` whose key is this pattern.
+    pub fn options_with_pattern<'a>(
+        &'a self,
+        pattern: &'a str,
+    ) -> impl Iterator<Item = &'a OptionsPlace> {
+        let places = self.options_places().patterns.iter().map(|(_, place)| place);
+        places.filter(move |place| *place.key == *pattern)
+    }
+
+    fn options_places(&self) -> &OptionsPlaces {
+        self.options.places.get_or_init(|| OptionsPlaces::of(self.written_options()))
+    }
+
+    /// Returns the values of `lookup_options` in all files.
+    fn written_options(&self) -> impl Iterator<Item = &Value> {
+        let files = self.definitions(LOOKUP_OPTIONS).iter();
+        let data = files.filter_map(|path| self.readings.get(path)).flat_map(|it| it.0.iter());
+        let members = data.filter_map(|data: &Arc<DataFile>| data.get(LOOKUP_OPTIONS));
+        members.map(|member: &Member| &member.value)
+    }
+}

@@ -4,6 +4,7 @@
 pub mod audience;
 pub mod cursor;
 pub mod definition;
+pub mod document_symbols;
 pub mod effective;
 pub mod hierarchy;
 pub mod hover;
@@ -11,3 +12,4 @@ pub mod inspect;
 pub mod phrases;
 pub mod readers;
 pub mod story;
+pub mod workspace_symbols;

@@ -2,6 +2,7 @@
 
 use tower_lsp::lsp_types as lsp;
 
+use super::requests::Announced;
 use super::state::Features;
 use crate::text::{Encoding, FilePath, FilePosition, LineCol, Text, TextRange};
 use crate::workspace::{Change, Snapshot};
@@ -82,6 +83,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|workspace| workspace.did_change_configuration.as_ref())
             .and_then(|configuration| configuration.dynamic_registration)
             .unwrap_or(false),
+        announced: Announced::of(capabilities),
     }
 }
 

@@ -143,7 +143,8 @@ impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         let features = from_lsp::features(&params.capabilities);
         let folders = from_lsp::folders(&params);
-        let capabilities = to_lsp::capabilities(features.encoding);
+        let mut capabilities = to_lsp::capabilities(features.encoding);
+        requests::announce(&mut capabilities, &features.announced);
         self.shared.with(|state| {
             state.features = features;
             state.initialization_options =
@@ -254,5 +255,19 @@ impl LanguageServer for Backend {
         params: lsp::GotoDefinitionParams,
     ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         self.definition_at(params).await
+    }
+
+    async fn document_symbol(
+        &self,
+        params: lsp::DocumentSymbolParams,
+    ) -> Result<Option<lsp::DocumentSymbolResponse>> {
+        self.symbols_of_document(params).await
+    }
+
+    async fn symbol(
+        &self,
+        params: lsp::WorkspaceSymbolParams,
+    ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
+        self.symbols_of_workspace(params).await
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use super::requests::Announced;
 use super::transport::{Input, Workers};
 use crate::hiera::lookup::STACK;
 use crate::settings::{self, SettingProblem, Settings};
@@ -271,6 +272,8 @@ pub(super) struct Features {
     pub(super) status: bool,
     /// It can be asked to tell of changed settings.
     pub(super) tells_configuration: bool,
+    /// Its features that answers about the structure of files depend on.
+    pub(super) announced: Announced,
 }
 
 impl Default for State {

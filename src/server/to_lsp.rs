@@ -55,7 +55,7 @@ pub(super) fn uri(path: &FilePath) -> Option<lsp::Url> {
 }
 
 /// Returns the address of a file, as the client spells it if it has the file open.
-fn address(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
+pub(super) fn address(path: &FilePath, documents: &Documents) -> Option<lsp::Url> {
     documents.get(path).map(|document| document.uri.clone()).or_else(|| uri(path))
 }
 
@@ -197,7 +197,8 @@ pub(super) fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp:
     text.map_or_else(lsp::Range::default, |text| range_in(text, snapshot.place(span), encoding))
 }
 
-fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
+/// Converts a place in a text.
+pub(super) fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);
         lsp::Position { line, character: column }

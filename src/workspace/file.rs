@@ -216,6 +216,22 @@ impl File {
         Some(TextPart { id, start: range.start, tree, text })
     }
 
+    /// Returns the parts of its text in order, each with its tree, without the text behind the
+    /// first document. Ends early when cancelled.
+    pub fn text_parts<'a>(
+        &'a self,
+        cancel: &'a CancelToken,
+    ) -> impl Iterator<Item = TextPart<'a>> + 'a {
+        let data = self.data(self.format());
+        let parts = data.parts();
+        let ids = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
+        let mut starts: Vec<u32> = ids.filter_map(|id| parts.start(id)).collect();
+        if parts.is_empty() {
+            starts.push(0);
+        }
+        starts.into_iter().map_while(|start| self.part_at(start, cancel))
+    }
+
     /// Returns the declarations and reads of its code, as a file of this module; an empty manifest
     /// for a file that is no code. The text is parsed once, as a file of the module that asks
     /// first.

@@ -1,4 +1,8 @@
 //! The requests of the protocol, one file for each group: parameters in, a feature of `ide` asked on
 //! a snapshot, its plain data converted. `server::mod` routes the messages here.
 
+mod announced;
 mod navigation;
+mod symbols;
+
+pub(super) use announced::{Announced, announce};

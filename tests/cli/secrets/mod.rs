@@ -23,14 +23,19 @@ const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
-const CAPABILITIES: [&str; 6] = [
+const CAPABILITIES: [&str; 8] = [
     "definitionProvider",
+    "documentSymbolProvider",
     "experimental",
     "hoverProvider",
     "positionEncoding",
     "textDocumentSync",
     "workspace",
+    "workspaceSymbolProvider",
 ];
+
+/// The requests about a whole document.
+const OF_DOCUMENTS: [&str; 1] = ["textDocument/documentSymbol"];
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
 const OWN_MESSAGES: [&str; 6] =
@@ -257,6 +262,10 @@ impl Asked {
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
+            for request in OF_DOCUMENTS {
+                server.ask(request, &json!({"textDocument": document}));
+                self.questions += 1;
+            }
             let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "new: \"%{lookup('k0')} %{alias('k1')}\"\n"});
             let version = json!({"uri": uri(file), "version": 2});
             server.tell(
@@ -271,6 +280,9 @@ impl Asked {
                 &json!({"textDocument": document, "position": {"line": 0, "character": 1}}),
             );
             self.questions += 10;
+        }
+        for query in ["", "k", "app"] {
+            server.ask("workspace/symbol", &json!({"query": query}));
         }
         server.ask("hiera/selectNode", &json!({"name": null}));
         let (messages, leaks) = server.end();

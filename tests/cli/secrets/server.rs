@@ -65,7 +65,10 @@ impl Server {
                 "processId": null, "rootUri": uri(&repository.root), "workspaceFolders": [folder],
                 "capabilities": {
                     "general": {"positionEncodings": ["utf-8"]},
-                    "textDocument": {"hover": {"contentFormat": ["markdown"]}},
+                    "textDocument": {
+                        "hover": {"contentFormat": ["markdown"]},
+                        "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
+                    },
                     "experimental": {"hiera": {"status": true}},
                 },
                 "initializationOptions": {"eyaml": eyaml},

@@ -1,0 +1,203 @@
+//! The outline of a file: the keys of data with the kinds of their values, the levels of a
+//! `hiera.yaml` with their locations. It shows no values, as some are secret.
+
+mod levels;
+
+use crate::text::{FilePath, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::file::TextPart;
+use crate::yaml::{NodeId, NodeKind, Resolved, ScalarStyle, Tree, resolve_plain};
+
+/// The deepest nesting of symbols. A client gets them as nested objects, and some read these
+/// recursively.
+const MAX_DEPTH: usize = 64;
+
+/// A key, an element of a list, a level or a location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, never empty.
+    pub name: String,
+    /// More about it in a few words.
+    pub detail: Option<String>,
+    /// Its kind.
+    pub kind: SymbolKind,
+    /// The bytes of all of it.
+    pub range: TextRange,
+    /// The bytes of its name, within `range`.
+    pub selection: TextRange,
+    /// The symbols in it, in the order of the text.
+    pub children: Vec<Symbol>,
+}
+
+/// The kinds of symbols: those of values, and the parts of a hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// A hash.
+    Hash,
+    /// A list.
+    List,
+    /// A string, or an alias whose target is not known here.
+    Text,
+    /// A number.
+    Number,
+    /// A boolean.
+    Boolean,
+    /// No value.
+    Null,
+    /// A level of a hierarchy.
+    Level,
+    /// A location of a level.
+    Location,
+}
+
+/// Returns the symbols of the file at `path`, in the order of the text: of a broken file those of
+/// the entries that can be read. `None` for a file that no environment governs.
+pub fn document_symbols(snapshot: &Snapshot, path: &FilePath) -> Option<Vec<Symbol>> {
+    let file = snapshot.file(path)?;
+    let environment = snapshot.environments().governing(path).next()?;
+    let is_config = environment.config_at(path).is_some();
+    let mut all = Vec::new();
+    for part in file.text_parts(snapshot.cancel_token()) {
+        let outline = Outline { part: &part, tree: &part.tree, is_config };
+        all.extend(outline.symbols());
+    }
+    Some(all)
+}
+
+/// The outline of one part of a file.
+struct Outline<'a> {
+    part: &'a TextPart<'a>,
+    tree: &'a Tree,
+    is_config: bool,
+}
+
+impl Outline<'_> {
+    fn symbols(&self) -> Vec<Symbol> {
+        let Some(root) = self.tree.root else { return Vec::new() };
+        let entry = |(key, value): &(NodeId, NodeId)| match self.levels(*key, *value) {
+            Some(children) => {
+                Symbol { children, detail: None, ..self.entry(*key, *value, MAX_DEPTH) }
+            }
+            None => self.entry(*key, *value, 0),
+        };
+        match &self.tree.node(root).kind {
+            NodeKind::Mapping { entries, .. } => entries.iter().map(entry).collect(),
+            _ => self.children(root, 0),
+        }
+    }
+
+    /// Returns the symbol of an entry that is nested `depth` deep.
+    fn entry(&self, key: NodeId, value: NodeId, depth: usize) -> Symbol {
+        let key_span = self.tree.whole_span(key);
+        let span = match self.is_copy(value) {
+            true => key_span,
+            false => key_span.cover(self.tree.whole_span(value)),
+        };
+        self.symbol(self.key_name(key), value, (span, self.tree.node(key).span), depth)
+    }
+
+    fn symbol(
+        &self,
+        name: String,
+        value: NodeId,
+        (range, selection): (TextRange, TextRange),
+        depth: usize,
+    ) -> Symbol {
+        let children = if self.is_copy(value) { Vec::new() } else { self.children(value, depth) };
+        Symbol {
+            name: if name.trim().is_empty() { format!("'{name}'") } else { name },
+            detail: self.detail(value, depth),
+            kind: self.kind(value),
+            range: range.shifted(self.part.start),
+            selection: selection.shifted(self.part.start),
+            children,
+        }
+    }
+
+    /// Returns the symbols within a value: the entries of a hash, and the elements of a list that
+    /// have parts themselves.
+    fn children(&self, value: NodeId, depth: usize) -> Vec<Symbol> {
+        if depth >= MAX_DEPTH {
+            return Vec::new();
+        }
+        match &self.tree.node(value).kind {
+            NodeKind::Mapping { entries, .. } => {
+                entries.iter().map(|(key, value)| self.entry(*key, *value, depth + 1)).collect()
+            }
+            NodeKind::Sequence { items, .. } => {
+                let parts = items.iter().enumerate().filter(|(_, item)| self.has_parts(**item));
+                parts.map(|(n, item)| self.element(n, *item, depth + 1)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn element(&self, number: usize, item: NodeId, depth: usize) -> Symbol {
+        let span = self.tree.whole_span(item);
+        let first = self.first_line(span);
+        self.symbol(number.to_string(), item, (span, first), depth)
+    }
+
+    /// Returns the first line of a place.
+    fn first_line(&self, span: TextRange) -> TextRange {
+        let text = &self.part.text[span.as_usize()];
+        let end = text.find(['\r', '\n']).unwrap_or(text.len()) as u32;
+        TextRange::new(span.start, span.start + end)
+    }
+
+    fn key_name(&self, key: NodeId) -> String {
+        match self.tree.scalar(key) {
+            Some(text) => text.to_owned(),
+            None => self.part.text[self.first_line(self.tree.node(key).span).as_usize()].to_owned(),
+        }
+    }
+
+    fn detail(&self, value: NodeId, depth: usize) -> Option<String> {
+        if depth >= MAX_DEPTH && self.has_parts(value) {
+            return Some("…".to_owned());
+        }
+        match &self.tree.node(value).kind {
+            NodeKind::Sequence { items, .. } => Some(match items.len() {
+                1 => "1 element".to_owned(),
+                count => format!("{count} elements"),
+            }),
+            NodeKind::Alias { name, .. } => Some(format!("*{name}")),
+            _ => None,
+        }
+    }
+
+    fn kind(&self, value: NodeId) -> SymbolKind {
+        let Some(target) = self.tree.resolve(value) else { return SymbolKind::Text };
+        match &self.tree.node(target).kind {
+            NodeKind::Mapping { .. } => SymbolKind::Hash,
+            NodeKind::Sequence { .. } => SymbolKind::List,
+            NodeKind::Scalar { style: ScalarStyle::Plain | ScalarStyle::JsonLiteral, text } => {
+                match resolve_plain(text) {
+                    Resolved::Null => SymbolKind::Null,
+                    Resolved::Bool(_) => SymbolKind::Boolean,
+                    Resolved::Integer(_) | Resolved::BigInteger(_) | Resolved::Float(_) => {
+                        SymbolKind::Number
+                    }
+                    _ => SymbolKind::Text,
+                }
+            }
+            _ => SymbolKind::Text,
+        }
+    }
+
+    fn has_parts(&self, value: NodeId) -> bool {
+        match &self.tree.node(value).kind {
+            NodeKind::Mapping { entries, .. } => !entries.is_empty(),
+            NodeKind::Sequence { items, .. } => !items.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether a node stands for a substitution of HOCON, and is written elsewhere.
+    fn is_copy(&self, node: NodeId) -> bool {
+        self.tree.copies.binary_search(&node).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! The levels of a `hiera.yaml` in its outline, by name, with their locations.
+
+use super::{Outline, Symbol, SymbolKind};
+use crate::yaml::{NodeId, NodeKind};
+
+/// The keys that hold a hierarchy, in all versions of `hiera.yaml`.
+const HIERARCHIES: [&str; 4] =
+    ["hierarchy", ":hierarchy", "default_hierarchy", ":default_hierarchy"];
+/// The keys that hold the locations of a level.
+const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "uri", "uris", "mapped_paths"];
+
+impl Outline<'_> {
+    /// Returns the levels of an entry of a config that holds a hierarchy.
+    pub(super) fn levels(&self, key: NodeId, value: NodeId) -> Option<Vec<Symbol>> {
+        let holds_levels = self.tree.scalar(key).is_some_and(|key| HIERARCHIES.contains(&key));
+        if !self.is_config || !holds_levels {
+            return None;
+        }
+        Some(match &self.tree.node(value).kind {
+            NodeKind::Sequence { items, .. } => items.iter().map(|it| self.level(*it)).collect(),
+            _ => self.locations(value),
+        })
+    }
+
+    /// Returns a level: an entry with a name, or the location alone in version 3.
+    fn level(&self, item: NodeId) -> Symbol {
+        if let Some(location) = self.location(item) {
+            return location;
+        }
+        let span = self.tree.whole_span(item);
+        let entries = self.tree.entries(item);
+        let key = |entry: &NodeId| self.tree.scalar(*entry);
+        let name = entries.iter().find(|(name, _)| key(name) == Some("name"));
+        let name = name.and_then(|(_, value)| Some((self.tree.scalar(*value)?, *value)));
+        let is_location =
+            |(name, _): &&(NodeId, NodeId)| key(name).is_some_and(|it| LOCATIONS.contains(&it));
+        let locations = entries.iter().filter(is_location);
+        let children: Vec<Symbol> =
+            locations.flat_map(|(_, value)| self.locations(*value)).collect();
+        let named: Vec<&str> = children.iter().map(|location| &*location.name).collect();
+        let (name, selection) = match name.filter(|(name, _)| !name.trim().is_empty()) {
+            Some((name, place)) => (name.to_owned(), self.tree.node(place).span),
+            None => ("level without a name".to_owned(), self.first_line(span)),
+        };
+        Symbol {
+            name,
+            detail: (!named.is_empty()).then(|| named.join(", ")),
+            kind: SymbolKind::Level,
+            range: span.shifted(self.part.start),
+            selection: selection.shifted(self.part.start),
+            children,
+        }
+    }
+
+    /// Returns the locations in a value: itself, or the elements of a list.
+    fn locations(&self, value: NodeId) -> Vec<Symbol> {
+        match &self.tree.node(value).kind {
+            NodeKind::Sequence { items, .. } => {
+                items.iter().filter_map(|item| self.location(*item)).collect()
+            }
+            _ => self.location(value).into_iter().collect(),
+        }
+    }
+
+    fn location(&self, node: NodeId) -> Option<Symbol> {
+        let text = self.tree.scalar(node).filter(|text| !text.trim().is_empty())?;
+        Some(Symbol {
+            name: text.to_owned(),
+            detail: None,
+            kind: SymbolKind::Location,
+            range: self.tree.whole_span(node).shifted(self.part.start),
+            selection: self.tree.node(node).span.shifted(self.part.start),
+            children: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Search for root keys by name in the data of the whole workspace.
+
+mod ranking;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::phrases::{Names, level_title};
+use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+use ranking::Query;
+
+/// The most definitions that a search returns. A list on a screen shows some tens.
+const MAX_SYMBOLS: usize = 256;
+/// Keys between two looks at the cancellation token.
+const STRIDE: usize = 1_024;
+
+/// A definition of a root key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeySymbol {
+    /// The key.
+    pub key: Arc<str>,
+    /// The file.
+    pub path: FilePath,
+    /// Where the key is written in it.
+    pub place: Span,
+    /// The level that reads the file, if a location of one names it as it is, and the file, in
+    /// words.
+    pub container: String,
+}
+
+/// Returns definitions of the keys that `query` may mean, the likeliest key first, 256 definitions
+/// at most. An empty query means all keys. A query means a key whose name has all of its characters
+/// in their order, letters of either case.
+pub fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<KeySymbol> {
+    let mut found = Vec::new();
+    for key in best_keys(snapshot, query) {
+        let definitions = snapshot.keys().definitions(&key);
+        let room = MAX_SYMBOLS - found.len();
+        found.extend(definitions.iter().filter_map(|path| symbol(snapshot, &key, path)).take(room));
+        if found.len() == MAX_SYMBOLS || snapshot.cancel_token().is_cancelled() {
+            break;
+        }
+    }
+    found
+}
+
+/// Returns the keys that fit best, the best one first.
+fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
+    let query = Query::new(query);
+    // The least of those kept is at the top.
+    let mut best = BinaryHeap::with_capacity(MAX_SYMBOLS + 1);
+    for (number, key) in snapshot.keys().keys().enumerate() {
+        if number % STRIDE == 0 && snapshot.cancel_token().is_cancelled() {
+            break;
+        }
+        let Some(rank) = query.rank(key) else { continue };
+        best.push(Reverse((rank, Reverse(key.clone()))));
+        if best.len() > MAX_SYMBOLS {
+            best.pop();
+        }
+    }
+    best.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key).collect()
+}
+
+fn symbol(snapshot: &Snapshot, key: &Arc<str>, path: &FilePath) -> Option<KeySymbol> {
+    let mut environments = snapshot.environments().governing(path);
+    let environment = environments.find(|environment| environment.reaches(path))?;
+    let place = snapshot.view(environment).data_of(path)?.definition(key)?;
+    let file = Names { snapshot, root: &environment.root }.path(path);
+    let container = match environment.matches(path).next() {
+        Some((reach, _)) => format!("{} · {file}", level_title(&reach.layer, &reach.level.name)),
+        None => file.to_owned(),
+    };
+    Some(KeySymbol { key: key.clone(), path: path.clone(), place, container })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const DATA: &str = "
+#- levels Role Common
+#- /data/roles/web.yaml
+profile::web::port: 80
+#- /data/common.yaml
+company: x
+profile::web::port: 443
+profile::web::vhosts: {}
+profile::webserver: 1
+profile::base::web_password: geheim
+ports: []
+#- /module/metadata.json
+web: 1
+";
+
+    fn check(query: &str, expected: Expect) {
+        let fixture = Fixture::new(DATA);
+        let mut lines = String::new();
+        for found in workspace_symbols(&fixture.snapshot, query) {
+            let place = Span::in_file(found.place.file, fixture.snapshot.place(found.place));
+            assert_eq!(fixture.text_at(place), *found.key);
+            lines.push_str(&format!("{} in {}\n", found.key, found.container));
+        }
+        expected.assert_eq(&lines);
+    }
+
+    #[test]
+    fn a_key_is_found_by_the_starts_of_its_segments() {
+        check(
+            "pwp",
+            expect![[r#"
+                profile::web::port in Common · data/common.yaml
+                profile::web::port in Role · data/roles/web.yaml
+                profile::base::web_password in Common · data/common.yaml
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_prefix_comes_first_and_letters_of_either_case_fit() {
+        check(
+            "PORT",
+            expect![[r#"
+                ports in Common · data/common.yaml
+                profile::web::port in Common · data/common.yaml
+                profile::web::port in Role · data/roles/web.yaml
+            "#]],
+        );
+        check("nothing", expect![""]);
+    }
+
+    #[test]
+    fn no_query_means_all_keys() {
+        let fixture = Fixture::new(DATA);
+        assert_eq!(workspace_symbols(&fixture.snapshot, "").len(), 7);
+    }
+
+    #[test]
+    fn the_list_ends_at_the_limit_with_the_likeliest_keys() {
+        let mut text: String =
+            (0..2 * MAX_SYMBOLS).map(|n| format!("a_{n}_zebra: {n}\n")).collect();
+        text.push_str("zebra: 1\n");
+        let fixture = Fixture::new(&text);
+        let found = workspace_symbols(&fixture.snapshot, "zebra");
+        assert_eq!((found.len(), &*found[0].key), (MAX_SYMBOLS, "zebra"));
+    }
+
+    #[test]
+    fn a_cancelled_search_ends() {
+        use crate::text::CancelToken;
+        let fixture = Fixture::new(DATA);
+        let cancelled = fixture.snapshot.clone().with_cancel_token(CancelToken::new(|| true));
+        assert_eq!(workspace_symbols(&cancelled, "p"), []);
+    }
+}

@@ -1,0 +1,34 @@
+//! The features of a client that answers about the structure of files depend on, and those of the
+//! server that it announces in return.
+
+use tower_lsp::lsp_types as lsp;
+
+/// The client's features.
+#[derive(Clone, Debug, Default)]
+pub(in crate::server) struct Announced {
+    /// The symbols of a document may be a tree.
+    pub(in crate::server) nested_symbols: bool,
+    /// It knows the kinds of symbols that the first version of the protocol did not have.
+    pub(in crate::server) new_symbol_kinds: bool,
+}
+
+impl Announced {
+    /// Reads the client's capabilities.
+    pub(in crate::server) fn of(capabilities: &lsp::ClientCapabilities) -> Announced {
+        let text = capabilities.text_document.clone().unwrap_or_default();
+        let symbols = text.document_symbol.unwrap_or_default();
+        let kinds = symbols.symbol_kind.and_then(|kinds| kinds.value_set).unwrap_or_default();
+        Announced {
+            nested_symbols: symbols.hierarchical_document_symbol_support.unwrap_or(false),
+            new_symbol_kinds: kinds.contains(&lsp::SymbolKind::OBJECT)
+                && kinds.contains(&lsp::SymbolKind::NULL)
+                && kinds.contains(&lsp::SymbolKind::KEY),
+        }
+    }
+}
+
+/// Adds what the server does for such a client.
+pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, _client: &Announced) {
+    server.document_symbol_provider = Some(lsp::OneOf::Left(true));
+    server.workspace_symbol_provider = Some(lsp::OneOf::Left(true));
+}

@@ -3,6 +3,7 @@
 
 mod announced;
 mod navigation;
+mod structure;
 mod symbols;
 
 pub(super) use announced::{Announced, announce};

@@ -23,19 +23,23 @@ const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
-const CAPABILITIES: [&str; 8] = [
+const CAPABILITIES: [&str; 11] = [
     "definitionProvider",
+    "documentLinkProvider",
     "documentSymbolProvider",
     "experimental",
+    "foldingRangeProvider",
     "hoverProvider",
     "positionEncoding",
+    "selectionRangeProvider",
     "textDocumentSync",
     "workspace",
     "workspaceSymbolProvider",
 ];
 
 /// The requests about a whole document.
-const OF_DOCUMENTS: [&str; 1] = ["textDocument/documentSymbol"];
+const OF_DOCUMENTS: [&str; 3] =
+    ["textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/documentLink"];
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
 const OWN_MESSAGES: [&str; 6] =
@@ -258,6 +262,9 @@ impl Asked {
                         "hiera/hierarchy",
                     ]);
                     server.ask(other, &place);
+                    let places =
+                        json!({"textDocument": document, "positions": [place["position"]]});
+                    server.ask("textDocument/selectionRange", &places);
                     self.questions += 2;
                 }
             }

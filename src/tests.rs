@@ -3,4 +3,3 @@
 mod bad_input;
 mod counts;
 pub(crate) mod edits;
-mod limits;

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::text::TextRange;
+
 /// A key as it is looked up: `profile::web::vhosts.main.port`, `list.0`, `"dotted.key"`.
 ///
 /// Equal to another when the text is; `h.a` and `h."a"` mean the same but are two keys, as they are
@@ -56,6 +58,34 @@ impl LookupKey {
         let quote = if root.contains('"') { '\'' } else { '"' };
         let text = if quoted { format!("{quote}{root}{quote}") } else { root.to_owned() };
         LookupKey { text: text.into(), root: Segment::Name(root.into()), subkeys: Vec::new() }
+    }
+
+    /// Returns the bytes of each part in the key's text, the root key first: without the quotes and
+    /// the white space around it.
+    pub fn segment_ranges(&self) -> Vec<TextRange> {
+        if self.subkeys.is_empty() && !self.text.contains(['\'', '"', '.']) {
+            return vec![TextRange::from_usize(0..self.text.len())];
+        }
+        let (mut ranges, mut rest) = (Vec::new(), &*self.text);
+        while let Ok((_, tail)) = segment(rest) {
+            let start = self.text.len() - rest.len();
+            let written = &rest[..rest.len() - tail.len()];
+            let trimmed = written.trim_matches(is_space);
+            let start = start + (written.len() - written.trim_start_matches(is_space).len());
+            let quote = usize::from(trimmed.starts_with(['\'', '"']));
+            ranges.push(TextRange::from_usize(start + quote..start + trimmed.len() - quote));
+            match tail.strip_prefix('.') {
+                Some(more) => rest = more,
+                None => break,
+            }
+        }
+        ranges
+    }
+
+    /// Whether this key asks for a part, or for a part of that: its root key and first subkeys are
+    /// these.
+    pub fn is_within(&self, root: &str, subkeys: &[Segment]) -> bool {
+        *self.root_text() == *root && self.subkeys.starts_with(subkeys)
     }
 
     /// Returns the root key as text.
@@ -200,6 +230,19 @@ mod tests {
         ] {
             assert_eq!(shown(text), "error", "{text}");
         }
+    }
+
+    #[test]
+    fn segments_have_their_places() {
+        let places = |text: &str| {
+            let key = LookupKey::parse(text).unwrap();
+            let ranges = key.segment_ranges();
+            assert_eq!(ranges.len(), 1 + key.subkeys.len());
+            ranges.iter().map(|range| text[range.as_usize()].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(" lead"), [" lead"]);
+        assert_eq!(places("a::b.c.0"), ["a::b", "c", "0"]);
+        assert_eq!(places(" h . \"b.c\" .'d'"), ["h", "b.c", "d"]);
     }
 
     #[test]

@@ -4,15 +4,14 @@
 pub mod audience;
 pub mod cursor;
 pub mod definition;
-pub mod document_links;
 pub mod document_symbols;
 pub mod effective;
-pub mod folding;
 pub mod hierarchy;
+pub mod highlight;
 pub mod hover;
 pub mod inspect;
 pub mod phrases;
 pub mod readers;
-pub mod selection;
+pub mod references;
 pub mod story;
 pub mod workspace_symbols;

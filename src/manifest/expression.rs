@@ -252,7 +252,7 @@ impl<'a> View<'a> {
                     push_text(&mut pattern.pieces, text);
                     continue;
                 }
-                Segment::Variable(name) => Some(name.as_str()),
+                Segment::Variable { name, .. } => Some(name.as_str()),
                 Segment::Code(code) => View { text: self.text, code }.only_variable(),
             };
             let known = match name {

@@ -23,6 +23,7 @@ mod ruby;
 mod strings;
 mod token;
 mod uses;
+mod variables;
 mod walk;
 
 #[cfg(test)]
@@ -32,8 +33,9 @@ pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
 pub use rspec::{DescribedHost, parse_hosts};
 pub use ruby::parse_ruby;
+pub use variables::{VariableUse, variables};
 
-use lexer::Language;
+pub use lexer::Language;
 
 /// Reads a manifest. `module` is the module that the file belongs to, which `$module_name` names.
 pub fn parse(text: &str, module: Option<&str>) -> Manifest {

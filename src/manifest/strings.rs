@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::lexer::Lexer;
 use super::token::{Kind, Segment, Token};
+use crate::text::TextRange;
 
 /// A string in double quotes.
 pub(super) enum Quoted {
@@ -155,8 +156,10 @@ impl Segments {
         }
         self.end_text();
         let start = lexer.at + 1;
-        self.done.push(Segment::Variable(lexer.text[start..start + length].to_owned()));
         lexer.at = start + length;
+        let range = TextRange::from_usize(start..lexer.at);
+        let name = lexer.text[range.as_usize()].to_owned();
+        self.done.push(Segment::Variable { name, range });
     }
 }
 

@@ -66,8 +66,13 @@ pub(super) enum Bracket {
 pub(super) enum Segment {
     /// Text, with escapes resolved.
     Text(String),
-    /// `$name`, without the sign.
-    Variable(String),
+    /// `$name`.
+    Variable {
+        /// The name without the sign.
+        name: String,
+        /// Its bytes, without the sign.
+        range: TextRange,
+    },
     /// The tokens of `${ … }`.
     Code(Code),
 }

@@ -257,6 +257,17 @@ impl LanguageServer for Backend {
         self.definition_at(params).await
     }
 
+    async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
+        self.references_at(params).await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: lsp::DocumentHighlightParams,
+    ) -> Result<Option<Vec<lsp::DocumentHighlight>>> {
+        self.highlights_at(params).await
+    }
+
     async fn document_symbol(
         &self,
         params: lsp::DocumentSymbolParams,
@@ -269,26 +280,5 @@ impl LanguageServer for Backend {
         params: lsp::WorkspaceSymbolParams,
     ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
         self.symbols_of_workspace(params).await
-    }
-
-    async fn folding_range(
-        &self,
-        params: lsp::FoldingRangeParams,
-    ) -> Result<Option<Vec<lsp::FoldingRange>>> {
-        self.folds_of_document(params).await
-    }
-
-    async fn selection_range(
-        &self,
-        params: lsp::SelectionRangeParams,
-    ) -> Result<Option<Vec<lsp::SelectionRange>>> {
-        self.selections_around(params).await
-    }
-
-    async fn document_link(
-        &self,
-        params: lsp::DocumentLinkParams,
-    ) -> Result<Option<Vec<lsp::DocumentLink>>> {
-        self.links_of_document(params).await
     }
 }

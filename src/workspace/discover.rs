@@ -301,7 +301,6 @@ impl Discovery<'_> {
             are_formats_one: false,
             sought_datadirs: sought,
             others: Vec::new(),
-            unread: Vec::new(),
             cache: EnvironmentCache::default(),
             name,
         };

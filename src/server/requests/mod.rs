@@ -3,7 +3,7 @@
 
 mod announced;
 mod navigation;
-mod structure;
+mod references;
 mod symbols;
 
 pub(super) use announced::{Announced, announce};

@@ -8,6 +8,7 @@ use crate::manifest::model::{
     ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, TypeAlias, UseKind,
 };
 use crate::puppet::types::{DataType, NamedType, TypeNames};
+use crate::text::FilePath;
 
 /// A definition and its file.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,11 @@ impl ManifestIndex {
         self.files.values()
     }
 
+    /// Returns the file of code at a path.
+    pub fn file(&self, path: &FilePath) -> Option<&CodeFile> {
+        self.files.get(path)
+    }
+
     /// Returns the origin of a module.
     pub fn module_origin(&self, name: &str) -> ModuleOrigin {
         if self.modules.by_name.contains_key(name) {
@@ -112,11 +118,6 @@ impl ManifestIndex {
         let files = self.files.range(manifests.clone()..);
         let mut files = files.take_while(|(path, _)| path.is_within(&manifests));
         files.all(|(_, file)| file.manifest.complete)
-    }
-
-    /// Whether a limit ended the reading of some file, so that declarations and calls may be missing.
-    pub fn is_cut(&self) -> bool {
-        !self.cut.is_empty()
     }
 
     /// Whether Puppetfiles name modules, so that one that they do not name is probably gone.
@@ -225,11 +226,11 @@ impl ManifestIndex {
     }
 
     /// Whether a place whose class is computed may name this one: of its name some pieces are known,
-    /// and they fit. Also where a limit ended the reading of a file, which may have such a place.
+    /// and they fit.
     pub fn may_be_used(&self, class: &str) -> bool {
         let fits =
             |name: &Pattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
-        self.is_cut() || self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
+        self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
     }
 
     /// Whether some place declares a class whose name is computed.

@@ -23,23 +23,24 @@ const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
-const CAPABILITIES: [&str; 11] = [
+const CAPABILITIES: [&str; 10] = [
     "definitionProvider",
-    "documentLinkProvider",
+    "documentHighlightProvider",
     "documentSymbolProvider",
     "experimental",
-    "foldingRangeProvider",
     "hoverProvider",
     "positionEncoding",
-    "selectionRangeProvider",
+    "referencesProvider",
     "textDocumentSync",
     "workspace",
     "workspaceSymbolProvider",
 ];
 
 /// The requests about a whole document.
-const OF_DOCUMENTS: [&str; 3] =
-    ["textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/documentLink"];
+const OF_DOCUMENTS: [&str; 1] = ["textDocument/documentSymbol"];
+
+/// The requests about the name at a place.
+const OF_NAMES: [&str; 2] = ["textDocument/references", "textDocument/documentHighlight"];
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
 const OWN_MESSAGES: [&str; 6] =
@@ -262,10 +263,11 @@ impl Asked {
                         "hiera/hierarchy",
                     ]);
                     server.ask(other, &place);
-                    let places =
-                        json!({"textDocument": document, "positions": [place["position"]]});
-                    server.ask("textDocument/selectionRange", &places);
-                    self.questions += 2;
+                    let request = random.pick(&OF_NAMES);
+                    let mut of_name = place.clone();
+                    of_name["context"] = json!({"includeDeclaration": true});
+                    server.ask(request, &of_name);
+                    self.questions += 3;
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));

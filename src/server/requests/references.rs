@@ -1,0 +1,52 @@
+//! References and document highlight.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types as lsp;
+
+use crate::ide::highlight::{Highlight, highlights};
+use crate::ide::references::{Occurrence, references};
+use crate::server::{Backend, from_lsp, to_lsp};
+
+impl Backend {
+    /// Returns the places that name the subject at a place.
+    pub(in crate::server) async fn references_at(
+        &self,
+        params: lsp::ReferenceParams,
+    ) -> Result<Option<Vec<lsp::Location>>> {
+        let place = params.text_document_position;
+        let documents = self.shared.with(|state| state.documents.clone());
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let found = references(snapshot, position, params.context.include_declaration)?;
+            let location = |one: &Occurrence| {
+                let text = snapshot.file(&one.path)?.text()?;
+                let range = to_lsp::range_in(text, one.range, features.encoding);
+                Some(lsp::Location { uri: to_lsp::address(&one.path, &documents)?, range })
+            };
+            Some(found.all.iter().filter_map(location).collect())
+        })
+        .await
+    }
+
+    /// Returns the places of a document that name the subject at a place.
+    pub(in crate::server) async fn highlights_at(
+        &self,
+        params: lsp::DocumentHighlightParams,
+    ) -> Result<Option<Vec<lsp::DocumentHighlight>>> {
+        let place = params.text_document_position_params;
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let text = snapshot.file_by_id(position.file)?.text()?;
+            let found = highlights(snapshot, position)?.into_iter();
+            let highlight = |one: Highlight| lsp::DocumentHighlight {
+                range: to_lsp::range_in(text, one.range, features.encoding),
+                kind: Some(match one.is_definition {
+                    true => lsp::DocumentHighlightKind::WRITE,
+                    false => lsp::DocumentHighlightKind::READ,
+                }),
+            };
+            Some(found.map(highlight).collect())
+        })
+        .await
+    }
+}

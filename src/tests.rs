@@ -3,3 +3,4 @@
 mod bad_input;
 mod counts;
 pub(crate) mod edits;
+mod limits;

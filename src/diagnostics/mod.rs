@@ -13,7 +13,7 @@ mod tests;
 
 use std::borrow::Borrow;
 use std::cell::{LazyCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -242,7 +242,7 @@ impl FileCheck<'_> {
     /// Returns the findings about the file as a whole, or about several of its entries.
     fn file(&self) -> Vec<Finding> {
         let complete = self.context.snapshot.complete;
-        self.each_rule(|check, findings| match check {
+        let mut found = self.each_rule(|check, findings| match check {
             Check::Problem(check) => {
                 self.problems(check, &self.data.repeated().collect::<Vec<_>>(), findings)
             }
@@ -256,7 +256,29 @@ impl FileCheck<'_> {
                 check(&self.context, findings)
             }
             _ => {}
-        })
+        });
+        found
+            .extend(self.own_config.and_then(|_| self.locations_too_large()).into_iter().flatten());
+        found
+    }
+
+    /// Returns the findings about locations of a config that are too large to be matched; `None`
+    /// where the rule is off.
+    fn locations_too_large(&self) -> Option<Vec<Finding>> {
+        let severity = self.severity_of_limits()?;
+        let reach = self.context.environment.reach.iter().filter(|reach| reach.is_too_large);
+        let spans = reach.filter_map(|reach| reach.template.span);
+        let spans: BTreeSet<Span> =
+            spans.filter(|span| span.file == self.context.file.id).collect();
+        let finding = |span| Finding { severity, ..rules::limit_reached::of_location(span) };
+        Some(spans.into_iter().map(finding).collect())
+    }
+
+    /// Returns the severity of findings about limits; `None` where their rule is off.
+    fn severity_of_limits(&self) -> Option<Severity> {
+        let rule = &rules::limit_reached::RULE;
+        let (_, severity) = self.rules.iter().find(|(enabled, _)| enabled.code == rule.code)?;
+        Some(severity.unwrap_or(rule.severity))
     }
 
     /// Returns the findings about one entry.
@@ -288,14 +310,12 @@ impl FileCheck<'_> {
     /// Returns the limits that lookups reached while an entry was checked.
     fn limits_reached(&self, entry: &EntryData) -> Vec<Finding> {
         let reached = self.exhausted.take();
-        let rule = self.rules.iter().find(|(rule, _)| rule.code == rules::limit_reached::RULE.code);
         let key = entry.members.first().and_then(|(_, member)| member.key_origin);
         let file = self.context.file.id;
         let finding = |(limit, span): (Limit, Option<Span>)| {
             let span = span.filter(|span| span.file == file).or(key)?;
-            let mut finding = rules::limit_reached::of_lookup(limit, span);
-            finding.severity = rule?.1.unwrap_or(finding.severity);
-            Some(finding)
+            let severity = self.severity_of_limits()?;
+            Some(Finding { severity, ..rules::limit_reached::of_lookup(limit, span) })
         };
         reached.into_iter().filter_map(finding).collect()
     }

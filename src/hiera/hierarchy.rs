@@ -10,9 +10,10 @@ use super::fold::normalised;
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
 use super::scope::{Scope, Variable};
 use super::sources::Sources;
+use crate::puppet::ruby::glob::exceeded_limit;
 use crate::puppet::value::{Data, Hash, Provenance, Value};
 use crate::puppet::{PuppetVersion, Strict};
-use crate::text::FilePath;
+use crate::text::{FilePath, Limit};
 
 pub mod located;
 mod variables;
@@ -130,6 +131,32 @@ fn datadir(config: &HieraConfig, level: &Level) -> String {
 ///
 /// `None` when the location is no file, or too strange to be matched.
 pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Pattern> {
+    Pattern::new(pieces_of(config, level, template)?)
+}
+
+/// Returns a pattern of all files below the folder that a location starts with, up to its first
+/// token or wildcard: what a location may name whose own pattern is too large.
+///
+/// `None` when the location is no file.
+pub fn folder_pattern_of(
+    config: &HieraConfig,
+    level: &Level,
+    template: &Template,
+) -> Option<Pattern> {
+    let pieces = pieces_of(config, level, template)?;
+    let start = match pieces.first() {
+        Some(Piece::Literal(text)) => text.as_str(),
+        Some(Piece::Glob(text)) => {
+            &text[..text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len())]
+        }
+        _ => "",
+    };
+    let folder = &start[..start.rfind('/').map_or(0, |slash| slash + 1)];
+    Pattern::new(vec![Piece::Literal(folder.to_owned()), Piece::Glob("**/*".to_owned())])
+}
+
+/// Returns the pieces of the paths that a location of `level` can name; `None` when it is no file.
+fn pieces_of(config: &HieraConfig, level: &Level, template: &Template) -> Option<Vec<Piece>> {
     let glob = match &level.locations {
         Locations::Globs(_) | Locations::ByNamespace(_) => true,
         Locations::Paths(_) | Locations::Mapped { .. } => false,
@@ -166,7 +193,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> O
         all.clear();
     }
     all.append(&mut inner);
-    Pattern::new(normalised(all))
+    Some(normalised(all))
 }
 
 struct Locating<'a> {
@@ -319,6 +346,9 @@ impl Locating<'_> {
     fn glob(&self, template: &Template, found: &mut Vec<Location>) -> Result<(), LookupError> {
         match self.below_datadir(self.in_paths.evaluate(&template.text)?, true)? {
             Evaluated::Text(pattern) => {
+                if let Some(most) = exceeded_limit(&pattern) {
+                    return Err(LookupError::exhausted(Limit::Glob(most), template.span));
+                }
                 let original: Arc<str> = pattern.as_str().into();
                 let files = self.sources.glob(&pattern);
                 let of_pattern = |name: Arc<str>, place| Location {

@@ -4,8 +4,10 @@
 pub mod audience;
 pub mod cursor;
 pub mod definition;
+pub mod document_links;
 pub mod document_symbols;
 pub mod effective;
+pub mod folding;
 pub mod hierarchy;
 pub mod highlight;
 pub mod hover;
@@ -13,5 +15,6 @@ pub mod inspect;
 pub mod phrases;
 pub mod readers;
 pub mod references;
+pub mod selection;
 pub mod story;
 pub mod workspace_symbols;

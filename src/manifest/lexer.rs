@@ -10,6 +10,8 @@ pub(super) struct Lexed {
     pub code: Code,
     /// The first string, heredoc or comment that is not closed.
     pub unclosed: Option<u32>,
+    /// Whether the code of a string was passed over, as it is nested too deeply.
+    pub is_too_deep: bool,
 }
 
 /// The language of a text.
@@ -21,7 +23,8 @@ pub enum Language {
     Epp,
 }
 
-/// The greatest depth of strings in the interpolation of strings; deeper ones are read as text.
+/// The greatest depth of strings in the interpolation of strings. The code of deeper ones is passed
+/// over, and the file counts as incomplete.
 const MAX_NESTING: usize = 24;
 
 /// Reads `text` from the byte `from`, which must not stand within a string or comment.
@@ -31,7 +34,8 @@ pub(super) fn lex(text: &str, from: usize, language: Language) -> Lexed {
         lexer.rendered(false);
     }
     while lexer.step() {}
-    Lexed { code: Code::new(lexer.tokens, lexer.strings), unclosed: lexer.unclosed }
+    let Lexer { tokens, strings, unclosed, is_too_deep, .. } = lexer;
+    Lexed { code: Code::new(tokens, strings), unclosed, is_too_deep }
 }
 
 /// The state of reading; nested lexers read the code within strings.
@@ -44,6 +48,8 @@ pub(super) struct Lexer<'t> {
     tokens: Vec<Token>,
     strings: Vec<Vec<super::token::Segment>>,
     pub unclosed: Option<u32>,
+    /// Whether the code of a string was passed over.
+    pub is_too_deep: bool,
     language: Language,
     nesting: usize,
     /// Behind the texts of the heredocs of this line, which the next line end skips.
@@ -62,6 +68,7 @@ impl<'t> Lexer<'t> {
             tokens: Vec::new(),
             strings: Vec::new(),
             unclosed: None,
+            is_too_deep: false,
             language,
             nesting,
             behind_heredocs: None,
@@ -88,10 +95,17 @@ impl<'t> Lexer<'t> {
         self.unclosed.get_or_insert(at as u32);
     }
 
+    /// Takes over the notes of a lexer that read a part of the text.
+    fn take_notes(&mut self, inner: &Lexer<'_>) {
+        self.unclosed = self.unclosed.or(inner.unclosed);
+        self.is_too_deep |= inner.is_too_deep;
+    }
+
     /// Reads the code of `${` at the current place up to its `}`; the code, and whether the `}` was
     /// found.
     pub(super) fn code_of_interpolation(&mut self) -> (Code, bool) {
         if self.nesting >= MAX_NESTING {
+            self.is_too_deep = true; // Where it ends is a guess.
             let close = self.text[self.at..self.end].find(['}', '"']);
             let closed = close.is_some_and(|found| self.bytes[self.at + found] == b'}');
             self.at = close.map_or(self.end, |found| self.at + found + usize::from(closed));
@@ -105,9 +119,7 @@ impl<'t> Lexer<'t> {
             inner.tokens.pop();
         }
         self.at = inner.at;
-        if let Some(at) = inner.unclosed {
-            self.note_unclosed(at as usize);
-        }
+        self.take_notes(&inner);
         (Code::new(inner.tokens, inner.strings), closed)
     }
 
@@ -379,9 +391,7 @@ impl<'t> Lexer<'t> {
                 Lexer::new(self.text, content.start, Language::Manifest, self.nesting + 1);
             inner.end = content.end;
             segments = strings::unquoted(&mut inner);
-            if let Some(at) = inner.unclosed {
-                self.note_unclosed(at as usize);
-            }
+            self.take_notes(&inner);
         }
         self.behind_heredocs = Some(behind);
         self.push(Kind::Heredoc(self.strings.len() as u32), start);

@@ -18,6 +18,9 @@ pub struct Manifest {
     /// Whether every bracket, string and comment is closed, and every header was read by the
     /// grammar. Of other texts something may be missing, and names may be taken from strings.
     pub complete: bool,
+    /// Whether a limit ended the reading, so that declarations and calls may be missing which are
+    /// sound.
+    pub is_cut: bool,
 }
 
 /// A part of the text.

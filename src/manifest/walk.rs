@@ -31,10 +31,15 @@ pub(super) fn walk(text: &str, module: Option<&str>, language: Language) -> Mani
     for _ in 0..MAX_RESTARTS {
         walker.note_completeness(&lexed);
         let view = View { text, code: &lexed.code };
-        let Some(from) = walker.tokens(&view, true) else { return walker.found };
+        let restart = walker.tokens(&view, true);
+        if lexed.is_too_deep {
+            walker.cut();
+        }
+        let Some(from) = restart else { return walker.found };
         walker.found.complete = false;
         lexed = lex(text, from, Language::Manifest);
     }
+    walker.cut();
     walker.found
 }
 
@@ -76,6 +81,13 @@ enum Body {
 impl Walker<'_> {
     fn note_completeness(&mut self, lexed: &Lexed) {
         self.found.complete &= lexed.unclosed.is_none() && lexed.code.balanced;
+    }
+
+    /// Notes that a limit ended the reading: each header may have been read wrongly.
+    fn cut(&mut self) {
+        self.found.complete = false;
+        self.found.is_cut = true;
+        self.found.definitions.iter_mut().for_each(|definition| definition.recovered = true);
     }
 
     /// Returns the index of the innermost definition around the current token.

@@ -112,6 +112,7 @@ pub(super) fn change(
     Change::Edit(path, vec![(TextRange::new(offset(range.start), offset(range.end)), change.text)])
 }
 
-fn line_col(position: lsp::Position) -> LineCol {
+/// Converts a line and a column.
+pub(super) fn line_col(position: lsp::Position) -> LineCol {
     LineCol { line: position.line, column: position.character }
 }

@@ -281,4 +281,25 @@ impl LanguageServer for Backend {
     ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
         self.symbols_of_workspace(params).await
     }
+
+    async fn folding_range(
+        &self,
+        params: lsp::FoldingRangeParams,
+    ) -> Result<Option<Vec<lsp::FoldingRange>>> {
+        self.folds_of_document(params).await
+    }
+
+    async fn selection_range(
+        &self,
+        params: lsp::SelectionRangeParams,
+    ) -> Result<Option<Vec<lsp::SelectionRange>>> {
+        self.selections_around(params).await
+    }
+
+    async fn document_link(
+        &self,
+        params: lsp::DocumentLinkParams,
+    ) -> Result<Option<Vec<lsp::DocumentLink>>> {
+        self.links_of_document(params).await
+    }
 }

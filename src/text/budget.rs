@@ -45,6 +45,8 @@ pub enum Limit {
     NestedLookups(usize),
     /// The deepest value that an alias may stand for: how many collections.
     Nesting(u16),
+    /// The patterns that the braces of a glob may stand for: how many.
+    Glob(usize),
 }
 
 impl fmt::Display for Limit {
@@ -62,6 +64,9 @@ impl fmt::Display for Limit {
             Limit::Lookups => write!(f, "more than {MAX_LOOKUPS} nested lookups"),
             Limit::NestedLookups(most) => write!(f, "lookups nested more than {most} deep"),
             Limit::Nesting(most) => write!(f, "a value nested more than {most} deep"),
+            Limit::Glob(most) => {
+                write!(f, "a glob of more than {most} patterns, or of one that is too long")
+            }
         }
     }
 }

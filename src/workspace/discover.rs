@@ -301,6 +301,7 @@ impl Discovery<'_> {
             are_formats_one: false,
             sought_datadirs: sought,
             others: Vec::new(),
+            unread: Vec::new(),
             cache: EnvironmentCache::default(),
             name,
         };

@@ -12,7 +12,7 @@ use super::nodes::Node;
 use super::overview::Overview;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
 use crate::hiera::data::Format;
-use crate::hiera::hierarchy::{datadir_start, pattern_of};
+use crate::hiera::hierarchy::{datadir_start, folder_pattern_of, pattern_of};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::pattern::{Bindings, Pattern, PatternMatch};
 use crate::hiera::scope::{PinnedFile, Scope};
@@ -65,6 +65,8 @@ pub struct Environment {
     pub sought_datadirs: Vec<SoughtDatadir>,
     /// Other configs that read data which this environment governs.
     pub others: Vec<OtherConfig>,
+    /// Its levels that cannot be read, those of modules included.
+    pub(super) unread: Vec<Arc<Level>>,
     /// Answers computed about it.
     pub(super) cache: EnvironmentCache,
 }
@@ -89,6 +91,9 @@ pub struct Reach {
     pub template: Template,
     /// The paths.
     pub pattern: Pattern,
+    /// Whether the location is too large to be matched: its pattern names all files of its folder
+    /// then.
+    pub is_too_large: bool,
 }
 
 impl Reach {
@@ -278,19 +283,21 @@ impl Environment {
     /// Whether some level of it cannot be read, and may hold a root key. `has_source` says whether
     /// the source of a function is here, which may then do otherwise than the published one.
     pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
-        let may_hold = |level: &Level| {
-            level.backend.reader().is_none()
-                && (!level.excludes(root) || has_source(&level.backend.name))
-        };
-        self.configs().any(|(_, config)| config.levels().any(|level| may_hold(level)))
+        let may_hold =
+            |level: &Arc<Level>| !level.excludes(root) || has_source(&level.backend.name);
+        self.unread.iter().any(may_hold)
     }
 
-    /// Computes the paths that its levels can read.
+    /// Computes the paths that its levels can read, and the levels that cannot be read.
     pub(super) fn with_reach(mut self) -> Environment {
         let mut reach = Vec::new();
         let mut datadirs = Vec::new();
+        let mut unread = Vec::new();
         for (layer, config) in self.configs() {
             for level in config.levels() {
+                if level.backend.reader().is_none() {
+                    unread.push(level.clone());
+                }
                 let datadir = datadir_start(config, level);
                 if datadir != config.base()
                     && !self.root.is_within(&datadir)
@@ -299,15 +306,16 @@ impl Environment {
                     datadirs.push(datadir);
                 }
                 for template in level.locations.templates() {
-                    let Some(pattern) = pattern_of(config, level, template) else {
-                        continue;
-                    };
-                    reach.push(Reach {
+                    let own = pattern_of(config, level, template);
+                    let is_too_large = own.is_none();
+                    let pattern = own.or_else(|| folder_pattern_of(config, level, template));
+                    reach.extend(pattern.map(|pattern| Reach {
                         layer: layer.clone(),
                         level: level.clone(),
                         template: template.clone(),
                         pattern,
-                    });
+                        is_too_large,
+                    }));
                 }
             }
         }
@@ -317,8 +325,11 @@ impl Environment {
             .map(|reach| reach.level.backend.reader().map_or(Format::Yaml, Reader::format));
         self.are_formats_one =
             formats.next().is_none_or(|first| formats.all(|other| other == first));
+        // A file is read as the first location that can name it says: those that are known first.
+        reach.sort_by_key(|reach| reach.is_too_large);
         self.reach = reach;
         self.datadirs = datadirs;
+        self.unread = unread;
         self
     }
 

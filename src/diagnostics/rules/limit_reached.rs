@@ -8,7 +8,7 @@ use crate::text::{Limit, Span};
 pub(crate) static RULE: Rule = Rule {
     code: "limit-reached",
     severity: Severity::Warning,
-    summary: "data that multiplies beyond what hiera-ls reads or looks up",
+    summary: "data or locations that multiply beyond what hiera-ls reads or looks up",
     docs: include_str!("limit_reached.md"),
     check: Check::Problem(check),
 };
@@ -26,4 +26,10 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
 pub(in crate::diagnostics) fn of_lookup(limit: Limit, span: Span) -> Finding {
     let message = format!("a lookup through this needs {limit}: hiera-ls does not know its value");
     Finding::new(&RULE, span, message)
+}
+
+/// Returns the finding for a location of a `hiera.yaml` that stands for too many paths.
+pub(in crate::diagnostics) fn of_location(span: Span) -> Finding {
+    let message = "too many tokens, braces or wildcards: hiera-ls takes this location to name any file of its folder";
+    Finding::new(&RULE, span, message.to_owned())
 }

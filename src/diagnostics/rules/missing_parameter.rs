@@ -56,6 +56,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
     let gives = |kind: UseKind| matches!(kind, UseKind::Resource | UseKind::Function);
     !class.definition.recovered
+        && !index.is_cut()
         && !index.uses(&class.definition.name).any(|one| gives(one.class_use.kind))
 }
 

@@ -24,22 +24,34 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let private = LazyCell::new(|| private_prefixes(context));
     for token in &context.entry.tokens {
         let Reference::Key { key, .. } = &token.reference else { continue };
-        let root = key.root_text();
-        if environment.may_have_unread(&root, |name| context.file.view.has_function(name)) {
-            continue; // A backend that cannot be read may have the key.
-        }
-        if !context.file.view.is_defined(&root) {
-            if !is_private(context, &root, &private) {
-                findings.push(undefined(context, token, key));
-            }
-        } else if !key.subkeys.is_empty() {
-            let defined: Vec<Member> = context.file.view.definitions(&root).collect();
-            let values = defined.iter().map(|member| member.value.clone()).collect();
-            let dead_end = dead_end(key, values).zip(defined.first());
-            findings
-                .extend(dead_end.map(|(dead_end, first)| without_end(token, key, dead_end, first)));
+        let Some(finding) = finding(context, token, key, &private) else { continue };
+        // A backend that cannot be read may have the key. Asked last, as most keys are defined.
+        let has_source = |name: &str| context.file.view.has_function(name);
+        if !environment.may_have_unread(&key.root_text(), has_source) {
+            findings.push(finding);
         }
     }
+}
+
+/// Returns the finding for a token, as far as the files here tell; `None` where they define its
+/// key, or data that is kept elsewhere is likely to.
+fn finding(
+    context: &EntryContext<'_>,
+    token: &TokenUse,
+    key: &LookupKey,
+    private: &LazyCell<HashSet<String>, impl FnOnce() -> HashSet<String>>,
+) -> Option<Finding> {
+    let root = key.root_text();
+    if !context.file.view.is_defined(&root) {
+        return (!is_private(context, &root, private)).then(|| undefined(context, token, key));
+    }
+    if key.subkeys.is_empty() {
+        return None;
+    }
+    let defined: Vec<Member> = context.file.view.definitions(&root).collect();
+    let values = defined.iter().map(|member| member.value.clone()).collect();
+    let dead_end = dead_end(key, values)?;
+    Some(without_end(token, key, dead_end, defined.first()?))
 }
 
 /// Returns the finding for a key that no file defines.

@@ -3,7 +3,10 @@
 use expect_test::expect;
 
 use super::check;
+use crate::diagnostics::Findings;
 use crate::fixture::Fixture;
+use crate::text::FilePath;
+use crate::workspace::{Change, scan};
 
 #[test]
 fn unknown_keys() {
@@ -114,6 +117,56 @@ a: "%{lookup('nope')}"
                 |               ^^^^
         "#]],
     );
+}
+
+/// A level of a published function, whose option excludes keys that do not begin with `vault_`.
+const CONFINED: &str = r#"
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Vault, lookup_key: hiera_vault, uri: 'https://vault.example.net', options: {confine_to_keys: ['^vault_.*']}}
+  - {name: Common, path: common.yaml}
+#- /data/common.yaml
+excluded: "%{lookup('nope')}"
+counted: "%{lookup('vault_nope')}"
+"#;
+
+#[test]
+fn a_published_function_has_no_key_that_its_option_excludes() {
+    check(
+        CONFINED,
+        expect![[r#"
+            data/common.yaml:1:22: warning: no level of any layer defines 'nope': the token becomes an empty text [unknown-key]
+              1 | excluded: "%{lookup('nope')}"
+                |                      ^^^^
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_whose_source_is_here_may_have_the_keys_that_its_option_excludes() {
+    let mut fixture = Fixture::new(CONFINED);
+    let path = FilePath::new("/data/common.yaml");
+    let text = CONFINED.split_once("#- /data/common.yaml\n").expect("the file is the last one").1;
+    fixture.workspace.apply(Change::Open(path.clone(), text.to_owned()));
+    let mut findings = Findings::default();
+    findings.update(&fixture.workspace.snapshot(), &fixture.settings.rules);
+    let source = "/lib/puppet/functions/hiera_vault.rb";
+    for (is_here, count) in [(true, 0), (false, 1)] {
+        match is_here {
+            true => {
+                fixture.fs.write(source, "Puppet::Functions.create_function(:hiera_vault) do end")
+            }
+            false => fixture.fs.remove(source),
+        }
+        let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+        fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+        fixture.snapshot = fixture.workspace.snapshot();
+        assert_eq!(fixture.findings().len(), count, "{}", fixture.rendered_findings());
+        let told = findings.update(&fixture.snapshot, &fixture.settings.rules);
+        let of_file = told.iter().find(|(told, _)| *told == path).expect("it is told anew");
+        assert_eq!(of_file.1.len(), count, "in a session");
+    }
 }
 
 #[test]

@@ -62,6 +62,12 @@ pub fn glob_folders(pattern: &str, listing: &dyn Listing) -> Vec<FilePath> {
     walk(pattern, listing, |kind| kind != EntryKind::File)
 }
 
+/// Returns the number of patterns that one may stand for, where this one is too large to be walked
+/// as a whole; `None` for all others.
+pub fn exceeded_limit(pattern: &str) -> Option<usize> {
+    pattern::is_too_large(pattern).then_some(pattern::MAX_ALTERNATIVES)
+}
+
 fn walk(pattern: &str, listing: &dyn Listing, wanted: fn(EntryKind) -> bool) -> Vec<FilePath> {
     let Some(parts) = compile(pattern.strip_prefix('/').unwrap_or(pattern)) else {
         return Vec::new();

@@ -20,13 +20,19 @@ pub(super) fn expression(text: &str) -> Result<Expression, TypeSyntaxError> {
     if text.trim().is_empty() {
         return Err(invalid(""));
     }
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, is_too_deep: false };
     let expression = reader.expression(0)?;
     reader.blanks();
     if reader.at < text.len() {
         return Err(reader.error());
     }
     Ok(expression)
+}
+
+/// Whether a text nests deeper than is read, so that it may be a type in spite of an error.
+pub(super) fn is_too_deep(text: &str) -> bool {
+    let mut reader = Reader { text, at: 0, is_too_deep: false };
+    reader.expression(0).is_err() && reader.is_too_deep
 }
 
 /// An expression between the brackets of a type.
@@ -70,6 +76,8 @@ fn number_of(text: &str) -> Option<Expression> {
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// Whether the greatest nesting was reached.
+    is_too_deep: bool,
 }
 
 /// The maximum nesting of a type that is read.
@@ -130,8 +138,9 @@ impl Reader<'_> {
 
     fn expression(&mut self, depth: usize) -> Result<Expression, TypeSyntaxError> {
         self.blanks();
-        let first =
-            self.rest().chars().next().filter(|_| depth < MAX_DEPTH).ok_or_else(|| self.error())?;
+        self.is_too_deep |= depth >= MAX_DEPTH;
+        let first = self.rest().chars().next().filter(|_| !self.is_too_deep);
+        let first = first.ok_or_else(|| self.error())?;
         match first {
             '\'' | '"' => {
                 self.at += 1;

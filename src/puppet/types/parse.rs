@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expression::{Expression, TypeSyntaxError, expression, invalid};
+use super::expression::{Expression, TypeSyntaxError, expression, invalid, is_too_deep};
 use super::{Alias, DataType, Range, Size, StructMember, Text};
 use crate::puppet::convert::time::{timespan_bound, timestamp_bound};
 use crate::puppet::rich::{Pattern, VersionRange};
@@ -32,11 +32,13 @@ pub fn parse(text: &str) -> Result<DataType, TypeSyntaxError> {
 
 /// The same where names stand for types.
 pub(super) fn parse_naming(text: &str, names: &dyn Names) -> Result<DataType, TypeSyntaxError> {
-    match expression(text)? {
-        Expression::Type { name, parameters, text } => {
+    match expression(text) {
+        Ok(Expression::Type { name, parameters, text }) => {
             to_type(&name, parameters.as_deref(), &text, names)
         }
-        _ => Err(invalid(text.trim())),
+        Err(_) if is_too_deep(text) => Ok(DataType::Undecided(text.to_owned())),
+        Err(error) => Err(error),
+        Ok(_) => Err(invalid(text.trim())),
     }
 }
 

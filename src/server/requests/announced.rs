@@ -10,6 +10,10 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) nested_symbols: bool,
     /// It knows the kinds of symbols that the first version of the protocol did not have.
     pub(in crate::server) new_symbol_kinds: bool,
+    /// The most folds that it wants.
+    pub(in crate::server) most_folds: Option<usize>,
+    /// Links may have tooltips.
+    pub(in crate::server) link_tooltips: bool,
 }
 
 impl Announced {
@@ -23,6 +27,14 @@ impl Announced {
             new_symbol_kinds: kinds.contains(&lsp::SymbolKind::OBJECT)
                 && kinds.contains(&lsp::SymbolKind::NULL)
                 && kinds.contains(&lsp::SymbolKind::KEY),
+            most_folds: text
+                .folding_range
+                .and_then(|folding| folding.range_limit)
+                .and_then(|most| usize::try_from(most).ok()),
+            link_tooltips: text
+                .document_link
+                .and_then(|links| links.tooltip_support)
+                .unwrap_or(false),
         }
     }
 }
@@ -33,4 +45,10 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, _client:
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.document_symbol_provider = Some(lsp::OneOf::Left(true));
     server.workspace_symbol_provider = Some(lsp::OneOf::Left(true));
+    server.folding_range_provider = Some(lsp::FoldingRangeProviderCapability::Simple(true));
+    server.selection_range_provider = Some(lsp::SelectionRangeProviderCapability::Simple(true));
+    server.document_link_provider = Some(lsp::DocumentLinkOptions {
+        resolve_provider: None,
+        work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+    });
 }

@@ -4,6 +4,7 @@
 mod announced;
 mod navigation;
 mod references;
+mod structure;
 mod symbols;
 
 pub(super) use announced::{Announced, announce};

@@ -131,6 +131,7 @@ impl ManifestIndex {
         use imbl::ordmap::DiffItem;
         let mut changes = CodeChanges {
             is_all: self.has_code() != later.has_code()
+                || self.is_cut() != later.is_cut()
                 || !Arc::ptr_eq(&self.modules, &later.modules) && self.modules != later.modules,
             ..CodeChanges::default()
         };

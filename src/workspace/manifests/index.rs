@@ -67,6 +67,8 @@ pub struct ManifestIndex {
     pub(super) uses: Places,
     /// The modules that Puppetfiles install.
     pub(super) installed: Arc<BTreeSet<Arc<str>>>,
+    /// The files whose reading a limit ended.
+    pub(super) cut: Arc<BTreeSet<FilePath>>,
     /// Types that were read; the same as long as the aliases are.
     pub(super) types: Arc<TypeTable>,
 }
@@ -168,6 +170,11 @@ impl ManifestIndex {
         patch(uses, path, gone.uses, come.uses);
         patch_list(&mut self.patterns, path, &gone.patterns, come.patterns);
         patch_list(&mut self.dynamic, path, &gone.dynamic, come.dynamic);
+        if !(gone.cut.is_empty() && come.cut.is_empty()) {
+            let cut = Arc::make_mut(&mut self.cut);
+            cut.retain(|path| !gone.cut.contains(path));
+            cut.extend(come.cut);
+        }
         if gone.installed != come.installed {
             self.installed = Arc::new(
                 self.files.values().flat_map(|file| file.installs.iter().cloned()).collect(),
@@ -186,6 +193,7 @@ struct Collected {
     dynamic: Vec<Place>,
     uses: Named,
     installed: BTreeSet<Arc<str>>,
+    cut: BTreeSet<FilePath>,
 }
 
 type Named = foldhash::HashMap<Arc<str>, Vec<Place>>;
@@ -216,6 +224,7 @@ impl Collected {
             }
         }
         self.installed.extend(file.installs.iter().cloned());
+        self.cut.extend(manifest.is_cut.then(|| file.path.clone()));
     }
 
     fn add_reader(&mut self, reader: &Reader, place: &Place) {
@@ -245,6 +254,7 @@ impl Collected {
         index.patterns = Arc::new(self.patterns);
         index.dynamic = Arc::new(self.dynamic);
         index.installed = Arc::new(self.installed);
+        index.cut = Arc::new(self.cut);
     }
 }
 

@@ -120,6 +120,11 @@ impl ManifestIndex {
         files.all(|(_, file)| file.manifest.complete)
     }
 
+    /// Whether a limit ended the reading of some file, so that declarations and calls may be missing.
+    pub fn is_cut(&self) -> bool {
+        !self.cut.is_empty()
+    }
+
     /// Whether Puppetfiles name modules, so that one that they do not name is probably gone.
     pub fn has_puppetfile(&self) -> bool {
         !self.installed.is_empty()
@@ -226,11 +231,11 @@ impl ManifestIndex {
     }
 
     /// Whether a place whose class is computed may name this one: of its name some pieces are known,
-    /// and they fit.
+    /// and they fit. Also where a limit ended the reading of a file, which may have such a place.
     pub fn may_be_used(&self, class: &str) -> bool {
         let fits =
             |name: &Pattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
-        self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
+        self.is_cut() || self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
     }
 
     /// Whether some place declares a class whose name is computed.

@@ -41,7 +41,7 @@ impl Snapshot {
         if index.readers(key).next().is_some() || index.pattern_readers(key).next().is_some() {
             return KeyStanding::Call;
         }
-        if !index.has_code() {
+        if !index.has_code() || index.is_cut() {
             return KeyStanding::Unknown;
         }
         let Some((module, _)) = key.split_once("::") else { return KeyStanding::Plain };

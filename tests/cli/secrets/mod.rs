@@ -23,21 +23,25 @@ const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
-const CAPABILITIES: [&str; 10] = [
+const CAPABILITIES: [&str; 13] = [
     "definitionProvider",
     "documentHighlightProvider",
+    "documentLinkProvider",
     "documentSymbolProvider",
     "experimental",
+    "foldingRangeProvider",
     "hoverProvider",
     "positionEncoding",
     "referencesProvider",
+    "selectionRangeProvider",
     "textDocumentSync",
     "workspace",
     "workspaceSymbolProvider",
 ];
 
 /// The requests about a whole document.
-const OF_DOCUMENTS: [&str; 1] = ["textDocument/documentSymbol"];
+const OF_DOCUMENTS: [&str; 3] =
+    ["textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/documentLink"];
 
 /// The requests about the name at a place.
 const OF_NAMES: [&str; 2] = ["textDocument/references", "textDocument/documentHighlight"];
@@ -263,11 +267,14 @@ impl Asked {
                         "hiera/hierarchy",
                     ]);
                     server.ask(other, &place);
+                    let places =
+                        json!({"textDocument": document, "positions": [place["position"]]});
+                    server.ask("textDocument/selectionRange", &places);
                     let request = random.pick(&OF_NAMES);
                     let mut of_name = place.clone();
                     of_name["context"] = json!({"includeDeclaration": true});
                     server.ask(request, &of_name);
-                    self.questions += 3;
+                    self.questions += 4;
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));

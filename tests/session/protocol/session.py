@@ -183,9 +183,12 @@ class Session:
     def place(self, item: lsp.Location | lsp.LocationLink) -> tuple[str, str]:
         linked = isinstance(item, lsp.LocationLink)
         uri, span = (item.target_uri, item.target_selection_range) if linked else (item.uri, item.range)
-        # Addresses differ in what they escape; the path is the same.
-        name = pathlib.Path(unquote(uri.removeprefix("file://"))).relative_to(self.root).as_posix()
+        name = self.place_of(uri)
         return name, slice_of(self.text(name), span, self.encoding)
+
+    def place_of(self, uri: str) -> str:
+        """The file of an address. Addresses differ in what they escape; the path is the same."""
+        return pathlib.Path(unquote(uri.removeprefix("file://"))).relative_to(self.root).as_posix()
 
     async def nodes(self, file: str | None = None) -> Any:
         params = {"textDocument": {"uri": self.uri(file)}} if file else {}

@@ -1,7 +1,8 @@
 //! Patterns of `Dir.glob`: split at slashes into parts that match names, with braces expanded.
 
-/// How many patterns the braces of one pattern may stand for; all further ones are ignored.
-const MAX_ALTERNATIVES: usize = 10_000;
+/// How many patterns the braces of one pattern may stand for. `walk` ignores all further ones;
+/// lookups refuse such a glob.
+pub(super) const MAX_ALTERNATIVES: usize = 10_000;
 
 /// How long the texts may be in total that the expansion of braces goes through.
 const MAX_EXPANDED_BYTES: usize = 1 << 24;
@@ -81,8 +82,19 @@ pub(super) fn fits(tokens: &[Token], name: &str) -> bool {
     }
 }
 
+/// Whether a pattern is too large to be walked as a whole.
+pub(super) fn is_too_large(pattern: &str) -> bool {
+    let slashes = pattern.bytes().filter(|byte| *byte == b'/').count();
+    slashes > MAX_PARTS || pattern.contains('{') && !expand(pattern).1
+}
+
 /// Returns the patterns that one with braces stands for, none when a brace is not closed.
 pub(super) fn alternatives(pattern: &str) -> Vec<String> {
+    expand(pattern).0
+}
+
+/// Returns the patterns that one with braces stands for, and whether these are all.
+fn expand(pattern: &str) -> (Vec<String>, bool) {
     let mut found = Vec::new();
     // Unbalanced patterns give nothing however often they branch, so the branches are counted as
     // well.
@@ -91,7 +103,7 @@ pub(super) fn alternatives(pattern: &str) -> Vec<String> {
     while let Some(pattern) = left.pop() {
         bytes += pattern.len();
         if bytes > MAX_EXPANDED_BYTES || found.len() >= MAX_ALTERNATIVES {
-            break;
+            return (found, false);
         }
         match outer_braces(&pattern) {
             (None, _) => found.push(pattern),
@@ -106,7 +118,7 @@ pub(super) fn alternatives(pattern: &str) -> Vec<String> {
             }
         }
     }
-    found
+    (found, true)
 }
 
 /// Where the first brace opens, and where it closes.

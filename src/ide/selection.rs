@@ -1,0 +1,172 @@
+//! The ranges that a selection grows by: from the word at a place through token, scalar, value and
+//! entry to the file.
+
+use crate::text::{FilePosition, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::file::{File, TextPart};
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
+
+/// Returns the ranges around a place, the innermost first; each lies within the next and is
+/// shorter. The last one is the whole file. `None` where the file has no text.
+pub fn selection(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<TextRange>> {
+    let file = snapshot.file_by_id(position.file)?;
+    let text = file.text()?;
+    // From the outermost to the innermost.
+    let mut ranges = vec![TextRange::new(0, text.len())];
+    if let Some(part) = file.part_at(position.offset, snapshot.cancel_token()) {
+        nodes(&part, position.offset, &mut ranges);
+    }
+    ranges.extend(token(snapshot, file, position.offset));
+    ranges.extend(word(file, position.offset));
+    let mut nested: Vec<TextRange> = Vec::new();
+    for range in ranges {
+        let fits = |outer: &TextRange| outer.contains(range) && *outer != range;
+        let is_around = range.touches(position.offset) && !range.is_empty();
+        if nested.last().is_none_or(|outer| is_around && fits(outer)) {
+            nested.push(range);
+        }
+    }
+    nested.reverse();
+    Some(nested)
+}
+
+/// Adds the entries and values on the way to a place.
+fn nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
+    let tree = &part.tree;
+    let Some(located) = tree.node_at(&part.text, offset - part.start) else { return };
+    let Some(mut current) = tree.root else { return };
+    for step in &located.path {
+        match (step, &tree.node(current).kind) {
+            (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
+                let Some((key, value)) = entries.get(*n).copied() else { return };
+                let entry = tree.whole_span(key).cover(tree.whole_span(value));
+                ranges.push(entry.shifted(part.start));
+                current = value;
+            }
+            (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
+                let Some(item) = items.get(*n).copied() else { return };
+                current = item;
+            }
+            _ => return,
+        }
+        ranges.push(tree.whole_span(current).shifted(part.start));
+    }
+    ranges.push(tree.node(located.node).span.shifted(part.start));
+    ranges.extend(between_quotes(part, located.node));
+}
+
+/// Returns the text of a quoted scalar without its quotes.
+fn between_quotes(part: &TextPart<'_>, node: NodeId) -> Option<TextRange> {
+    let node = part.tree.node(node);
+    let NodeKind::Scalar { style, .. } = &node.kind else { return None };
+    let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+    let range = (is_quoted && node.span.len() >= 2)
+        .then(|| TextRange::new(node.span.start + 1, node.span.end - 1))?;
+    Some(range.shifted(part.start))
+}
+
+/// Returns the token at a place, then the name in it.
+fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
+    let environment = snapshot.environments().governing(&file.path).next();
+    let data = environment.and_then(|it| snapshot.view(it).data_of(&file.path));
+    let Some(data) = data else { return Vec::new() };
+    let Some(part) = data.parts().at(offset) else { return Vec::new() };
+    let places = part
+        .data
+        .tokens
+        .iter()
+        .map(|token| [snapshot.place(token.span), snapshot.place(token.name_span)]);
+    places.filter(|[token, _]| token.touches(offset)).flatten().collect()
+}
+
+/// Returns the letters, digits and underscores around a place.
+fn word(file: &File, offset: u32) -> Option<TextRange> {
+    let text = file.text()?;
+    let line = text.line_range(text.line_of(offset))?;
+    let at = offset.checked_sub(line.start)? as usize;
+    let line_text = text.slice(line);
+    let (before, behind) = line_text.split_at_checked(at)?;
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let start = before.trim_end_matches(is_part).len();
+    let end = at + behind.len() - behind.trim_start_matches(is_part).len();
+    (start < end).then(|| TextRange::from_usize(start..end).shifted(line.start))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::text::Span;
+
+    fn check(text: &str, expected: Expect) {
+        let fixture = Fixture::new(text);
+        let position = fixture.position();
+        let mut shown = String::new();
+        for range in selection(&fixture.snapshot, position).expect("a text") {
+            let text = fixture.text_at(Span::in_file(position.file, range));
+            shown.push_str(&format!("{}\n", text.replace('\n', "⏎")));
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_selection_grows_from_the_word_in_a_token_to_the_file() {
+        check(
+            "a: 1\nb:\n  c: 'x %{lookup('pro$0file::d')} y'\n  e: 2\n"
+                .replace("'x", "\"x")
+                .replace("y'", "y\"")
+                .as_str(),
+            expect![[r#"
+                profile
+                profile::d
+                %{lookup('profile::d')}
+                x %{lookup('profile::d')} y
+                "x %{lookup('profile::d')} y"
+                c: "x %{lookup('profile::d')} y"
+                c: "x %{lookup('profile::d')} y"⏎  e: 2
+                b:⏎  c: "x %{lookup('profile::d')} y"⏎  e: 2
+                a: 1⏎b:⏎  c: "x %{lookup('profile::d')} y"⏎  e: 2⏎
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_key_grows_to_its_entry() {
+        check(
+            "profile::$0web: [x, y]\nb: 1\n",
+            expect![[r#"
+                web
+                profile::web
+                profile::web: [x, y]
+                profile::web: [x, y]⏎b: 1⏎
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_element_grows_to_its_list() {
+        check(
+            "a:\n  - x\n  - {k: $0v}\n",
+            expect![[r#"
+                v
+                k: v
+                {k: v}
+                - x⏎  - {k: v}
+                a:⏎  - x⏎  - {k: v}
+                a:⏎  - x⏎  - {k: v}⏎
+            "#]],
+        );
+    }
+
+    #[test]
+    fn outside_of_all_entries_there_is_the_file() {
+        check(
+            "$0\n\na: 1\n",
+            expect![["
+            ⏎⏎a: 1⏎
+        "]],
+        );
+    }
+}

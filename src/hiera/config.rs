@@ -4,6 +4,7 @@
 //! [`hierarchy`](super::hierarchy) finds the locations of a level in a scope.
 //! Source of every rule here: semantics section 1, checked against Puppet 7.23 and 8.11.
 
+mod called;
 mod checks;
 mod content;
 mod described;
@@ -16,6 +17,7 @@ mod v3;
 mod v4;
 mod v5;
 
+pub use called::{Argument, CONTEXT_TYPE};
 pub use content::{may_hold_config, version_by_content};
 pub use described::{DescribedBackends, is_of_namespace, namespace_of, why_not_described};
 pub use problem::{ConfigProblem, ConfigProblemKind, VersionProblem};
@@ -184,6 +186,16 @@ impl BackendKind {
             BackendKind::DataDig => "data_dig",
             BackendKind::Hiera3 => "hiera3_backend",
             BackendKind::LegacyFunction => "v4_data_hash",
+        }
+    }
+
+    /// Returns what a function of this kind is called with, as a phrase.
+    pub fn arguments(self) -> &'static str {
+        match self {
+            BackendKind::DataHash => "the options and a context",
+            BackendKind::LookupKey => "the key, the options and a context",
+            BackendKind::DataDig => "the segments of the key, the options and a context",
+            BackendKind::Hiera3 | BackendKind::LegacyFunction => "nothing",
         }
     }
 }

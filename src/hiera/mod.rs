@@ -18,6 +18,7 @@ pub mod pattern;
 pub mod request;
 pub mod resolution;
 pub mod scope;
+pub mod services;
 mod shared;
 pub mod sources;
 mod without;

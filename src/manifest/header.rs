@@ -19,6 +19,8 @@ pub(super) struct Header {
     pub parameters: Vec<Parameter>,
     /// The parent class.
     pub inherits: Option<Excerpt>,
+    /// The type behind `>>`.
+    pub return_type: Option<Excerpt>,
     /// The index of the body's opening brace; `None` if there is none.
     pub body: Option<usize>,
 }
@@ -53,7 +55,9 @@ pub(super) fn parse(view: &View<'_>, at: usize, kind: DefinitionKind) -> Result<
         at += 1 + usize::from(header.inherits.is_some());
     }
     if view.kind(at) == Some(Kind::ShiftRight) {
-        at = type_end(view, at + 1).ok_or_else(broken)?;
+        let end = type_end(view, at + 1).ok_or_else(broken)?;
+        header.return_type = view.excerpt(at + 1..end);
+        at = end;
     }
     if view.kind(at) != Some(Kind::Open(Bracket::Curly)) {
         return Err(broken());

@@ -6,7 +6,7 @@
 //! any other; [`model::Manifest::complete`] tells whether something may be missing.
 //!
 //! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
-//! `walk` with `readers`, `uses` and `nodes`, `ruby`, `rspec`. `tests/puppet/manifests`
+//! `walk` with `readers`, `uses` and `nodes`, `ruby` with its functions, `rspec`. `tests/puppet/manifests`
 //! compares declarations and calls with those of real Puppet. Source: the grammar and the lexer of Puppet
 //! 7.23, as its answers show them.
 
@@ -32,7 +32,7 @@ mod tests;
 pub use model::Manifest;
 pub use puppetfile::{InstalledModule, parse_puppetfile};
 pub use rspec::{DescribedHost, parse_hosts};
-pub use ruby::parse_ruby;
+pub use ruby::{parse_ruby, parse_ruby_function};
 pub use variables::{VariableUse, variables};
 
 pub use lexer::Language;

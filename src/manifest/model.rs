@@ -15,6 +15,8 @@ pub struct Manifest {
     pub uses: Vec<ClassUse>,
     /// `node … { … }`.
     pub nodes: Vec<NodeBlock>,
+    /// The function that a Ruby file defines.
+    pub function: Option<RubyFunction>,
     /// Whether every bracket, string and comment is closed, and every header was read by the
     /// grammar. Of other texts something may be missing, and names may be taken from strings.
     pub complete: bool,
@@ -60,6 +62,8 @@ pub struct Definition {
     pub inherits: Option<Excerpt>,
     /// In the order of the text.
     pub parameters: Vec<Parameter>,
+    /// The type behind `>>`, that a function or plan returns.
+    pub return_type: Option<Excerpt>,
     /// The comment above it.
     pub documentation: Documentation,
     /// Whether the header does not parse and was read line by line: then parameters may be missing
@@ -84,6 +88,44 @@ pub struct Parameter {
     pub captures_rest: bool,
     /// Its text in the documentation of the definition, else the comment beside it.
     pub documentation: Option<String>,
+}
+
+/// A function in Ruby: `Puppet::Functions.create_function(:name) do … end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RubyFunction {
+    /// Its name as written.
+    pub name: String,
+    /// The bytes of the name in the text, with its colon or quotes.
+    pub name_range: TextRange,
+    /// The comment above it.
+    pub documentation: Documentation,
+    /// The ways to call it, in the order of the text; `None` where the file holds code that may add
+    /// to them or change them.
+    pub signatures: Option<Vec<FunctionSignature>>,
+}
+
+/// A way to call a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionSignature {
+    /// The parameters, those that must be given first; without a block.
+    pub parameters: Vec<FunctionParameter>,
+    /// The number of parameters that must be given.
+    pub required: usize,
+    /// Whether the last parameter takes all further arguments.
+    pub repeats: bool,
+    /// Whether a block must be given.
+    pub needs_block: bool,
+    /// The declared type of the returned value, as written in Puppet's language.
+    pub return_type: Option<String>,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionParameter {
+    /// Its name, without `$`.
+    pub name: String,
+    /// Its type, as written in Puppet's language; `None` for any.
+    pub data_type: Option<String>,
 }
 
 /// A comment above a definition.
@@ -431,6 +473,25 @@ impl Manifest {
 }
 
 impl Definition {
+    /// Returns the way to call it, if it is a function whose header was read by the grammar.
+    pub fn signature(&self) -> Option<FunctionSignature> {
+        if self.kind != DefinitionKind::Function || self.recovered {
+            return None;
+        }
+        let parameter = |one: &Parameter| FunctionParameter {
+            name: one.name.clone(),
+            data_type: one.data_type.as_ref().map(|it| it.text.clone()),
+        };
+        let must_be_given = |one: &Parameter| one.default.is_none() && !one.captures_rest;
+        Some(FunctionSignature {
+            parameters: self.parameters.iter().map(parameter).collect(),
+            required: self.parameters.iter().filter(|it| must_be_given(it)).count(),
+            repeats: self.parameters.last().is_some_and(|one| one.captures_rest),
+            needs_block: false,
+            return_type: self.return_type.as_ref().map(|it| it.text.clone()),
+        })
+    }
+
     /// Returns the parameter with this name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)

@@ -1,6 +1,12 @@
 //! Calls that read data in Ruby code and ERB templates. There is no parser: the text is searched
 //! for the names by which Ruby calls functions of Puppet.
 
+pub(super) mod blocks;
+mod function;
+pub(super) mod tokens;
+
+pub use function::parse_ruby_function;
+
 use super::model::{
     AskedStrategy, CallForm, Excerpt, Literal, Merge, Pattern, Piece, Reader, ReaderFunction,
 };

@@ -180,6 +180,7 @@ impl Walker<'_> {
             Ok(header) => {
                 definition.parameters = header.parameters;
                 definition.inherits = header.inherits;
+                definition.return_type = header.return_type;
                 (header.body.map(Body::At), None)
             }
             Err(broken) => {
@@ -235,6 +236,7 @@ impl Walker<'_> {
             name_range: name,
             range: keyword.cover(name),
             inherits: None,
+            return_type: None,
             parameters: Vec::new(),
             documentation: documentation::above(self.text, keyword.start as usize),
             recovered: false,

@@ -257,8 +257,9 @@ fn call(
     body: impl FnOnce(usize, &[Value]) -> Made,
 ) -> Made {
     let signature = |(parameters, required): &Parameters<'_>| Signature {
-        parameters: parameters.to_vec(),
+        parameters: parameters.iter().map(|(name, one)| ((*name).into(), one.clone())).collect(),
         required: *required,
+        repeats: false,
     };
     let signatures: Vec<Signature> = signatures.iter().map(signature).collect();
     if let Some(n) = signatures.iter().position(|signature| signature.takes(arguments)) {

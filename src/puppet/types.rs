@@ -20,6 +20,7 @@ mod expression;
 mod guard;
 mod infer;
 mod init;
+mod kinds;
 mod names;
 mod normalize;
 mod parse;
@@ -29,15 +30,17 @@ mod signatures;
 mod size;
 
 pub(crate) use check::report;
-pub use check::{WrongPart, WrongType, assert_type, check_parameter, check_partial};
+pub use check::{WrongPart, WrongType, assert_type, check_parameter, check_partial, type_mismatch};
 pub use expression::TypeSyntaxError;
 pub use guard::Known;
 pub use infer::{infer, infer_set};
 pub use init::{InitType, init_of, resource_type};
+pub use kinds::Kind;
 pub use names::{NamedAlias, NamedType, TypeNames, TypeTable};
 pub use parse::parse;
 pub use sensitive::may_be_sensitive;
-pub(crate) use signatures::{Signature, describe_signatures};
+pub(crate) use signatures::describe_signatures;
+pub use signatures::{Refusal, Signature, refusal};
 
 /// Parses a type of Puppet's own code.
 pub(crate) fn known(text: &str) -> DataType {

@@ -248,7 +248,8 @@ impl File {
             Some(CodeLanguage::Epp) => manifest::parse_epp(&text, module),
             Some(CodeLanguage::Ruby) => {
                 let readers = manifest::parse_ruby(&text);
-                Manifest { readers, complete: true, ..Manifest::default() }
+                let function = manifest::parse_ruby_function(&text);
+                Manifest { readers, function, complete: true, ..Manifest::default() }
             }
             None => Manifest::default(),
         }

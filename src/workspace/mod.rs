@@ -12,6 +12,7 @@ pub mod environments;
 pub mod eyaml;
 pub mod file;
 pub mod fs;
+pub mod functions;
 pub mod index;
 pub mod kinds;
 pub mod manifests;

@@ -7,6 +7,7 @@ use super::environments::{Environment, Environments};
 use super::eyaml::{EnvironmentKeys, Keys};
 use super::file::{Content, File};
 use super::fs::Entry;
+use super::functions::FunctionSource;
 use super::index::{KeyIndex, LazyIndex};
 use super::kinds::{code_language, is_below_installed, is_puppetfile, may_be_installed};
 use super::manifests::{LazyManifests, ManifestIndex};
@@ -500,13 +501,8 @@ impl Sources for EnvironmentView<'_> {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        let Some(environment) = self.environment else { return false };
-        let modules = environment.modules.values().map(|module| &module.root);
-        let below = name.rsplit("::").next().unwrap_or(name);
-        std::iter::once(&environment.root).chain(modules).any(|root| {
-            self.exists(&root.join(&format!("lib/puppet/functions/{}.rb", name.replace("::", "/"))))
-                || self.exists(&root.join(&format!("functions/{below}.pp")))
-        })
+        let find = |environment| self.snapshot.function_source(environment, name);
+        matches!(self.environment.map(find), Some(FunctionSource::File(_)))
     }
 
     fn is_folder(&self, path: &FilePath) -> bool {

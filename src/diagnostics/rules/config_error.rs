@@ -20,12 +20,10 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     for problem in &config.problems {
         use ConfigProblemKind::{Deprecated, FunctionInConfig, Library, Unreadable, Version};
         let message = match problem.kind {
-            Deprecated | FunctionInConfig | Unreadable | Version(_) => continue, // Other rules find these.
+            // Other rules find these.
+            Deprecated | FunctionInConfig | Library | Unreadable | Version(_) => continue,
             // Its levels are those of another version.
             ConfigProblemKind::Structure if is_misplaced => continue,
-            Library => {
-                format!("{}, unless the gem 'hiera' has been added to this Puppet", problem.message)
-            }
             _ => problem.message.clone(),
         };
         findings.push(

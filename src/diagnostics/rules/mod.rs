@@ -1,6 +1,9 @@
 //! One file a rule, with its page beside it. [`catalogue`](super::catalogue) lists them.
 
 pub(super) mod alias_not_whole_value;
+pub(super) mod backend_options;
+pub(super) mod backend_return_type;
+pub(super) mod backend_signature;
 pub(super) mod bad_argument;
 pub(super) mod bad_options_regex;
 pub(super) mod config_deprecated;
@@ -12,6 +15,8 @@ pub(super) mod empty_file;
 pub(super) mod foreign_module_key;
 pub(super) mod foreign_options;
 pub(super) mod function_in_config;
+pub(super) mod hiera3_not_installed;
+pub(super) mod hiera3_shared_config;
 pub(super) mod limit_reached;
 pub(super) mod lookup_loop;
 pub(super) mod malformed_token;
@@ -31,6 +36,7 @@ pub(super) mod single_colon_key;
 pub(super) mod syntax_error;
 pub(super) mod unclosed_token;
 pub(super) mod undecrypted_value;
+pub(super) mod unknown_backend;
 pub(super) mod unknown_class;
 pub(super) mod unknown_function;
 pub(super) mod unknown_key;
@@ -44,5 +50,6 @@ pub(super) mod unread_key;
 pub(super) mod unreadable_file;
 pub(super) mod unwrapped_secret;
 
+mod backends;
 mod typed;
 mod unread;

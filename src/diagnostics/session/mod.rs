@@ -316,6 +316,7 @@ fn is_same_world(before: &Snapshot, now: &Snapshot) -> bool {
         && before.has_same_environments(now)
         && before.selected_node() == now.selected_node()
         && installs_the_same(before, now)
+        && before.has_same_functions(now)
 }
 
 /// Whether Puppetfiles name the same modules, as far as that was asked for.

@@ -345,6 +345,9 @@ default_hierarchy: []
             hiera.yaml:4:11: error: One of data_hash, lookup_key, data_dig, or hiera3_backend must be defined in hierarchy 'A' [config-error]
               4 |   - name: A
                 |           ^
+            hiera.yaml:7:17: hint: Unable to find 'lookup_key' function named 'vault', unless a module that is not here has 'lib/puppet/functions/vault.rb' [unknown-backend]
+              7 |     lookup_key: vault
+                |                 ^^^^^
             hiera.yaml:8:15: error: Option key 'uri' used in hierarchy 'B' is reserved by Puppet [config-error]
               8 |     options: {uri: x}
                 |               ^^^
@@ -409,6 +412,9 @@ hierarchy:
             hiera.yaml:7:14: error: Interpolation using method syntax is not allowed in this context: hiera.yaml takes variables only [function-in-config]
               7 |     datadir: "%{scope('x')}"
                 |              ^^^^^^^^^^^^^^^
+            hiera.yaml:9:17: hint: Unable to find 'lookup_key' function named 'vault', unless a module that is not here has 'lib/puppet/functions/vault.rb' [unknown-backend]
+              9 |     lookup_key: vault
+                |                 ^^^^^
             hiera.yaml:10:19: error: Interpolation using method syntax is not allowed in this context: hiera.yaml takes variables only [function-in-config]
               10 |     options: {a: ["%{lookup('x')}"]}
                  |                   ^^^^^^^^^^^^^^^^
@@ -544,13 +550,13 @@ fn a_backend_of_hiera_3() {
     check(
         &format!("#- /.hiera-ls.yaml\nglobalHieraConfig: /global/hiera.yaml\n{}", &text[1..]),
         expect![[r#"
-        global/hiera.yaml:1:1: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
-          1 | :backends: [yaml, mysql]
-            | ^^^^^^^^^
-        global/hiera.yaml:1:19: error: Hiera 3 is not installed, unless the gem 'hiera' has been added to this Puppet [config-error]
-          1 | :backends: [yaml, mysql]
-            |                   ^^^^^
-    "#]],
+            global/hiera.yaml:1:1: warning: Use of 'hiera.yaml' version 3 is deprecated. It should be converted to version 5 [config-deprecated]
+              1 | :backends: [yaml, mysql]
+                | ^^^^^^^^^
+            global/hiera.yaml:1:19: warning: Hiera 3 is not installed: each lookup fails, of any key, unless the gem 'hiera' has been added to this Puppet [hiera3-not-installed]
+              1 | :backends: [yaml, mysql]
+                |                   ^^^^^
+        "#]],
     );
 }
 
@@ -565,6 +571,9 @@ version: 5
 hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
 ",
         expect![[r#"
+            hiera.yaml:2:35: hint: Unable to find 'lookup_key' function named 'f', unless a module that is not here has 'lib/puppet/functions/f.rb' [unknown-backend]
+              2 | hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
+                |                                   ^
             hiera.yaml:2:48: error: Option key 'uri' used in hierarchy 'A' is reserved by OpenVox [config-error]
               2 | hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
                 |                                                ^^^

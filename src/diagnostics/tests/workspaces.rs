@@ -195,7 +195,11 @@ hierarchy:
 #- /data/common.yaml
 a: "%{lookup('nope')}"
 "#,
-        expect![""],
+        expect![[r#"
+            hiera.yaml:3:31: hint: Unable to find 'lookup_key' function named 'vault_lookup', unless a module that is not here has 'lib/puppet/functions/vault_lookup.rb' [unknown-backend]
+              3 |   - {name: Vault, lookup_key: vault_lookup}
+                |                               ^^^^^^^^^^^^
+        "#]],
     );
 }
 

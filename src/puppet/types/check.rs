@@ -54,6 +54,18 @@ pub fn assert_type(subject: &str, data_type: &DataType, value: &Value) -> Result
     }
 }
 
+/// Returns why a type is no part of another one, in Puppet's words about `subject`; `None` where it
+/// is one, and where Puppet crashes during the check.
+pub fn type_mismatch(subject: &str, wanted: &DataType, found: &DataType) -> Option<String> {
+    if wanted.assignable(found) {
+        return None;
+    }
+    let mismatches = describe(wanted, found, &[]).ok()?;
+    let lines: Vec<String> =
+        mismatches.iter().map(|one| one.message(subject).trim_start().to_owned()).collect();
+    (!lines.is_empty()).then(|| report(&lines))
+}
+
 /// A part of a parameter's value that is not of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongPart {

@@ -1,6 +1,8 @@
 //! Arguments that no signature of a function takes, in Puppet's words. Source:
 //! `TypeMismatchDescriber#describe_signatures`.
 
+use std::borrow::Cow;
+
 use super::describe::{Described, Mismatch, Step, What, below, describe, merge};
 use super::normalize::Crash;
 use super::size::{count, exactly};
@@ -8,40 +10,69 @@ use super::{DataType, Range, infer_set};
 use crate::puppet::value::Value;
 
 /// A way to call a function.
-pub(crate) struct Signature {
+#[derive(Clone, Debug)]
+pub struct Signature {
     /// Names and types of the parameters.
-    pub parameters: Vec<(&'static str, DataType)>,
+    pub parameters: Vec<(Cow<'static, str>, DataType)>,
     /// How many of them must be given.
     pub required: usize,
+    /// Whether the last one takes all further arguments.
+    pub repeats: bool,
+}
+
+/// The refusal of arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Puppet's message.
+    pub message: String,
+    /// The number of the argument that a function with one signature refuses, from 0; `None` for a
+    /// wrong number of arguments, and for a function with several signatures.
+    pub argument: Option<usize>,
 }
 
 impl Signature {
     /// Whether the arguments fit.
     pub(crate) fn takes(&self, arguments: &[Value]) -> bool {
-        (self.required..=self.parameters.len()).contains(&arguments.len())
-            && self
-                .parameters
-                .iter()
-                .zip(arguments)
-                .all(|((_, one), argument)| one.accepts(argument))
+        self.takes_count(arguments.len())
+            && self.pairs(arguments).all(|((_, one), argument)| one.accepts(argument))
+    }
+
+    fn takes_count(&self, given: usize) -> bool {
+        given >= self.required && (self.repeats || given <= self.parameters.len())
+    }
+
+    /// Returns the parameter for each argument.
+    fn pairs<'a, T>(
+        &'a self,
+        given: &'a [T],
+    ) -> impl Iterator<Item = (&'a (Cow<'static, str>, DataType), &'a T)> {
+        let last = self.parameters.last().filter(|_| self.repeats);
+        self.parameters
+            .iter()
+            .chain(std::iter::repeat_with(move || last).map_while(|it| it))
+            .zip(given)
+    }
+
+    /// Returns the number of the first argument whose type does not fit.
+    fn first_refused(&self, given: &[DataType]) -> Option<usize> {
+        self.pairs(given).position(|((_, one), given)| !one.assignable(given))
     }
 
     fn mismatches(&self, given: &[DataType], path: &[Step]) -> Described {
-        let expected =
-            Range { from: Some(count(self.required)), to: Some(count(self.parameters.len())) };
-        let actual = exactly(given.len());
-        if !expected.covers(&actual) {
+        if !self.takes_count(given.len()) {
+            let to = (!self.repeats).then(|| count(self.parameters.len()));
+            let expected = Range { from: Some(count(self.required)), to };
             return Ok(vec![Mismatch {
                 path: path.to_vec(),
-                what: What::Count { expected, actual },
+                what: What::Count { expected, actual: exactly(given.len()) },
             }]);
         }
-        for ((name, one), given) in self.parameters.iter().zip(given) {
+        for ((name, one), given) in self.pairs(given) {
             let fits = one.assignable(given);
             let found = if fits {
                 Vec::new()
             } else {
-                describe(one, given, &below(path, Step::Parameter((*name).into())))?
+                describe(one, given, &below(path, Step::Parameter(name.clone())))?
             };
             if !found.is_empty() {
                 return Ok(found);
@@ -51,7 +82,7 @@ impl Signature {
     }
 
     fn shown(&self) -> String {
-        let one = |(n, (name, one)): (usize, &(&str, DataType))| match one {
+        let one = |(n, (name, one)): (usize, &(Cow<'static, str>, DataType))| match one {
             _ if n < self.required => format!("{one} {name}"),
             DataType::Optional(Some(inner)) => format!("{inner} {name}?"),
             _ => format!("{one} {name}?"),
@@ -60,25 +91,41 @@ impl Signature {
     }
 }
 
+/// Returns why no signature takes arguments of these types; `None` where one takes them.
+pub fn refusal(function: &str, signatures: &[Signature], given: &[DataType]) -> Option<Refusal> {
+    let takes =
+        |one: &Signature| one.takes_count(given.len()) && one.first_refused(given).is_none();
+    if signatures.iter().any(takes) {
+        return None;
+    }
+    let message =
+        described(function, signatures, given).unwrap_or_else(|Crash(message)| message.to_owned());
+    let argument = match signatures {
+        [only] if only.takes_count(given.len()) => only.first_refused(given),
+        _ => None,
+    };
+    Some(Refusal { message, argument })
+}
+
 /// Why none of the signatures takes the arguments.
 pub(crate) fn describe_signatures(
     function: &str,
     signatures: &[Signature],
     arguments: &[Value],
 ) -> String {
-    described(function, signatures, arguments).unwrap_or_else(|Crash(message)| message.to_owned())
+    let given: Vec<DataType> = arguments.iter().map(infer_set).collect();
+    described(function, signatures, &given).unwrap_or_else(|Crash(message)| message.to_owned())
 }
 
 fn described(
     function: &str,
     signatures: &[Signature],
-    arguments: &[Value],
+    given: &[DataType],
 ) -> Result<String, Crash> {
-    let given: Vec<DataType> = arguments.iter().map(infer_set).collect();
     let each = signatures
         .iter()
         .enumerate()
-        .map(|(n, signature)| signature.mismatches(&given, &[Step::Signature(n)]));
+        .map(|(n, signature)| signature.mismatches(given, &[Step::Signature(n)]));
     let each: Vec<Vec<Mismatch>> = each.collect::<Result<_, _>>()?;
     let without_number = |mismatch: &Mismatch| {
         let path = mismatch

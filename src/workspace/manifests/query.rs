@@ -248,6 +248,11 @@ impl ManifestIndex {
         uses.filter(|one| literal_class(one).is_none() && one.kind != UseKind::Reference)
     }
 
+    /// Whether both read every type as the other does: no alias differs.
+    pub fn has_types_of(&self, other: &ManifestIndex) -> bool {
+        Arc::ptr_eq(&self.types, &other.types)
+    }
+
     /// Returns the type that a text in code stands for, if values can be held against it here.
     pub fn judged_type(&self, text: &str) -> Option<Arc<DataType>> {
         self.types.judged(text, self)

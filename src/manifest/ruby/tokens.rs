@@ -6,7 +6,7 @@ use crate::manifest::strings::single_end;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(in crate::manifest) enum Token {
     /// A name or keyword.
     Word(String),
     /// A string without interpolation.
@@ -28,18 +28,26 @@ pub(super) enum Token {
 }
 
 impl Token {
-    pub(super) fn is_word(&self, word: &str) -> bool {
+    pub(in crate::manifest) fn is_word(&self, word: &str) -> bool {
         matches!(self, Token::Word(found) if found == word)
     }
 }
 
 /// Reads the tokens of a text.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(in crate::manifest) fn tokens(text: &str) -> Vec<Token> {
+    tokens_with_starts(text).0
+}
+
+/// Reads the tokens of a text, and the byte at which each begins.
+pub(super) fn tokens_with_starts(text: &str) -> (Vec<Token>, Vec<usize>) {
     let mut lexer = Lexer { text, at: 0, found: Vec::new() };
+    let mut starts = Vec::new();
     while lexer.at < text.len() {
+        let start = lexer.at;
         lexer.step();
+        starts.resize(lexer.found.len(), start);
     }
-    lexer.found
+    (lexer.found, starts)
 }
 
 struct Lexer<'t> {

@@ -1,0 +1,25 @@
+//! `backend-options`
+
+use super::backends::{DECLARED_HERE, custom_levels};
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::HieraConfig;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "backend-options",
+    severity: Severity::Error,
+    summary: "a level's function does not take the level's options",
+    docs: include_str!("backend_options.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    for custom in custom_levels(config, context) {
+        let Some(refused) = custom.refused(context).filter(|it| it.is_of_options) else { continue };
+        let options = custom.level.options.as_ref().and_then(|options| options.origin);
+        let severity = custom.severity(context, Severity::Error);
+        let span = options.filter(|span| span.file == context.file.id).unwrap_or(custom.span);
+        let finding = Finding { severity, ..Finding::new(&RULE, span, refused.message) };
+        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+    }
+}

@@ -1,0 +1,31 @@
+//! `backend-signature`
+
+use super::backends::{DECLARED_HERE, custom_levels};
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::HieraConfig;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "backend-signature",
+    severity: Severity::Error,
+    summary: "a level's function does not take what its kind of function is given",
+    docs: include_str!("backend_signature.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    for custom in custom_levels(config, context) {
+        let Some(refused) = custom.refused(context).filter(|it| !it.is_of_options) else {
+            continue;
+        };
+        let message = format!(
+            "{}: a {} function is called with {}",
+            refused.message,
+            custom.level.backend.kind.key(),
+            custom.level.backend.kind.arguments()
+        );
+        let severity = custom.severity(context, Severity::Error);
+        let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
+        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+    }
+}

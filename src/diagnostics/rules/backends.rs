@@ -1,0 +1,151 @@
+//! Levels with functions that are not Puppet's own, for the rules about them: the source of each
+//! function, and whether it takes what Puppet passes to it. Nothing is run; code that only running
+//! it would explain has no findings.
+
+use crate::diagnostics::rule::{FileContext, Severity};
+use crate::hiera::config::{Argument, CONTEXT_TYPE, HieraConfig, Level};
+use crate::manifest::model::{FunctionParameter, FunctionSignature};
+use crate::puppet::types::{DataType, Kind, Signature, Text, refusal};
+use crate::text::{FilePath, Span};
+use crate::workspace::functions::{DeclaredFunction, FunctionSource, plain_name};
+
+/// A level with a function that is not Puppet's own.
+pub(super) struct CustomLevel<'a> {
+    pub(super) level: &'a Level,
+    /// Where the function is named.
+    pub(super) span: Span,
+    /// Its name as Puppet seeks it.
+    pub(super) name: String,
+    /// Where Puppet finds it.
+    pub(super) source: FunctionSource,
+}
+
+/// Returns these levels of a config, in their order.
+pub(super) fn custom_levels<'a>(
+    config: &'a HieraConfig,
+    context: &'a FileContext<'_>,
+) -> impl Iterator<Item = CustomLevel<'a>> {
+    let levels = config.levels().filter(|level| level.has_custom_function());
+    levels.filter_map(|level| {
+        let name = plain_name(&level.backend.name);
+        let source = context.snapshot.function_source(context.environment, &name);
+        Some(CustomLevel { level, span: level.backend.span?, name, source })
+    })
+}
+
+/// The role of a function's place in a finding.
+pub(super) const DECLARED_HERE: &str = "the function is declared here";
+
+/// An argument that a function refuses, in Puppet's words.
+pub(super) struct Refused {
+    pub(super) message: String,
+    /// Whether members of the options are refused, and not the call as such.
+    pub(super) is_of_options: bool,
+}
+
+impl CustomLevel<'_> {
+    /// Returns the file with the function, and what its text declares under the name that Puppet
+    /// seeks.
+    pub(super) fn declared(
+        &self,
+        context: &FileContext<'_>,
+    ) -> Option<(&FilePath, DeclaredFunction)> {
+        let FunctionSource::File(path) = &self.source else { return None };
+        Some((path, context.snapshot.declared_function(path)?))
+    }
+
+    /// Returns the place of the function's name in its source.
+    pub(super) fn declaration(&self, context: &FileContext<'_>) -> Option<Span> {
+        let (path, function) = self.declared(context)?;
+        Some(Span::in_file(context.snapshot.file(path)?.id, function.name_range))
+    }
+
+    /// Returns how serious an error is that each lookup meets as soon as it asks the level: a hint
+    /// where the level is asked only for files that exist, and none does.
+    pub(super) fn severity(&self, context: &FileContext<'_>, most: Severity) -> Severity {
+        let levels = context.snapshot.levels_without_files(context.environment);
+        let is_asked = !levels.iter().any(|name| **name == *self.level.name);
+        if is_asked { most } else { most.min(Severity::Hint) }
+    }
+
+    /// Returns why the function refuses what Puppet passes to it; `None` where it does not, or where
+    /// its declaration does not tell.
+    pub(super) fn refused(&self, context: &FileContext<'_>) -> Option<Refused> {
+        let (_, function) = self.declared(context).filter(|(_, it)| it.name == self.name)?;
+        let declared = function.signatures?;
+        let arguments = self.level.arguments();
+        let signatures: Vec<Signature> =
+            declared.iter().map(|one| signature(one, &arguments, context)).collect();
+        let given: Vec<DataType> = arguments.iter().map(given).collect();
+        if declared.iter().any(|one| one.needs_block) {
+            let needs_block = declared.len() == 1 && refusal("", &signatures, &given).is_none();
+            let message = format!("'{}' expects a block", self.name);
+            return needs_block.then_some(Refused { message, is_of_options: false });
+        }
+        let refused = refusal(&self.name, &signatures, &given)?;
+        let is_options = |at: usize| matches!(arguments[at], Argument::Options(_));
+        let is_of_options = refused.argument.is_some_and(is_options)
+            && refused
+                .argument
+                .is_some_and(|at| signatures[0].parameters[at].1.may_take(Kind::Hash));
+        Some(Refused { message: refused.message, is_of_options })
+    }
+}
+
+/// Returns a declared way to call a function for these arguments. A parameter whose type cannot be
+/// decided here, or takes some values of the argument, takes it.
+fn signature(
+    declared: &FunctionSignature,
+    arguments: &[Argument],
+    context: &FileContext<'_>,
+) -> Signature {
+    let index = context.snapshot.manifests(context.environment);
+    let parameter = |(at, one): (usize, &FunctionParameter)| {
+        let text = one.data_type.as_deref().unwrap_or("Any");
+        let is_context = plain_name(text.trim()) == CONTEXT_TYPE.to_ascii_lowercase();
+        let data_type = match is_context {
+            true => context_type(),
+            false => index.judged_type(text).map_or(DataType::Any, |one| (*one).clone()),
+        };
+        let last = declared.repeats.then(|| arguments.get(at..)).flatten();
+        let takes_some = match last.or(arguments.get(at).map(std::slice::from_ref)) {
+            Some(arguments) => arguments.iter().any(|it| may_take(&data_type, it)),
+            None => false,
+        };
+        (one.name.clone().into(), if takes_some { DataType::Any } else { data_type })
+    };
+    Signature {
+        parameters: declared.parameters.iter().enumerate().map(parameter).collect(),
+        required: declared.required,
+        repeats: declared.repeats,
+    }
+}
+
+/// Whether a type takes some values of an argument that is not known exactly.
+fn may_take(data_type: &DataType, argument: &Argument) -> bool {
+    match argument {
+        Argument::Key => data_type.may_take(Kind::Text),
+        Argument::Segments => data_type.may_take(Kind::List),
+        Argument::Options(None) => data_type.may_take(Kind::Hash),
+        Argument::Options(Some(_)) | Argument::Context => false,
+    }
+}
+
+/// Returns the type of an argument, as Puppet shows it.
+fn given(argument: &Argument) -> DataType {
+    match argument {
+        Argument::Key => DataType::String(Text::Any),
+        Argument::Segments => DataType::Tuple(vec![DataType::String(Text::Any)], None),
+        Argument::Options(Some(exact)) => exact.clone(),
+        Argument::Options(None) => any_hash(),
+        Argument::Context => context_type(),
+    }
+}
+
+fn context_type() -> DataType {
+    DataType::Foreign { name: CONTEXT_TYPE, text: CONTEXT_TYPE.into() }
+}
+
+fn any_hash() -> DataType {
+    DataType::hash(DataType::String(Text::Any), DataType::Any, None)
+}

@@ -1,0 +1,24 @@
+//! `hiera3-not-installed`
+
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::{ConfigProblemKind, HieraConfig};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "hiera3-not-installed",
+    severity: Severity::Warning,
+    summary: "a backend of Hiera 3 under a Puppet that comes without Hiera 3",
+    docs: include_str!("hiera3_not_installed.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    let is_missing = |kind: &ConfigProblemKind| matches!(kind, ConfigProblemKind::Library);
+    for problem in config.problems.iter().filter(|problem| is_missing(&problem.kind)) {
+        let message = format!(
+            "{}: each lookup fails, of any key, unless the gem 'hiera' has been added to this Puppet",
+            problem.message
+        );
+        findings.push(Finding::new(&RULE, problem.span, message));
+    }
+}

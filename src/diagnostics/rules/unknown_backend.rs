@@ -1,0 +1,98 @@
+//! `unknown-backend`
+
+use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
+use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
+use crate::hiera::config::HieraConfig;
+use crate::text::similar::nearest;
+use crate::workspace::functions::{FunctionSource, plain_name};
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "unknown-backend",
+    severity: Severity::Error,
+    summary: "a level names a function that Puppet does not find",
+    docs: include_str!("unknown_backend.md"),
+    check: Check::Config(check),
+};
+
+fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
+    if !context.snapshot.complete {
+        return;
+    }
+    for custom in custom_levels(config, context) {
+        let found = match &custom.source {
+            FunctionSource::NotInModule(module) => not_in_module(&custom, module),
+            FunctionSource::Nowhere if custom.level.service().is_none() => nowhere(&custom),
+            FunctionSource::File(_) => misnamed(&custom, context),
+            _ => None,
+        };
+        let Some((severity, message)) = found else { continue };
+        let severity = custom.severity(context, severity);
+        let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
+        findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
+    }
+}
+
+/// Puppet's message for a function without a file.
+fn not_found(custom: &CustomLevel<'_>) -> String {
+    let name = &custom.level.backend.name;
+    format!("Unable to find '{}' function named '{name}'", custom.level.backend.kind.key())
+}
+
+/// Returns the finding for a function whose module is here.
+fn not_in_module(custom: &CustomLevel<'_>, module: &str) -> Option<(Severity, String)> {
+    let path = custom.name.replace("::", "/");
+    let place = match module {
+        "environment" => format!("the environment has no 'lib/puppet/functions/{path}.rb'"),
+        module => {
+            let below = path.strip_prefix(module)?;
+            format!(
+                "the module '{module}' has neither 'lib/puppet/functions/{path}.rb' nor 'functions{below}.pp'"
+            )
+        }
+    };
+    Some((Severity::Error, format!("{}: {place}", not_found(custom))))
+}
+
+/// Returns the finding for a function that any module could have.
+fn nowhere(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
+    let not_found = not_found(custom);
+    if let Some(meant) = meant(&custom.name) {
+        return Some((Severity::Warning, format!("{not_found}; did you mean `{meant}`?")));
+    }
+    let file = format!("lib/puppet/functions/{}.rb", custom.name);
+    Some((Severity::Hint, format!("{not_found}, unless a module that is not here has '{file}'")))
+}
+
+/// Returns the entry of a level that was probably meant by the name of a function.
+fn meant(name: &str) -> Option<String> {
+    let kind =
+        |function: &str| if function == "eyaml_lookup_key" { "lookup_key" } else { "data_hash" };
+    let function = match name {
+        "eyaml" | "eyaml_data" | "eyaml_backend" | "eyaml_data_hash" => "eyaml_lookup_key",
+        "yaml" | "yaml_lookup_key" => "yaml_data",
+        "json" | "json_lookup_key" => "json_data",
+        "hocon" | "hocon_lookup_key" => "hocon_data",
+        name => nearest(name, ["yaml_data", "json_data", "hocon_data", "eyaml_lookup_key"])?,
+    };
+    Some(format!("{}: {function}", kind(function)))
+}
+
+/// Returns the finding for a file that defines another function than the one of its name.
+fn misnamed(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<(Severity, String)> {
+    let (path, function) = custom.declared(context)?;
+    if function.name == custom.name {
+        return None;
+    }
+    let shown = path.relative_to(&context.environment.root).unwrap_or(path.as_str());
+    let (expected, found) = (plain_name(&custom.name), &function.name);
+    let message = match path.extension() {
+        Some("pp") => format!(
+            "Unacceptable location. The name '{found}' is unacceptable in file '{shown}', where Puppet expects '{expected}'"
+        ),
+        _ => format!(
+            "The code loaded from {shown} produced mis-matched name, expected '{expected}', got {found}"
+        ),
+    };
+    Some((Severity::Error, message))
+}

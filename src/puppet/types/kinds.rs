@@ -1,0 +1,79 @@
+//! Whether a type takes values of a kind, whatever the values are.
+
+use super::DataType;
+
+use DataType as T;
+
+/// A kind of value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// A list.
+    List,
+    /// A hash.
+    Hash,
+}
+
+/// Aliases within each other that are followed; a deeper one counts as one that takes everything.
+const MAX_ALIASES: usize = 40;
+
+impl DataType {
+    /// Returns whether some value of a kind may be of this type. `true` where the type cannot be
+    /// decided here.
+    pub fn may_take(&self, kind: Kind) -> bool {
+        self.takes_kind(kind, 0)
+    }
+
+    fn takes_kind(&self, kind: Kind, depth: usize) -> bool {
+        if depth > MAX_ALIASES {
+            return true;
+        }
+        let within = |one: &DataType| one.takes_kind(kind, depth + 1);
+        match self {
+            T::Any | T::Unit | T::Init | T::Iterable(_) | T::Reference(_) | T::Undecided(_) => true,
+            T::Scalar | T::ScalarData | T::String(_) | T::Enum { .. } | T::Pattern(_) => {
+                kind == Kind::Text
+            }
+            T::Array(..) | T::Tuple(..) => kind == Kind::List,
+            T::Hash(..) | T::Struct(_) => kind == Kind::Hash,
+            T::Collection(_) => kind != Kind::Text,
+            T::Optional(inner) | T::NotUndef(inner) => inner.as_deref().is_none_or(within),
+            T::Variant(types) => types.is_empty() || types.iter().any(within),
+            T::Alias(alias) => within(alias.resolved()),
+            T::Named(alias) => alias.with_target(within),
+            T::Local(_, resolved) => within(resolved),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::puppet::types::parse;
+
+    #[test]
+    fn a_type_takes_the_kinds_of_its_values() {
+        for (text, kinds) in [
+            ("Any", "Text List Hash"),
+            ("Data", "Text List Hash"),
+            ("String[20]", "Text"),
+            ("Enum[a]", "Text"),
+            ("Optional[Array]", "List"),
+            ("Variant[Numeric, Struct[{a => String}]]", "Hash"),
+            ("Collection", "List Hash"),
+            ("Sensitive[String]", ""),
+            ("Integer", ""),
+            ("Undef", ""),
+        ] {
+            let data_type = parse(text).expect("a type");
+            let taken = [Kind::Text, Kind::List, Kind::Hash].into_iter();
+            let taken: Vec<String> = taken
+                .filter(|kind| data_type.may_take(*kind))
+                .map(|it| format!("{it:?}"))
+                .collect();
+            assert_eq!(taken.join(" "), kinds, "{text}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The functions that levels name: where Puppet finds their source, and what the source declares.
+//! Nothing is run. Source: the loaders of Puppet 7.23, as its answers show them.
+
+use std::sync::Arc;
+
+use super::Snapshot;
+use super::environments::Environment;
+use crate::hiera::config::{Backend, BackendKind, Level};
+use crate::manifest::Manifest;
+use crate::manifest::model::{DefinitionKind, Documentation, FunctionSignature};
+use crate::text::{FilePath, TextRange};
+
+/// The source of a function that a level names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FunctionSource {
+    /// Puppet has it.
+    BuiltIn,
+    /// The file that Puppet loads.
+    File(FilePath),
+    /// The module of its name is here and has no file for it.
+    NotInModule(Arc<str>),
+    /// The module of its name is not here.
+    ModuleAbsent,
+    /// Any module may have it, and none here has it.
+    Nowhere,
+}
+
+/// A function, as its source declares it.
+#[derive(Clone, Debug)]
+pub struct DeclaredFunction {
+    /// Its name as the source has it, in lower case.
+    pub name: String,
+    /// The bytes of the name in the file.
+    pub name_range: TextRange,
+    /// The comment above it.
+    pub documentation: Documentation,
+    /// The ways to call it; `None` where only running the code would tell.
+    pub signatures: Option<Vec<FunctionSignature>>,
+}
+
+/// The functions of Puppet's own that read data.
+const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
+
+/// Returns the name of a function as Puppet seeks it.
+pub fn plain_name(name: &str) -> String {
+    name.strip_prefix("::").unwrap_or(name).to_ascii_lowercase()
+}
+
+impl Level {
+    /// Returns whether a function reads it that is not Puppet's own.
+    pub fn has_custom_function(&self) -> bool {
+        let Backend { kind, name, .. } = &self.backend;
+        let is_function = !matches!(kind, BackendKind::Hiera3 | BackendKind::LegacyFunction);
+        is_function && !BUILT_IN.contains(&&*plain_name(name))
+    }
+}
+
+impl Snapshot {
+    /// Returns where Puppet finds the source of a function.
+    pub fn function_source(&self, environment: &Environment, name: &str) -> FunctionSource {
+        let name = plain_name(name);
+        if BUILT_IN.contains(&name.as_str()) {
+            return FunctionSource::BuiltIn;
+        }
+        let file_in = |root: &FilePath, folder: &str, name: &str, extension: &str| {
+            let path = root.join(&format!("{folder}/{}.{extension}", name.replace("::", "/")));
+            self.names.entries.contains_key(&path).then_some(FunctionSource::File(path))
+        };
+        const RUBY: &str = "lib/puppet/functions";
+        let Some((module_name, below)) = name.split_once("::") else {
+            let modules = || environment.modules.values().map(|module| &module.root);
+            return file_in(&environment.root, RUBY, &name, "rb")
+                .or_else(|| file_in(&environment.root, "functions", &name, "pp"))
+                .or_else(|| modules().find_map(|root| file_in(root, RUBY, &name, "rb")))
+                .or_else(|| {
+                    modules()
+                        .find_map(|root| file_in(root, "lib/puppet/parser/functions", &name, "rb"))
+                })
+                .unwrap_or(FunctionSource::Nowhere);
+        };
+        if module_name == "environment" {
+            return file_in(&environment.root, RUBY, &name, "rb")
+                .unwrap_or(FunctionSource::NotInModule(module_name.into()));
+        }
+        let Some(module) = environment.modules.get(module_name) else {
+            return FunctionSource::ModuleAbsent;
+        };
+        file_in(&module.root, RUBY, &name, "rb")
+            .or_else(|| file_in(&module.root, "functions", below, "pp"))
+            .unwrap_or(FunctionSource::NotInModule(module_name.into()))
+    }
+
+    /// Returns the function that a file defines; `None` where its text does not tell, as for
+    /// functions of Puppet 3.
+    pub fn declared_function(&self, path: &FilePath) -> Option<DeclaredFunction> {
+        let manifest = self.code_of_function(path)?;
+        if let Some(function) = &manifest.function {
+            return Some(DeclaredFunction {
+                name: plain_name(&function.name),
+                name_range: function.name_range,
+                documentation: function.documentation.clone(),
+                signatures: function.signatures.clone(),
+            });
+        }
+        let definition =
+            manifest.definitions.iter().find(|one| one.kind == DefinitionKind::Function)?;
+        Some(DeclaredFunction {
+            name: plain_name(&definition.name),
+            name_range: definition.name_range,
+            documentation: definition.documentation.clone(),
+            signatures: definition.signature().filter(|_| manifest.complete).map(|one| vec![one]),
+        })
+    }
+
+    fn code_of_function(&self, path: &FilePath) -> Option<Arc<Manifest>> {
+        let module = path
+            .ancestors()
+            .find(|folder| matches!(folder.name(), "lib" | "functions"))
+            .and_then(|folder| folder.parent());
+        let module: Option<Arc<str>> = module.map(|root| root.name().into());
+        Some(self.file(path)?.manifest(module.as_ref()))
+    }
+
+    /// Whether the functions that levels name are the same in a later snapshot, with the types that
+    /// they use.
+    pub fn has_same_functions(&self, later: &Snapshot) -> bool {
+        let is_same = |environment: &Arc<Environment>| {
+            let levels = environment.configs().flat_map(|(_, config)| config.levels());
+            let mut custom = levels.filter(|level| level.has_custom_function()).peekable();
+            if custom.peek().is_none() {
+                return true; // as with most
+            }
+            let code_of = |snapshot: &Snapshot, level: &Level| match snapshot
+                .function_source(environment, &level.backend.name)
+            {
+                FunctionSource::File(path) => snapshot.code_of_function(&path),
+                _ => None,
+            };
+            custom.all(|level| code_of(self, level) == code_of(later, level))
+                && self
+                    .known_manifests(environment)
+                    .is_none_or(|known| known.has_types_of(later.manifests(environment)))
+        };
+        later.environments().all.iter().all(is_same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_name_means_the_file_that_puppet_loads() {
+        let fixture = Fixture::new(
+            r#"
+#- /hiera.yaml
+version: 5
+#- /lib/puppet/functions/own.rb
+Puppet::Functions.create_function(:own) { }
+#- /functions/both.pp
+function both() { }
+#- /lib/puppet/functions/environment/own.rb
+Puppet::Functions.create_function(:'environment::own') { }
+#- /modules/m/lib/puppet/functions/m/a.rb
+Puppet::Functions.create_function(:'m::a') { }
+#- /modules/m/functions/a.pp
+function m::a() { }
+#- /modules/m/functions/deep/b.pp
+function m::deep::b() { }
+#- /modules/m/lib/puppet/functions/free.rb
+Puppet::Functions.create_function(:free) { }
+#- /modules/m/lib/puppet/parser/functions/old.rb
+Puppet::Parser::Functions.newfunction(:old) { }
+#- /modules/n/lib/puppet/functions/m/other.rb
+Puppet::Functions.create_function(:'m::other') { }
+#- /modules/n/manifests/init.pp
+class n { }
+#- /modules/m/manifests/init.pp
+class m { }
+"#,
+        );
+        let snapshot = &fixture.snapshot;
+        let environment = &snapshot.environments().all[0];
+        for (name, expected) in [
+            ("yaml_data", "built in"),
+            ("own", "lib/puppet/functions/own.rb"),
+            ("both", "functions/both.pp"),
+            ("environment::own", "lib/puppet/functions/environment/own.rb"),
+            ("environment::both", "not in environment"),
+            ("m::a", "modules/m/lib/puppet/functions/m/a.rb"),
+            ("::M::A", "modules/m/lib/puppet/functions/m/a.rb"),
+            ("m::deep::b", "modules/m/functions/deep/b.pp"),
+            ("free", "modules/m/lib/puppet/functions/free.rb"),
+            ("old", "modules/m/lib/puppet/parser/functions/old.rb"),
+            ("m::other", "not in m"),
+            ("absent::a", "absent"),
+            ("nowhere", "nowhere"),
+        ] {
+            let found = match snapshot.function_source(environment, name) {
+                FunctionSource::BuiltIn => "built in".to_owned(),
+                FunctionSource::File(path) => path.as_str().trim_start_matches('/').to_owned(),
+                FunctionSource::NotInModule(module) => format!("not in {module}"),
+                FunctionSource::ModuleAbsent => "absent".to_owned(),
+                FunctionSource::Nowhere => "nowhere".to_owned(),
+            };
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+}

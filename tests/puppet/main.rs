@@ -8,6 +8,7 @@ mod scenario;
 mod typed;
 
 mod aliases;
+mod backends;
 mod configs;
 mod confinement;
 mod conformance;

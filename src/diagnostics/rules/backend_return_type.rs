@@ -3,7 +3,7 @@
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::{BackendKind, HieraConfig};
-use crate::puppet::types::{parse, type_mismatch};
+use crate::puppet::types::{DataType, parse, type_mismatch};
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -30,6 +30,9 @@ fn refused(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<String
     let [signature] = function.signatures?.try_into().ok()?;
     let index = context.snapshot.manifests(context.environment);
     let declared = index.judged_type(signature.return_type.as_deref()?)?;
+    if *declared == DataType::Any {
+        return None; // Counts as undeclared.
+    }
     let kind = custom.level.backend.kind;
     let wanted = match kind {
         BackendKind::DataHash => "Hash[RichDataKey, RichData]",

@@ -83,6 +83,10 @@ impl CustomLevel<'_> {
             return needs_block.then_some(Refused { message, is_of_options: false });
         }
         let refused = refusal(&self.name, &signatures, &given)?;
+        // The text of the location is known when a lookup finds it.
+        if ["path", "uri"].iter().any(|it| refused.message.contains(&format!("entry '{it}' "))) {
+            return None;
+        }
         let is_options = |at: usize| matches!(arguments[at], Argument::Options(_));
         let is_of_options = refused.argument.is_some_and(is_options)
             && refused

@@ -59,7 +59,7 @@ impl Level {
         };
         if let Some(location) = location {
             members.retain(|member| member.name != location);
-            let value = DataType::String(Text::Any);
+            let value = DataType::String(Text::Length(Range { from: Some(1), to: None }));
             members.push(StructMember { name: location.into(), optional: false, value });
         }
         Some(match members.is_empty() {

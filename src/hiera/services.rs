@@ -98,7 +98,8 @@ impl Level {
         Some(uris.join(", "))
     }
 
-    fn option(&self, name: &str) -> Option<&Value> {
+    /// Returns the value of an option, as written.
+    pub fn option(&self, name: &str) -> Option<&Value> {
         self.options.as_ref()?.get(name)
     }
 

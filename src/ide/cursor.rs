@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hiera::config::{HieraConfig, Template};
+use crate::hiera::config::{HieraConfig, Level, Template};
 use crate::hiera::data::{DataFile, Reference};
 use crate::hiera::key::{LookupKey, Segment};
 use crate::puppet::value::{Data, Key, Member, Provenance, Value};
@@ -41,6 +41,8 @@ pub enum SubjectKind {
         /// The location, as written.
         template: Template,
     },
+    /// The function or backend that a level of a `hiera.yaml` names.
+    Backend(Arc<Level>),
     /// A YAML alias; the anchored node's place.
     Alias {
         /// The anchor with its `&`.
@@ -132,6 +134,9 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     if let Some(config) =
         environment.configs().map(|(_, config)| config).find(|config| config.path == file.path)
     {
+        if let Some((level, range)) = backend_at(snapshot, config, position.offset) {
+            return subject(range, SubjectKind::Backend(level));
+        }
         let template = location_at(snapshot, config, position.offset)?;
         let range = snapshot.place(template.span?);
         return subject(range, SubjectKind::Location { config: config.clone(), template });
@@ -160,6 +165,18 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     }
     let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
     subject(range.shifted(part.start), SubjectKind::Key(key_path))
+}
+
+fn backend_at(
+    snapshot: &Snapshot,
+    config: &HieraConfig,
+    offset: u32,
+) -> Option<(Arc<Level>, TextRange)> {
+    config.levels().find_map(|level| {
+        let span = level.backend.span.filter(|span| Some(span.file) == config.file)?;
+        let range = snapshot.place(span);
+        range.touches(offset).then(|| (level.clone(), range))
+    })
 }
 
 fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {

@@ -8,6 +8,7 @@ use crate::hiera::resolution::Outcome;
 use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
+use crate::workspace::functions::FunctionSource;
 
 /// Where a definition is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,9 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
         }
         SubjectKind::Variable(_) => Vec::new(),
         SubjectKind::Location { template, .. } => files_of(snapshot, &subject, template),
+        SubjectKind::Backend(level) => {
+            function_of(snapshot, &subject, &level.backend.name).into_iter().collect()
+        }
         SubjectKind::Alias { anchor } => {
             vec![Target { path: subject.path.clone(), range: *anchor }]
         }
@@ -118,6 +122,19 @@ fn raw(
     root: &LookupKey,
 ) -> Option<Value> {
     Some(view.data_of(path)?.get(&root.root_text())?.value.clone())
+}
+
+/// Returns the place of the function that a level names: its name in its source, or the start of a
+/// file whose text does not tell the name.
+fn function_of(snapshot: &Snapshot, subject: &Subject, name: &str) -> Option<Target> {
+    match snapshot.function_source(&subject.environment, name) {
+        FunctionSource::File(path) => {
+            let declared = snapshot.declared_function(&path);
+            let range = declared.map_or(TextRange::empty(0), |function| function.name_range);
+            Some(Target { path, range })
+        }
+        _ => None,
+    }
 }
 
 /// Returns the files that a location of `hiera.yaml` can name: those that the chosen node reads

@@ -4,6 +4,7 @@
 mod actions;
 mod answer;
 mod around;
+mod backend;
 mod cases;
 mod difference;
 mod groups;
@@ -94,6 +95,7 @@ pub fn hover(
         SubjectKind::Reference(key) => writer.reference(key) + &writer.governed(),
         SubjectKind::Variable(key) => writer.variable(key),
         SubjectKind::Location { config, template } => writer.location(config, template),
+        SubjectKind::Backend(level) => writer.backend(level),
         SubjectKind::Alias { .. } => return None,
     };
     let text = text + &writer.actions();

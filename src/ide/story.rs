@@ -56,7 +56,10 @@ pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
             LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
         }
         SubjectKind::Reference(key) => Some(key.clone()),
-        SubjectKind::Variable(_) | SubjectKind::Location { .. } | SubjectKind::Alias { .. } => None,
+        SubjectKind::Variable(_)
+        | SubjectKind::Location { .. }
+        | SubjectKind::Backend(_)
+        | SubjectKind::Alias { .. } => None,
     }
 }
 

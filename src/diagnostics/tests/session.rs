@@ -362,3 +362,58 @@ fn looking_ahead_comes_to_an_end() {
     assert!((1..=40).contains(&again), "{again} times");
     assert_eq!(look_ahead(&fixture.workspace.snapshot()), 0);
 }
+
+/// Edits of a function's source, and of a type that it uses, reach the findings in hiera.yaml.
+#[test]
+fn edits_of_a_levels_function_reach_the_config() {
+    let text = "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {name: Store, lookup_key: store::find, options: {port: 1}}
+#- /modules/store/functions/find.pp
+function store::find(String $key, Store::Options $options, $context) { }
+#- /modules/store/types/options.pp
+type Store::Options = Struct[{port => Integer}]
+";
+    let mut fixture = Fixture::new(text);
+    let mut findings = Findings::default();
+    let rules = Default::default();
+    let config = FilePath::new("/hiera.yaml");
+    let mut all = Vec::new();
+    let mut codes = |fixture: &Fixture| {
+        let snapshot = fixture.workspace.snapshot();
+        let mut told = findings.update(&snapshot, &rules);
+        while findings.has_deferred() {
+            told.extend(findings.update(&snapshot, &rules));
+        }
+        let expected = check_file(&snapshot, &config, &rules);
+        if let Some((_, now)) = told.into_iter().find(|(path, _)| *path == config) {
+            all = now;
+        }
+        assert_eq!(self::told(&snapshot, &all), self::told(&snapshot, &expected));
+        all.iter().map(|finding| finding.rule.code).collect::<Vec<_>>()
+    };
+    assert!(codes(&fixture).is_empty());
+    let edits = [
+        (
+            "functions/find.pp",
+            "function store::find(String $key, $options) { }",
+            "backend-signature",
+        ),
+        ("functions/find.pp", "function store::other() { }", "unknown-backend"),
+        (
+            "functions/find.pp",
+            "function store::find($k, Store::Options $o, $c) >> Hash { }",
+            "backend-return-type",
+        ),
+        ("functions/find.pp", "function store::find($k, Store::Options $o, $c) { }", ""),
+        ("types/options.pp", "type Store::Options = Struct[{port => String}]", "backend-options"),
+    ];
+    for (file, text, code) in edits {
+        let path = FilePath::new(&format!("/modules/store/{file}"));
+        fixture.workspace.apply(Change::Open(path, text.into()));
+        let expected: Vec<&str> = Some(code).filter(|code| !code.is_empty()).into_iter().collect();
+        assert_eq!(codes(&fixture), expected, "{file}: {text}");
+    }
+}

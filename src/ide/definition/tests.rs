@@ -332,3 +332,47 @@ a: 1
         "#]],
     );
 }
+
+#[test]
+fn a_function_of_a_level_leads_to_its_source() {
+    let text = |function: &str| {
+        format!(
+            "
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - {{name: Ruby, lookup_key: {function}}}
+  - {{name: Puppet, data_hash: own}}
+#- /modules/store/lib/puppet/functions/store/find.rb
+# Finds a key.
+Puppet::Functions.create_function(:'store::find') {{ }}
+#- /modules/store/lib/puppet/functions/odd.rb
+Puppet::Functions.create_function(NAME) {{ }}
+#- /functions/own.pp
+function own() {{ }}
+"
+        )
+    };
+    check(
+        &text("sto$0re::find"),
+        expect![[r#"
+        <store::find>
+        /modules/store/lib/puppet/functions/store/find.rb:2:35 :'store::find'
+    "#]],
+    );
+    check(
+        &text("od$0d"),
+        expect![[r#"
+        <odd>
+        /modules/store/lib/puppet/functions/odd.rb:1:1 
+    "#]],
+    );
+    check(&text("none$0"), expect!["-"]);
+    check(
+        &text("none").replace("own}", "o$0wn}"),
+        expect![[r#"
+        <own>
+        /functions/own.pp:1:10 own
+    "#]],
+    );
+}

@@ -1,6 +1,7 @@
 //! Hovers over small workspaces, by subject; as plain text and, where it matters, as Markdown.
 
 mod actions;
+mod backends;
 mod calls;
 mod differences;
 mod governed;

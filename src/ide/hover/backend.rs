@@ -1,0 +1,130 @@
+//! Hovers over the function or backend that a level of a `hiera.yaml` names: what it does, where its
+//! source is, and how it declares its parameters. Nothing is run.
+
+use super::Writer;
+use crate::hiera::config::{BackendKind, Level, Reader};
+use crate::manifest::model::{Documentation, FunctionParameter, FunctionSignature};
+use crate::text::{FilePath, Span};
+use crate::workspace::functions::{DeclaredFunction, FunctionSource};
+
+impl Writer<'_> {
+    pub(super) fn backend(&self, level: &Level) -> String {
+        let backend = &level.backend;
+        let name = self.markup.code(&backend.name);
+        let head = format!(
+            "{} {name} of level {}\n\n",
+            self.markup.code(backend.kind.key()),
+            self.markup.bold(&level.name)
+        );
+        let service = level.service().map(|phrase| {
+            let others = match level.may_be_confined() && level.option("confine_to_keys").is_some()
+            {
+                true => ", and has nothing for other keys",
+                false => "",
+            };
+            format!("{}{others}; hiera-ls does not ask\n", self.markup.text(&phrase))
+        });
+        let source = self.source_of(level, service.is_some());
+        let texts = [service.unwrap_or_default(), source];
+        head + &texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Tells where the source of a level's function is, and what it declares.
+    fn source_of(&self, level: &Level, is_known: bool) -> String {
+        if level.backend.kind == BackendKind::Hiera3 {
+            return format!(
+                "a backend of Hiera 3: Puppet loads {} from a gem or a module\n",
+                self.markup.code(&format!("hiera/backend/{}_backend.rb", level.backend.name))
+            );
+        }
+        if let Some(reader) = level.backend.reader() {
+            return format!("{}\n", built_in(reader));
+        }
+        match self.snapshot.function_source(&self.subject.environment, &level.backend.name) {
+            FunctionSource::BuiltIn => "a function of Puppet's own, of another kind\n".to_owned(),
+            FunctionSource::File(path) => self.declared(&path),
+            FunctionSource::NotInModule(module) => {
+                format!("the module {} has no such function\n", self.markup.code(&module))
+            }
+            FunctionSource::ModuleAbsent | FunctionSource::Nowhere if is_known => String::new(),
+            FunctionSource::ModuleAbsent => {
+                format!("a function of a module that is not here: {NOT_KNOWN}\n")
+            }
+            FunctionSource::Nowhere => format!("no module here has this function: {NOT_KNOWN}\n"),
+        }
+    }
+
+    fn declared(&self, path: &FilePath) -> String {
+        let declared = self.snapshot.declared_function(path);
+        let name = declared.as_ref().zip(self.snapshot.file(path));
+        let place = match name {
+            Some((function, file)) => {
+                self.markup.place(Span::in_file(file.id, function.name_range))
+            }
+            None => self.markup.place_of(path, 1),
+        };
+        let mut out = format!("declared in {place}; hiera-ls does not run it: {NOT_KNOWN}\n");
+        if let Some(function) = declared {
+            out.push_str(&self.description(&function));
+        }
+        out
+    }
+
+    /// Writes the comment of a function, and the ways to call it.
+    fn description(&self, function: &DeclaredFunction) -> String {
+        let mut out = String::new();
+        if let Some(text) = summary(&function.documentation) {
+            out.push_str(&format!("\n{}\n", self.markup.text(&text)));
+        }
+        for signature in function.signatures.iter().flatten() {
+            out.push_str(&format!("\n- {}", self.markup.code(&call(&function.name, signature))));
+        }
+        if function.signatures.as_ref().is_some_and(|all| !all.is_empty()) {
+            out.push('\n');
+        }
+        for parameter in &function.documentation.parameters {
+            let text = self.markup.text(&parameter.text.replace('\n', " "));
+            out.push_str(&format!("- {}: {text}\n", self.markup.code(&parameter.name)));
+        }
+        out
+    }
+}
+
+/// The consequence for a level.
+const NOT_KNOWN: &str = "the data of this level is not known";
+
+/// Returns the summary of a comment, or its text as one paragraph.
+fn summary(documentation: &Documentation) -> Option<String> {
+    let text = documentation.summary.as_deref().unwrap_or(&documentation.text);
+    let first = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    Some(first.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Returns a way to call a function, as Puppet's language writes it.
+fn call(name: &str, signature: &FunctionSignature) -> String {
+    let last = signature.parameters.len().saturating_sub(1);
+    let parameter = |(at, one): (usize, &FunctionParameter)| {
+        let data_type = one.data_type.as_deref().map(|text| format!("{} ", one_line(text)));
+        let rest = if signature.repeats && at == last { "*" } else { "" };
+        let optional = if at < signature.required || !rest.is_empty() { "" } else { " = …" };
+        format!("{}{rest}${}{optional}", data_type.unwrap_or_default(), one.name)
+    };
+    let parameters: Vec<String> = signature.parameters.iter().enumerate().map(parameter).collect();
+    let returns = signature.return_type.as_deref().map(|text| format!(" >> {}", one_line(text)));
+    format!("{name}({}){}", parameters.join(", "), returns.unwrap_or_default())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn built_in(reader: Reader) -> &'static str {
+    match reader {
+        Reader::Yaml => "a function of Puppet's own, which reads YAML",
+        Reader::Json => "a function of Puppet's own, which reads JSON",
+        Reader::Hocon => "a function of Puppet's own, which reads HOCON",
+        Reader::Eyaml => {
+            "a function of Puppet's own, which reads YAML and decrypts values of eyaml"
+        }
+    }
+}

@@ -102,7 +102,7 @@ pub(in crate::ide) fn named_at(snapshot: &Snapshot, position: FilePosition) -> O
             let (part, range) = part_at(snapshot, position, range, &key);
             (Name::Variable(part), range)
         }
-        SubjectKind::Alias { .. } => return None,
+        SubjectKind::Backend(_) | SubjectKind::Alias { .. } => return None,
     };
     Some(Named { environments, range, name })
 }

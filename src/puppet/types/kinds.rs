@@ -1,6 +1,7 @@
 //! Whether a type takes values of a kind, whatever the values are.
 
 use super::DataType;
+use super::names::MAX_ALIASES;
 
 use DataType as T;
 
@@ -14,9 +15,6 @@ pub enum Kind {
     /// A hash.
     Hash,
 }
-
-/// Aliases within each other that are followed; a deeper one counts as one that takes everything.
-const MAX_ALIASES: usize = 40;
 
 impl DataType {
     /// Returns whether some value of a kind may be of this type. `true` where the type cannot be

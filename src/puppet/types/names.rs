@@ -71,7 +71,7 @@ impl PartialEq for NamedAlias {
 }
 
 /// How many aliases may lead to each other before a type is left to Puppet.
-const MAX_ALIASES: usize = 40;
+pub(super) const MAX_ALIASES: usize = 40;
 /// How many parts a type may have, aliases written out.
 const MAX_WEIGHT: u64 = 20_000;
 

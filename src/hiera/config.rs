@@ -159,6 +159,9 @@ pub struct Backend {
     pub name: Arc<str>,
     /// Where the name is written; `None` for Puppet's default.
     pub span: Option<Span>,
+    /// Which service a published backend asks, as a phrase that holds no secret; `None` for any
+    /// other one.
+    pub service: Option<Arc<str>>,
 }
 
 /// The contracts of backends.
@@ -225,6 +228,11 @@ impl Reader {
 }
 
 impl Backend {
+    /// Returns a backend of a level whose options are not known yet.
+    fn new(kind: BackendKind, name: Arc<str>, span: Option<Span>) -> Backend {
+        Backend { kind, name, span, service: None }
+    }
+
     /// Returns the reader for this backend, or `None` for one that is opaque.
     pub fn reader(&self) -> Option<Reader> {
         match (self.kind, &*self.name) {
@@ -310,8 +318,12 @@ impl HieraConfig {
         HieraConfig {
             file: Some(source.file),
             version,
-            hierarchy: levels.hierarchy.into_iter().map(Arc::new).collect(),
-            default_hierarchy: levels.default_hierarchy.into_iter().map(Arc::new).collect(),
+            hierarchy: levels.hierarchy.into_iter().map(Level::with_service).collect(),
+            default_hierarchy: levels
+                .default_hierarchy
+                .into_iter()
+                .map(Level::with_service)
+                .collect(),
             problems: reading.problems,
             refused: data.refused().map(Refusal::to_string),
             text: source.text.clone(),
@@ -381,7 +393,7 @@ fn default_level() -> Level {
 }
 
 fn default_backend() -> Backend {
-    Backend { kind: BackendKind::DataHash, name: "yaml_data".into(), span: None }
+    Backend::new(BackendKind::DataHash, "yaml_data".into(), None)
 }
 
 fn default_template(text: &str) -> Template {

@@ -200,7 +200,7 @@ pub struct UnsettledLevel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unevaluated {
     /// Its backend is unknown to hiera-ls.
-    Backend(Arc<str>),
+    Backend(Backend),
     /// Unknown variables decide its file, and existing files that it could be have the key.
     Undetermined {
         /// The variables.

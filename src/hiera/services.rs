@@ -1,6 +1,8 @@
 //! Published backends, known by their names: which service one asks, in a sentence. Nothing is asked
 //! here. Options that hold secrets are never part of a sentence.
 
+use std::sync::Arc;
+
 use super::config::{BackendKind, Level, Locations};
 use crate::puppet::value::{Data, Value};
 
@@ -69,10 +71,16 @@ const fn service(
 }
 
 impl Level {
+    /// Returns the level with the service of its backend.
+    pub(super) fn with_service(mut self) -> Arc<Level> {
+        self.backend.service = self.service().map(Arc::from);
+        Arc::new(self)
+    }
+
     /// Returns which service the level's backend asks, as a phrase such as `asks HashiCorp Vault at
     /// https://vault.example.net for keys that match ^vault_`; `None` for a backend that is not
     /// known by its name.
-    pub fn service(&self) -> Option<String> {
+    fn service(&self) -> Option<String> {
         let known: &[Service] = match self.backend.kind {
             BackendKind::Hiera3 => &HIERA_3,
             BackendKind::LegacyFunction => &[],

@@ -1,6 +1,6 @@
 //! Names of places and layers, and options in words, as people read them.
 
-use crate::hiera::config::Layer;
+use crate::hiera::config::{Backend, Layer};
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::{Resolution, Unevaluated, UnsettledLevel};
 use crate::puppet::print::{self, PrintOptions};
@@ -81,10 +81,19 @@ pub fn level_names<'a>(levels: impl IntoIterator<Item = &'a UnsettledLevel>) -> 
     names
 }
 
+/// Tells that a backend is not evaluated, and which service it asks if that is known; `name` is how
+/// its name is shown.
+pub fn not_evaluated(backend: &Backend, name: &str) -> String {
+    match &backend.service {
+        Some(phrase) => format!("the backend {name} {phrase}, and is not evaluated here"),
+        None => format!("the backend {name} cannot be evaluated here"),
+    }
+}
+
 /// Why a level could not be evaluated, for people; `path` names files.
 pub fn why_unevaluated(reason: &Unevaluated, path: impl Fn(&FilePath) -> String) -> String {
     match reason {
-        Unevaluated::Backend(name) => format!("the backend {name} cannot be evaluated here"),
+        Unevaluated::Backend(backend) => not_evaluated(backend, &backend.name),
         Unevaluated::Undetermined { variables, files } => {
             let unknown = variables.join(", ");
             let are = if variables.len() == 1 { "is" } else { "are" };

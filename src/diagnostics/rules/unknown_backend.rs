@@ -22,7 +22,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     for custom in custom_levels(config, context) {
         let found = match &custom.source {
             FunctionSource::NotInModule(module) => not_in_module(&custom, module),
-            FunctionSource::Nowhere if custom.level.service().is_none() => nowhere(&custom),
+            FunctionSource::Nowhere if custom.level.backend.service.is_none() => nowhere(&custom),
             FunctionSource::File(_) => misnamed(&custom, context),
             _ => None,
         };

@@ -68,6 +68,6 @@ fn level_of(level: &Level, path: &Template, file: &str) -> Level {
         false => Locations::Paths(vec![template]),
     };
     let function = if file.ends_with(".json") { "json_data" } else { "yaml_data" };
-    let backend = Backend { kind: BackendKind::DataHash, name: function.into(), ..level.backend };
+    let backend = Backend::new(BackendKind::DataHash, function.into(), level.backend.span);
     Level { backend, locations, options: None, ..level.clone() }
 }

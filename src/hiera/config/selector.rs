@@ -36,7 +36,7 @@ pub fn select(
             let level = Level {
                 name: format!("Legacy function '{function}'").into(),
                 span: None,
-                backend: Backend { kind: BackendKind::LegacyFunction, name: function, span: None },
+                backend: Backend::new(BackendKind::LegacyFunction, function, None),
                 locations: Locations::None,
                 datadir: default_template("data"),
                 extension: None,

@@ -176,7 +176,7 @@ impl Reading<'_> {
         Level {
             name: backend.text.clone(),
             span: backend.span,
-            backend: Backend { kind, name: function.into(), span: backend.span },
+            backend: Backend::new(kind, function.into(), backend.span),
             // A backend of Hiera 3 is asked once where there is no path, a function never.
             locations: match kind {
                 BackendKind::Hiera3 if hierarchy.is_empty() => Locations::None,

@@ -93,11 +93,7 @@ impl Reading<'_> {
         let level = Level {
             name: name.text.clone(),
             span: item.origin,
-            backend: Backend {
-                kind: BackendKind::DataHash,
-                name: function.into(),
-                span: backend.span,
-            },
+            backend: Backend::new(BackendKind::DataHash, function.into(), backend.span),
             locations: Locations::Paths(paths),
             datadir: given("datadir").unwrap_or_else(|| datadir.clone()),
             extension: Some(extension.into()),

@@ -361,7 +361,7 @@ const NEVER_IN_A_URI: [char; 9] = [' ', '<', '>', '"', '\\', '^', '`', '{', '}']
 fn backends(hash: &Hash) -> Vec<Backend> {
     let named = |kind: BackendKind| {
         let member = hash.get(kind.key())?;
-        Some(Backend { kind, name: member.value.as_str()?.into(), span: member.value.origin })
+        Some(Backend::new(kind, member.value.as_str()?.into(), member.value.origin))
     };
     FUNCTION_KINDS.into_iter().filter_map(named).collect()
 }

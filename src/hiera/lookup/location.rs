@@ -153,7 +153,7 @@ impl Resolver<'_> {
             return Outcome::Excluded(backend.clone());
         }
         inv.reads.opaque.insert(backend.name.to_string());
-        inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.name.clone()));
+        inv.cannot_evaluate(layer, located, root, Unevaluated::Backend(backend.clone()));
         Outcome::Opaque(backend.clone())
     }
 

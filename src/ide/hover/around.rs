@@ -7,7 +7,7 @@ use super::markup::counted;
 use super::provenance::Source;
 use super::{Asked, Found, Writer};
 use crate::hiera::resolution::{Outcome, Resolution, Step};
-use crate::ide::phrases::level_title;
+use crate::ide::phrases::{level_title, not_evaluated};
 use crate::puppet::print;
 use crate::puppet::value::{Data, Value};
 use crate::text::FilePath;
@@ -145,10 +145,10 @@ impl Writer<'_> {
     fn unread(&self, step: &Step) -> Option<String> {
         let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
-            Outcome::Opaque(backend) => Some(format!(
-                "{level}: the backend {} cannot be evaluated here",
-                self.markup.code(&backend.name)
-            )),
+            Outcome::Opaque(backend) => {
+                let name = self.markup.code(&backend.name);
+                Some(format!("{level}: {}", not_evaluated(backend, &name)))
+            }
             Outcome::Excluded(backend) => Some(format!(
                 "{level}: {} is not asked, its option {} excludes the key",
                 self.markup.code(&backend.name),

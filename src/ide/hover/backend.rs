@@ -16,13 +16,13 @@ impl Writer<'_> {
             self.markup.code(backend.kind.key()),
             self.markup.bold(&level.name)
         );
-        let service = level.service().map(|phrase| {
+        let service = level.backend.service.as_deref().map(|phrase| {
             let others = match level.may_be_confined() && level.option("confine_to_keys").is_some()
             {
                 true => ", and has nothing for other keys",
                 false => "",
             };
-            format!("{}{others}; hiera-ls does not ask\n", self.markup.text(&phrase))
+            format!("{}{others}; hiera-ls does not ask\n", self.markup.text(phrase))
         });
         let source = self.source_of(level, service.is_some());
         let texts = [service.unwrap_or_default(), source];

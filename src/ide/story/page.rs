@@ -11,7 +11,7 @@ use crate::hiera::pattern::conditions;
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution, Step};
 use crate::hiera::scope::Scope;
 use crate::ide::cursor::part_of;
-use crate::ide::phrases::{Names, level_title, open_levels, options};
+use crate::ide::phrases::{Names, level_title, not_evaluated, open_levels, options};
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::{FilePath, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -229,10 +229,7 @@ impl<'a> Page<'a> {
                 });
                 rows.collect()
             }
-            Outcome::Opaque(backend) => row(
-                String::new(),
-                &format!("the backend {} cannot be evaluated here", backend.name),
-            ),
+            Outcome::Opaque(backend) => row(String::new(), &not_evaluated(backend, &backend.name)),
             Outcome::Unread { path, message } => {
                 row(self.names().path(path).to_owned(), &format!("not read: {message}"))
             }

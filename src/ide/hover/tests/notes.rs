@@ -321,7 +321,7 @@ hierarchy: [{first}, {second}]
     assert_eq!(note(&confined("'^secret_.*'"), "", below), [] as [&str; 0]);
     assert_eq!(note(&confined("'^secret_.*'"), "", above), [excluded]);
     assert_eq!(note(&confined("'lookup_.*'"), "", above), [excluded, open]);
-    let not_evaluated = "- Vault: the backend hiera_vault cannot be evaluated here";
+    let not_evaluated = "- Vault: the backend hiera_vault asks HashiCorp Vault at https://vault.example, and is not evaluated here";
     assert_eq!(note("", "", above), [not_evaluated]);
     // An entry for exactly this key above the level is not replaced, a pattern is.
     let (literal, pattern) =

@@ -16,5 +16,6 @@ pub mod phrases;
 pub mod readers;
 pub mod references;
 pub mod selection;
+pub mod semantic_tokens;
 pub mod story;
 pub mod workspace_symbols;

@@ -302,4 +302,25 @@ impl LanguageServer for Backend {
     ) -> Result<Option<Vec<lsp::DocumentLink>>> {
         self.links_of_document(params).await
     }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: lsp::SemanticTokensParams,
+    ) -> Result<Option<lsp::SemanticTokensResult>> {
+        self.tokens_of_document(params).await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: lsp::SemanticTokensDeltaParams,
+    ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
+        self.changes_of_tokens(params).await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: lsp::SemanticTokensRangeParams,
+    ) -> Result<Option<lsp::SemanticTokensRangeResult>> {
+        self.tokens_of_range(params).await
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
-use super::requests::Announced;
+use super::requests::{Announced, LastTokens};
 use super::transport::{Input, Workers};
 use crate::hiera::lookup::STACK;
 use crate::settings::{self, SettingProblem, Settings};
@@ -217,6 +217,8 @@ pub(super) struct State {
     were_pulled: bool,
     /// The open documents.
     pub(super) documents: Documents,
+    /// The last semantic tokens of open documents.
+    pub(super) last_tokens: LastTokens,
     /// The problems of the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
@@ -288,6 +290,7 @@ impl Default for State {
             client_settings: None,
             were_pulled: false,
             documents: Documents::new(),
+            last_tokens: LastTokens::default(),
             settings_problems: Vec::new(),
             is_configured: false,
             last_request: None,
@@ -453,7 +456,10 @@ impl State {
         }
         match document.others.pop() {
             Some(other) => document.uri = other,
-            None => drop(self.documents.remove(path)),
+            None => {
+                self.documents.remove(path);
+                self.last_tokens.forget(path);
+            }
         }
         !self.documents.contains_key(path)
     }

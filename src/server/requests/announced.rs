@@ -3,6 +3,8 @@
 
 use tower_lsp::lsp_types as lsp;
 
+use super::coloring;
+
 /// The client's features.
 #[derive(Clone, Debug, Default)]
 pub(in crate::server) struct Announced {
@@ -51,4 +53,13 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, _client:
         resolve_provider: None,
         work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
     });
+    server.semantic_tokens_provider = Some(
+        lsp::SemanticTokensOptions {
+            legend: coloring::legend(),
+            range: Some(true),
+            full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
+            ..lsp::SemanticTokensOptions::default()
+        }
+        .into(),
+    );
 }

@@ -2,9 +2,11 @@
 //! a snapshot, its plain data converted. `server::mod` routes the messages here.
 
 mod announced;
+mod coloring;
 mod navigation;
 mod references;
 mod structure;
 mod symbols;
 
 pub(super) use announced::{Announced, announce};
+pub(super) use coloring::LastTokens;

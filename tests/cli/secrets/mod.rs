@@ -23,7 +23,7 @@ const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
 /// What a server announces that this suite asks for, or that answers nothing.
-const CAPABILITIES: [&str; 13] = [
+const CAPABILITIES: &[&str] = &[
     "definitionProvider",
     "documentHighlightProvider",
     "documentLinkProvider",
@@ -34,14 +34,19 @@ const CAPABILITIES: [&str; 13] = [
     "positionEncoding",
     "referencesProvider",
     "selectionRangeProvider",
+    "semanticTokensProvider",
     "textDocumentSync",
     "workspace",
     "workspaceSymbolProvider",
 ];
 
 /// The requests about a whole document.
-const OF_DOCUMENTS: [&str; 3] =
-    ["textDocument/documentSymbol", "textDocument/foldingRange", "textDocument/documentLink"];
+const OF_DOCUMENTS: [&str; 4] = [
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/documentLink",
+    "textDocument/semanticTokens/full",
+];
 
 /// The requests about the name at a place.
 const OF_NAMES: [&str; 2] = ["textDocument/references", "textDocument/documentHighlight"];
@@ -145,7 +150,7 @@ fn every_door_is_known() {
         value.as_object().expect("an object").keys().cloned().collect()
     };
     for (name, known) in
-        names(&server.capabilities).into_iter().map(|name| (name, &CAPABILITIES[..])).chain(
+        names(&server.capabilities).into_iter().map(|name| (name, CAPABILITIES)).chain(
             names(&server.capabilities["experimental"]["hiera"])
                 .into_iter()
                 .map(|name| (name, &OWN_MESSAGES[..])),

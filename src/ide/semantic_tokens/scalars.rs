@@ -1,0 +1,57 @@
+//! Colored parts that are found in scalars themselves: encrypted blocks, and `literal` tokens,
+//! which refer to nothing.
+
+use super::{Coloring, SemanticToken, TokenKind};
+use crate::hiera::interpolation::{self, Method};
+use crate::text::TextRange;
+use crate::workspace::file::TextPart;
+use crate::yaml::scalar::Written;
+use crate::yaml::{Node, NodeKind};
+
+impl Coloring<'_> {
+    /// Adds what the scalars of the part that starts at `start` hold.
+    pub(super) fn scalars(&self, start: u32, out: &mut Vec<SemanticToken>) {
+        let Some(part) = self.file.part_at(start, self.snapshot.cancel_token()) else { return };
+        let is_copy =
+            |id: usize| part.tree.copies.binary_search_by_key(&id, |copy| copy.0 as usize).is_ok();
+        for (id, node) in part.tree.nodes.iter().enumerate() {
+            let NodeKind::Scalar { text, .. } = &node.kind else { continue };
+            if !is_copy(id) && (text.contains("literal(") || text.contains("ENC[")) {
+                self.scalar(&part, node, text, out);
+            }
+        }
+    }
+
+    fn scalar(&self, part: &TextPart<'_>, node: &Node, text: &str, out: &mut Vec<SemanticToken>) {
+        let written = Written::of(&part.text, node);
+        let source = |range: TextRange| {
+            let start = written.offset(range.start as usize);
+            // The end is that of the last byte: behind it a line may be folded.
+            let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
+            TextRange::new(start, end.max(start)).shifted(part.start)
+        };
+        for token in interpolation::tokens(text) {
+            let interpolation::TokenKind::Call { method, argument_range, .. } = &token.kind else {
+                continue;
+            };
+            if Method::from_name(method) == Some(Method::Literal) {
+                let argument = source(*argument_range);
+                self.delimited(source(token.range), argument, out);
+                let kind = TokenKind::Literal;
+                out.push(SemanticToken { range: argument, kind, is_unresolved: false });
+            }
+        }
+        for block in encrypted_blocks(text) {
+            let range = source(block);
+            out.push(SemanticToken { range, kind: TokenKind::Encrypted, is_unresolved: false });
+        }
+    }
+}
+
+/// Returns the places of `ENC[…]` in a text.
+fn encrypted_blocks(text: &str) -> impl Iterator<Item = TextRange> + '_ {
+    text.match_indices("ENC[").filter_map(|(start, _)| {
+        let end = start + text[start..].find(']')? + 1;
+        Some(TextRange::from_usize(start..end))
+    })
+}

@@ -1,4 +1,4 @@
-//! What each stage costs on a synthetic control repo: reading, an edit, a check, a hover, lookups.
+//! The cost of each stage on a synthetic control repo: reading, an edit, a check, a hover, lookups.
 //! Read the ratios, not the milliseconds.
 //!
 //! `cargo bench` runs it; the repo is made in memory, the same each time.

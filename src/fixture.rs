@@ -50,7 +50,7 @@ const SCOPES: &str = "scopes.jsonl";
 pub(crate) struct Fixture {
     /// The disk.
     pub(crate) fs: MemoryFs,
-    /// What was read from it.
+    /// The workspace that was read from it.
     pub(crate) workspace: Workspace,
     /// Its state after that, with the selected node.
     pub(crate) snapshot: Snapshot,
@@ -110,7 +110,7 @@ impl Fixture {
         FilePosition { file: self.id(path), offset: *offset }
     }
 
-    /// What lies between the two cursors.
+    /// Returns the place between the two cursors.
     pub(crate) fn range(&self) -> Span {
         let [(path, start), (other, end)] = self.cursors.as_slice() else {
             panic!("two $0 are wanted, not {}", self.cursors.len())

@@ -21,8 +21,8 @@
 //! in `server`, its capability in `initialize`. To add a setting: a field in [`settings`], its use
 //! in the config that it belongs to, a line in the README's table.
 
-// What no other crate can reach is `pub(crate)`, so that the compiler sees what nothing uses. Tests
-// share sources with other crates, where this is not so.
+// Items that no other crate can reach are `pub(crate)`, so that the compiler sees unused ones.
+// Tests share sources with other crates, where this is not so.
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
 pub mod cli;

@@ -36,7 +36,7 @@ pub struct Client {
     progress_ended: Option<Instant>,
 }
 
-/// What was last published for a document.
+/// The findings that were last published for a document.
 #[derive(Clone, Debug)]
 pub struct Published {
     /// The version that it is for; `None` for a document that is not open.
@@ -70,7 +70,7 @@ pub struct LineEdit {
     pub start: usize,
     /// One past the last.
     pub end: usize,
-    /// What stands there then.
+    /// The text that stands there then.
     pub text: String,
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::client::LineEdit;
 use crate::support::random::Random;
 
-/// What a repository is to be like.
+/// The shape of a generated repository.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Where the random numbers begin.
@@ -282,7 +282,7 @@ pub struct Probe {
     pub token: String,
 }
 
-/// Which part of a probe is edited.
+/// The part of a probe that is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The text of the value.

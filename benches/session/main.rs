@@ -29,7 +29,7 @@ use report::Figure;
 /// older than what asks it.
 const FLOOR: &str = "--floor";
 
-/// What the rows need to know.
+/// The programs and settings that the rows share.
 pub struct Bench {
     quick: bool,
     corpus: Option<(PathBuf, Option<PathBuf>)>,

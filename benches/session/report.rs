@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// What was measured many times, sorted.
+/// Repeated measurements, sorted.
 #[derive(Clone, Debug)]
 pub struct Sample {
     values: Vec<f64>,
@@ -49,15 +49,15 @@ impl Sample {
 /// A line of the table.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What was measured.
+    /// The name of the row.
     pub what: String,
     /// In which unit.
     pub unit: &'static str,
-    /// What hiera-ls needs.
+    /// The time that hiera-ls needs.
     pub ours: Sample,
-    /// What the floor needs for the same.
+    /// The time that the floor needs for the same.
     pub floor: Option<Sample>,
-    /// What is to be reached, in words.
+    /// The goal, in words.
     pub goal: String,
     /// Whether it is reached, where there is a goal.
     pub reached: Option<bool>,

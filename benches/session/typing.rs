@@ -18,7 +18,7 @@ use super::generate::{Probed, Repo};
 use super::library::{findings, workspace};
 use crate::support::random::Random;
 
-/// What was seen.
+/// The observations.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Answers for a version that was answered for before a later one, or that was never sent.
@@ -73,7 +73,7 @@ impl Document {
         json!({"range": {"start": place(line, start), "end": place(end_line, end)}, "text": text})
     }
 
-    /// What a person might do next. The first two lines are the probe's.
+    /// Returns an edit as a user might make it next. The first two lines are the probe's.
     fn random_edit(&mut self, random: &mut Random) -> Value {
         if self.lines.len() > self.original.len() * 5 / 4
             || self.lines.len() < self.original.len() / 2

@@ -100,7 +100,7 @@ impl Report<'_> {
         }
     }
 
-    /// What reads a key, in words.
+    /// Returns the readers of a key, in words.
     fn standing(&self, one: &ReadKey<'_>) -> String {
         let module = one.key.split("::").next().unwrap_or_default();
         match &one.standing {
@@ -199,7 +199,7 @@ impl Report<'_> {
     }
 }
 
-/// What reads a key, as scripts see it.
+/// Returns the readers of a key, as scripts see them.
 fn standing_name(standing: &KeyStanding<'_>) -> &'static str {
     match standing {
         KeyStanding::Parameter(_) => "parameter",

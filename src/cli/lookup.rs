@@ -149,7 +149,8 @@ fn shows_places(arguments: &LookupArguments) -> bool {
     }
 }
 
-/// What the arguments ask for: the options hash, and what single arguments say in place of it.
+/// Returns the request that the arguments make: the options hash, and the single arguments that
+/// replace its members.
 fn request(arguments: &LookupArguments) -> Result<LookupRequest, Failure> {
     let json = |argument: &str, text: &str| -> Result<Value, Failure> {
         let parsed: serde_json::Value =

@@ -69,7 +69,7 @@ pub struct Arguments {
     /// The level of the log on standard error [default: the variable HIERA_LS_LOG, else off].
     #[arg(long, global = true, value_name = "LEVEL")]
     pub log: Option<logging::Level>,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -142,7 +142,7 @@ pub struct RootArguments {
     strict: Option<String>,
 }
 
-/// What to look up.
+/// The arguments of `lookup`.
 #[derive(Debug, Args)]
 pub struct LookupArguments {
     /// The keys; the first that is found counts.
@@ -228,7 +228,7 @@ pub struct LookupArguments {
     batch: bool,
 }
 
-/// Which nodes to tell of.
+/// The arguments of `nodes`.
 #[derive(Debug, Args)]
 pub struct NodesArguments {
     /// The node whose variables to print.
@@ -241,7 +241,7 @@ pub struct NodesArguments {
     json: bool,
 }
 
-/// What `keys` takes.
+/// The arguments of `keys`.
 #[derive(Debug, Args)]
 pub struct KeysArguments {
     /// Only keys that nothing here reads, with all places that define them.
@@ -282,7 +282,7 @@ enum Places {
     Never,
 }
 
-/// What to check.
+/// The arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Folders, or files to report on within the folder that governs them [default: the current

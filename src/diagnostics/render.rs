@@ -36,7 +36,7 @@ pub(crate) struct LineSpans<'a> {
     pub(crate) snapshot: &'a Snapshot,
     /// The folder that paths are relative to.
     pub(crate) root: &'a FilePath,
-    /// Which lines must not be quoted.
+    /// The lines that must not be quoted.
     secret: SecretLines<'a>,
 }
 

@@ -153,14 +153,14 @@ impl Level {
 /// The function that reads a level's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// Which contract it fulfils.
+    /// The contract that it fulfils.
     pub kind: BackendKind,
     /// Its name, such as `yaml_data`.
     pub name: Arc<str>,
     /// Where the name is written; `None` for Puppet's default.
     pub span: Option<Span>,
-    /// Which service a published backend asks, as a phrase that holds no secret; `None` for any
-    /// other one.
+    /// The service that a published backend asks, as a phrase that holds no secret; `None` for any
+    /// other backend.
     pub service: Option<Arc<str>>,
 }
 
@@ -295,7 +295,7 @@ pub struct ConfigSource<'a> {
     pub text: &'a Text,
     /// The layer that it configures.
     pub layer: &'a Layer,
-    /// Which Puppet reads it.
+    /// The version of the Puppet that reads it.
     pub puppet: PuppetVersion,
 }
 

@@ -53,7 +53,7 @@ pub struct Context<'a> {
     pub environment: Option<Arc<HieraConfig>>,
     /// The variables.
     pub scope: &'a Scope,
-    /// Which Puppet to agree with.
+    /// The version of Puppet to agree with.
     pub puppet: PuppetVersion,
     /// The decryptor of values of `eyaml_lookup_key`; `None` leaves them as they are.
     pub decryptor: Option<&'a dyn Decryptor>,
@@ -98,7 +98,7 @@ pub struct Resolver<'a> {
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
 }
 
-/// Which options are meant.
+/// The source of the options that are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OptionsOf {
     /// The options for keys of this module; `None` for keys of none.

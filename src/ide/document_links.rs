@@ -21,7 +21,7 @@ pub struct Link {
     pub range: TextRange,
     /// The file that it leads to; it is one of the workspace.
     pub target: FilePath,
-    /// What it is, in a few words.
+    /// Its description, in a few words.
     pub tooltip: String,
 }
 

@@ -56,7 +56,7 @@ pub(super) struct SelectNodeAnswer {
 }
 
 impl Backend {
-    /// Which nodes see a file.
+    /// Returns the nodes that read a file.
     pub(super) async fn nodes(&self, params: NodesParams) -> Result<NodesAnswer> {
         let path = params.text_document.and_then(|document| from_lsp::path(&document.uri));
         // It asks about no place in a text, so a later text will do.

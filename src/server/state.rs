@@ -182,8 +182,8 @@ impl Moment {
     }
 }
 
-/// Which readings of the folders were asked for, and which are done. Many that are asked for at
-/// once are done as one.
+/// The readings of the folders that were asked for, and those that are done. Many that are asked
+/// for at once are done as one.
 #[derive(Default)]
 pub(super) struct Readings {
     asked: AtomicU64,

@@ -16,8 +16,8 @@ use crate::text::{FilePath, FilePosition, TextRange};
 use crate::workspace::fs::OsFs;
 use crate::workspace::{Change, Snapshot, Workspace, scan};
 
-/// What no test may take, in a debug build on a machine that has other work: what hangs takes for
-/// ever.
+/// The longest time of a test, in a debug build on a machine that has other work: code that hangs
+/// takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs `test` as the server runs a request, and panics if it takes too long.

@@ -1,4 +1,4 @@
-//! Which of some names was probably meant.
+//! Finds the name that was probably meant among some names.
 
 /// Returns the name that is nearest to `word`, where one is near enough to be a slip of it. Of
 /// several equally near ones the first.

@@ -71,7 +71,7 @@ fn facts_are_read_as_puppet_reads_them() {
     }
 }
 
-/// What Puppet prints; `None` where it fails.
+/// Returns Puppet's output; `None` where it fails.
 fn puppet(root: &Path, args: &[&str], file: &str) -> Option<String> {
     let mut command = Command::new("puppet");
     command.arg("lookup").current_dir(root);

@@ -597,7 +597,7 @@ fn every_rule_is_listed_and_explained() {
     assert_eq!(at(&in_package("."), &["rules", "nope"], "").0, 2);
 }
 
-/// What `puppet lookup` does with the same folder and facts: status and stdout.
+/// Returns the status and the standard output of `puppet lookup` with the same folder and facts.
 fn puppet_lookup(root: &Path, args: &[&str]) -> (i32, String) {
     let name = root.file_name().and_then(|name| name.to_str()).expect("scratch names are UTF-8");
     let away = scratch(&format!("{name}-puppet"));

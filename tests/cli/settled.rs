@@ -1,4 +1,4 @@
-//! What `lookup` says and how it exits where levels could not be evaluated.
+//! Messages and status of `lookup` where levels could not be evaluated.
 
 use super::{at, repo};
 

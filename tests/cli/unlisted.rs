@@ -1,4 +1,4 @@
-//! What lies in a data directory and cannot be read is told, and `check` fails where the disk
+//! Files of a data directory that cannot be read are told, and `check` fails where the disk
 //! refused.
 
 use std::ffi::OsStr;

@@ -73,7 +73,7 @@ fn pre_commit_refuses_a_broken_alias() {
     std::fs::write(&common, text + "more: 1\n").expect("a file can be written");
     let (status, out) = tools.run(&repo, &["git", "commit", "--all", "--message", "mend"]);
     assert_eq!(status, Some(0), "{out}");
-    // What concerns no data asks nobody.
+    // A commit without data starts no check.
     std::fs::write(repo.join("NOTES.md"), "x\n").expect("a file can be written");
     tools.run(&repo, &["git", "add", "NOTES.md"]);
     let (status, out) = tools.run(&repo, &["git", "commit", "--message", "notes"]);

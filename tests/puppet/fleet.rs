@@ -71,7 +71,7 @@ struct Stated {
     answer: Value,
     /// The names of these variables.
     unknown: Vec<String>,
-    /// What the value is stated for: variables of which nothing is known of the node.
+    /// The assumed variables for which the value is stated: the node's own are unknown.
     assumed: Bindings,
 }
 
@@ -131,7 +131,8 @@ fn compare(root: &Path, most: usize) -> usize {
     chosen.len()
 }
 
-/// What hovers state in all shared files, and how many groups have no settled value.
+/// Returns the values that hovers state in all shared files, and the number of groups without a
+/// settled value.
 fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize) {
     let (mut all, mut open) = (Vec::new(), 0);
     let view = snapshot.view(environment);

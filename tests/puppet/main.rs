@@ -1,4 +1,4 @@
-//! What Puppet does, and that hiera-ls does the same: recorded answers, and live ones where Puppet
+//! Answers of Puppet, and that hiera-ls gives the same: recorded ones, and live ones where Puppet
 //! and Ruby are installed.
 
 #[path = "../support/mod.rs"]

@@ -251,7 +251,7 @@ pub fn convertible(random: &mut Random) -> Json {
     }
 }
 
-/// What `convert_to` may ask for.
+/// Returns a random value of `convert_to`.
 pub fn convert_to(random: &mut Random) -> Json {
     const BARE: [&str; 26] = [
         "Integer",

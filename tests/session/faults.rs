@@ -112,7 +112,8 @@ fn answers(opened: &Opened) -> BTreeMap<(String, String), Option<String>> {
     all
 }
 
-/// What is told beside answers: findings, and notes about folders, settings and sources of nodes.
+/// Returns the messages beside answers: findings, and notes about folders, settings and sources of
+/// nodes.
 fn told(opened: &Opened) -> BTreeSet<String> {
     let snapshot = opened.workspace.snapshot();
     let findings = check_all(&snapshot, &opened.settings.rules);

@@ -50,7 +50,8 @@ fn more_cancelled_requests_than_are_looked_at_at_a_time_leave_the_server_free() 
         }
         let (_, after) = client.ask("textDocument/hover", &document, line, 2);
         assert_eq!(after, before, "another request is answered as before");
-        // What was finished by then has an answer; all else says that it was cancelled.
+        // Requests that were finished by then have an answer; all others say that they were
+        // cancelled.
         let cancelled = ids.into_iter().filter(|id| client.cancelled(*id).1).count();
         if method == "hiera/effectiveData" {
             assert!(cancelled > MANY / 2, "only {cancelled} of {MANY} long requests were stopped");

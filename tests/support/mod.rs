@@ -1,5 +1,5 @@
-//! What the integration tests share: the built binary, paths, JSON lines, and what to do when a
-//! tool is missing. Nothing here knows Hiera. A suite says `mod support;` and takes what it needs.
+//! Helpers that the integration tests share: the built binary, paths, JSON lines, and the rule for
+//! a missing tool. Nothing here knows Hiera. A suite says `mod support;` and takes what it needs.
 //!
 //! # Tests that need something this machine may not have
 //!

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What drives a browser; it brings none.
+/// The package that drives a browser; it brings none.
 pub const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 
 /// The folder `node_modules` with these packages (`name@version`), or why there is none: they are

@@ -111,7 +111,7 @@ pub fn kinds(bench: &Bench) -> Vec<Figure> {
     KINDS.iter().zip(&samples).map(figure).collect()
 }
 
-/// What is half typed in the middle of a file.
+/// Half-typed texts in the middle of a file.
 const BROKEN: [(&str, &str); 4] = [
     ("an open quote", "half::typed: \"open"),
     ("an open bracket", "half::typed: [open"),

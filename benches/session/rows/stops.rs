@@ -10,7 +10,7 @@ use crate::client::{Client, uri};
 use crate::generate::{PROBES, Part};
 use crate::report::{Figure, Sample};
 
-/// What "at once" is, in milliseconds.
+/// The longest time that counts as "at once", in milliseconds.
 const AT_ONCE: f64 = 20.0;
 /// How long work goes on before it is stopped.
 const UNDER_WAY: Duration = Duration::from_millis(5);

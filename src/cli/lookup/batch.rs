@@ -100,7 +100,7 @@ fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
     Ok(Some(Err(format!("this line is too long: it has more than {MAX_LINE} bytes"))))
 }
 
-/// What all threads answer from.
+/// The data that all threads answer from.
 struct Answerer<'a> {
     opened: &'a Opened,
     environment: &'a Environment,
@@ -152,7 +152,7 @@ impl Answerer<'_> {
 /// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may
 /// say.
 struct Question {
-    /// What the answer repeats: the key, or the names.
+    /// The part of the question that the answer repeats: the key, or the names.
     named: serde_json::Value,
     request: Result<LookupRequest, String>,
 }

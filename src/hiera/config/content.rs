@@ -1,4 +1,4 @@
-//! Which files are configs by their content, whatever they are called.
+//! Recognizes configs by their content, whatever their names are.
 
 use super::Version;
 use crate::puppet::value::{Data, Value};

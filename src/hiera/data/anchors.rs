@@ -70,7 +70,7 @@ fn are_same(one: &Value, other: &Value) -> bool {
         }
 }
 
-/// Which parts of a file define and use each anchor.
+/// The parts of a file that define and use each anchor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Anchors {
     names: imbl::HashMap<Arc<str>, Uses>,

@@ -15,7 +15,7 @@ use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
 /// How many bytes behind the parts that an edit touches are looked at, too.
 const AHEAD: u32 = 256;
 
-/// Which bytes of a text became which of another; all others are the same.
+/// The bytes of a text that an edit replaced, and their number afterwards; all others are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edited {
     /// The first byte that may differ.

@@ -1,6 +1,6 @@
 //! How well the name of a key fits what was typed.
 
-/// What was typed, in lower case and without blanks.
+/// The typed text, in lower case and without blanks.
 pub(super) struct Query {
     letters: Vec<u8>,
 }

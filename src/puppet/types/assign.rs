@@ -1,4 +1,4 @@
-//! Which types, and which values, belong to a type. Source: `assignable?` and `instance?` of
+//! Decides whether a type, or a value, belongs to a type. Source: `assignable?` and `instance?` of
 //! Puppet's types.
 
 use super::guard::{Known, RecursionGuard};

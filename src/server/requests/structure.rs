@@ -1,4 +1,4 @@
-//! What can be folded, selected and followed in a document.
+//! Folding ranges, selection ranges and links of a document.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;

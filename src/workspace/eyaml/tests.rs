@@ -1,4 +1,4 @@
-//! Which keys may be read, and from where.
+//! The keys that may be read, and the folders that they may lie in.
 
 use super::*;
 use crate::workspace::fs::MemoryFs;

@@ -22,7 +22,7 @@ use server::{Server, uri};
 const COMMANDS: [&str; 9] =
     ["server", "lookup", "check", "nodes", "keys", "rules", "debug", "completions", "man"];
 
-/// What a server announces that this suite asks for, or that answers nothing.
+/// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
     "definitionProvider",
     "documentHighlightProvider",
@@ -89,7 +89,7 @@ const REPORTS: [&str; 7] = ["human", "json", "github", "gitlab", "junit", "rdjso
 /// The most repositories to ask of, where the first ones show nothing on purpose.
 const MOST_REPOSITORIES: usize = 30;
 
-/// What was asked so far, and what told a secret.
+/// The questions so far, and the answers that showed a secret.
 #[derive(Default)]
 struct Asked {
     questions: usize,

@@ -112,7 +112,7 @@ fn secret_text(random: &mut Random) -> String {
 struct Writer<'a> {
     random: &'a mut Random,
     pool: &'a Pool,
-    /// What stands before the names of keys: a module's namespace.
+    /// The text before the names of keys: a module's namespace.
     prefix: &'static str,
 }
 

@@ -19,7 +19,7 @@ pub struct Server {
     /// The file with what it writes to stderr.
     log: PathBuf,
     last_id: u64,
-    /// What `initialize` answered.
+    /// The answer to `initialize`.
     pub capabilities: Value,
     /// How many messages were searched.
     pub messages: usize,

@@ -88,7 +88,7 @@ fn the_corpus_has_no_stray_scope() {
     eprintln!("{} files, {} tokens with scopes of ours", all.len(), coloured.lines().count());
 }
 
-/// What Hiera takes for tokens in lines that are no comments: `%{`, up to the next brace.
+/// Returns the tokens that Hiera sees in lines that are no comments: `%{`, up to the next brace.
 fn interpolations(text: &str) -> Vec<String> {
     let token = regex::Regex::new(r"%\{[^}]*\}").expect("a regular expression");
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with('#'));
@@ -128,8 +128,8 @@ fn regions_of(tokens: &str, scopes: &[&str]) -> Vec<String> {
     regions.into_iter().map(|(line, _, text)| format!("{line}: {text}")).collect()
 }
 
-/// What `tests/editors/grammar/scopes.mjs` prints of these files. It fails where a scope of YAML's
-/// own differs.
+/// Returns the output of `tests/editors/grammar/scopes.mjs` for these files. The script fails where
+/// a scope of YAML's own differs.
 fn tokens(folder: &Path, files: &[PathBuf]) -> String {
     let mut command = Command::new("node");
     command

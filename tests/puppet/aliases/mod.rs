@@ -74,7 +74,7 @@ fn value(json: &Json) -> Value {
     }
 }
 
-/// What is said here of a check; `None` where it is left to Puppet.
+/// Returns the verdict of hiera-ls on a check; `None` where it is left to Puppet.
 fn ours(table: &TypeTable, aliases: &Aliases, check: &Json) -> Option<Json> {
     let data_type = table.parse(check[0].as_str().unwrap(), aliases).ok()?;
     if data_type.undecided().is_some() || data_type.unresolved().is_some() {

@@ -1,4 +1,4 @@
-//! What Puppet says of a bad `hiera.yaml`, and whether hiera-ls says the same.
+//! Puppet's errors about a bad `hiera.yaml`, and whether hiera-ls says the same.
 //!
 //! `tests/puppet/configs/cases.txt` holds the configs, `answers.jsonl` what the installed Puppet
 //! answered to a lookup of a key in the config's layer: `null` or its message. The recording is
@@ -32,7 +32,7 @@ struct Case {
     text: String,
 }
 
-/// What is said of a config: nothing when it is accepted.
+/// The error about a config: nothing when it is accepted.
 #[derive(Debug, PartialEq, Eq)]
 struct Verdict {
     /// The messages, without the file, in alphabetical order.

@@ -1,5 +1,5 @@
-//! What Puppet does, topic by topic: scenarios in `tests/puppet/conformance/*.yaml`, Puppet's
-//! recorded answers beside them in `*.jsonl`.
+//! Conformance with Puppet, topic by topic: scenarios in `tests/puppet/conformance/*.yaml`,
+//! Puppet's recorded answers beside them in `*.jsonl`.
 //!
 //! hiera-ls agrees with all recordings but for what `tests/puppet/conformance/differences.yaml`
 //! lists with a reason; an entry there that no longer differs fails, too. With a Puppet (see
@@ -332,7 +332,7 @@ fn topics() -> Vec<Topic> {
         .collect()
 }
 
-/// What differs, and why.
+/// The differences, with their reasons.
 struct Differences {
     entries: Vec<Value>,
 }

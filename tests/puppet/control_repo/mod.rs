@@ -5,8 +5,7 @@
 //! question. The recording is never edited; `HIERA_LS_RECORD=1` writes it anew, with a Puppet (see
 //! `tests/support`). A difference is a bug of hiera-ls or a documented decision.
 //!
-//! What needs a private key to be answered is not in the recording: hiera-ls shows such values as
-//! opaque.
+//! Answers that need a private key are not in the recording: hiera-ls shows such values as opaque.
 
 pub mod questions;
 
@@ -352,7 +351,7 @@ pub fn needs_a_private_key(answer: &Value) -> bool {
 
 /// How many answers agree, and those that do not.
 struct Tally {
-    /// Who answered beside Puppet.
+    /// The name of the program that answered beside Puppet.
     who: &'static str,
     values: usize,
     not_found: usize,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
 
-/// What is asked of one node: a lookup key, and the merge argument of `lookup()`, if any.
+/// A question about one node: a lookup key, and the merge argument of `lookup()`, if any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     pub key: String,
@@ -78,7 +78,7 @@ pub fn thorough(root: &Path) -> Vec<Question> {
     questions
 }
 
-/// What is configured for a key, and what a caller may ask for in its place.
+/// The configured merge of a key, and the merges that a caller may ask for in its place.
 pub const EVERY_MERGE: &[Option<&str>] =
     &[None, Some("first"), Some("unique"), Some("hash"), Some("deep")];
 

@@ -31,7 +31,7 @@ fn puppet(cases: &[Json]) -> Vec<Json> {
     answers
 }
 
-/// What hiera-ls makes of a case; `None` where it leaves that to Puppet.
+/// Returns the answer of hiera-ls to a case; `None` where it leaves that to Puppet.
 fn ours(case: &Json) -> Option<Json> {
     let options =
         LookupOptions::new(Some(from_json(&json!({"k": {"convert_to": case[1]}})))).unwrap();

@@ -15,7 +15,7 @@ pub enum Node {
     Hash(Vec<(Node, Node)>),
 }
 
-/// What YAML makes of these is half of what there is to know about it.
+/// Scalars that YAML may type otherwise than they look.
 const PLAIN: &[&str] = &[
     "~",
     "null",

@@ -200,7 +200,8 @@ fn keys(question: &Question) -> Vec<String> {
     std::iter::once(question.key.clone()).chain(also).collect()
 }
 
-/// What hiera-ls says, as Puppet 7 would: candidates of what becomes Sensitive are shown.
+/// Returns the explanations of hiera-ls, as Puppet 7 writes them: candidates of a value that
+/// becomes Sensitive are shown.
 fn hiera_ls(tree: &Written<'_>, asked: &[&Question]) -> Vec<Explained> {
     tree.resolved(PuppetVersion::of_major(7), |context| {
         asked.iter().map(|question| explained(tree, &context, question)).collect()
@@ -210,7 +211,7 @@ fn hiera_ls(tree: &Written<'_>, asked: &[&Question]) -> Vec<Explained> {
 fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> Explained {
     let mut request = LookupRequest { names: keys(question), ..LookupRequest::default() };
     match question.merge.as_ref().and_then(Value::as_str) {
-        // What the command makes of its flags.
+        // The command turns its flags into these.
         Some("deep") => {
             let deep = json!({"strategy": "deep", "sort_merged_arrays": false, "merge_hash_arrays": false});
             request.set_merge(&from_json(&deep));
@@ -241,7 +242,7 @@ fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> 
     }
 }
 
-/// What Puppet says.
+/// Returns the explanations of Puppet.
 fn puppet(trees: &[Written<'_>], asked: &[Vec<&Question>]) -> Vec<Vec<Explained>> {
     let jobs = trees.iter().zip(asked).map(|(tree, asked)| {
         let asks: Vec<Value> =
@@ -327,7 +328,7 @@ fn differs_in_last_line(expected: &str, given: &str, words: &str) -> bool {
     }
 }
 
-/// What was compared, and what of it differs.
+/// The number of compared explanations, and those that differ.
 struct Tally {
     lookups: usize,
     trees: usize,

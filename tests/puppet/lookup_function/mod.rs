@@ -18,7 +18,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(file(name)).unwrap()
 }
 
-/// What `hiera-ls` answers, in the form of the recording.
+/// Returns the answers of `hiera-ls`, in the form of the recording.
 fn ours(cases: &str) -> Vec<Json> {
     let root = file("environment");
     let scope = file("scope.yaml");

@@ -8,7 +8,7 @@ use hiera_ls::manifest::model::{
 };
 use hiera_ls::manifest::{parse, parse_epp};
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Default)]
 pub struct Tally {
     pub files: usize,

@@ -146,7 +146,7 @@ pub struct Header<'t> {
     pub parameters: Vec<String>,
 }
 
-/// What happens to the line of a parameter.
+/// A change of the line of a parameter.
 pub type Damage = fn(&str) -> String;
 
 /// Ways in which a parameter is half-typed.

@@ -131,7 +131,7 @@ impl Place {
     }
 }
 
-/// What the values of one job are made of.
+/// The parts that the values of one job are made of.
 struct Kind {
     prefixes: &'static [&'static str],
     random_size: usize,

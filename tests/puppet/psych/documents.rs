@@ -54,7 +54,7 @@ fn read(text: &str) -> Value {
     }
 }
 
-/// What must hold of every tree, broken or not.
+/// Asserts the properties of every tree, broken or not.
 fn sound(text: &str, tree: &Tree) {
     let whole = TextRange::from_usize(0..text.len());
     for node in &tree.nodes {

@@ -1,4 +1,4 @@
-//! What plain scalars mean.
+//! The values of plain scalars.
 
 use hiera_ls::yaml::{Resolved, resolve_plain};
 use serde_json::{Value, json};

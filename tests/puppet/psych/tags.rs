@@ -1,4 +1,4 @@
-//! What tags mean, and all else that only the loaded value shows.
+//! The effects of tags, and all else that only the loaded value shows.
 
 use super::values;
 use crate::support::random::{self, Random};

@@ -1,4 +1,4 @@
-//! What documents mean: the value that Puppet's `yaml_data` has of a file, tags, merge keys and
+//! The values of documents: those that Puppet's `yaml_data` has of a file, tags, merge keys and
 //! duplicates included.
 
 use hiera_ls::hiera::data::{DataFile, Format};
@@ -65,7 +65,7 @@ fn is_known(text: &str, theirs: &Value) -> bool {
 fn meaning(text: &str) -> Value {
     let data = DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
     match data.refused() {
-        // What is said of the text itself is compared with the events.
+        // Errors about the text itself are compared with the events.
         Some(_) if yaml::verdict(text).is_some() => json!({"error": "syntax"}),
         Some(message) => json!({"error": message.to_string()}),
         None => json!({"value": data.root().as_ref().map_or(Value::Null, encode)}),

@@ -43,7 +43,7 @@ pub struct Scenario {
 pub struct Question {
     pub key: String,
     pub merge: Option<Value>,
-    /// What else is said of it, for the suites that know it.
+    /// Its other members, for the suites that know them.
     pub more: Map<String, Value>,
 }
 

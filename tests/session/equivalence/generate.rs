@@ -78,7 +78,7 @@ const ENTRIES: &[&str] = &[
     "K: text\r\nL: more\r\n",
 ];
 
-/// What is typed or pasted anywhere.
+/// Texts that are typed or pasted anywhere.
 const FRAGMENTS: &[&str] = &[
     "x",
     "\",\n  \"",

@@ -15,11 +15,11 @@ use super::told::{Width, told};
 /// Files and steps, as `cases.yaml` has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Case {
-    /// What it shows.
+    /// The property that it shows.
     pub name: String,
     /// The texts on disk at the start, by path.
     pub files: BTreeMap<String, String>,
-    /// What happens.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 

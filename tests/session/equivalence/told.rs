@@ -36,7 +36,7 @@ fn maybe(snapshot: &Snapshot, span: Option<Span>) -> String {
     span.map_or_else(|| "nowhere".into(), |span| place(snapshot, span))
 }
 
-/// What a snapshot tells of these files, and at these places.
+/// Returns the answers of a snapshot about these files, and at these places.
 pub fn told(snapshot: &Snapshot, paths: &[FilePath], places: &[(FilePath, u32)]) -> String {
     let mut out = String::new();
     layers(&mut out, snapshot, paths);

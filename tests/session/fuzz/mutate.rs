@@ -3,7 +3,7 @@
 
 use crate::support::random::Random;
 
-/// What means something to some reader.
+/// Texts that mean something to some reader.
 const WORDS: &[&str] = &[
     "&a ",
     "*a",

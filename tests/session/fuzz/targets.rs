@@ -1,4 +1,4 @@
-//! What is done with a text that was made: everything that hiera-ls does with it.
+//! The targets: each passes a made text through one part of hiera-ls.
 
 use std::collections::BTreeMap;
 

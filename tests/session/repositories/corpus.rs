@@ -9,7 +9,7 @@ use hiera_ls::workspace::fs::OsFs;
 
 use crate::support::{require, variable};
 
-/// What stands in a hover about the values of known nodes, in the line of whose values they are.
+/// Whether a line of a hover says that the values are those of known nodes.
 fn is_of_known_nodes(line: &str) -> bool {
     let is_node = line.starts_with("node ") && !line.contains("does not read this file");
     is_node || line.starts_with("in ") && line.contains("known node")

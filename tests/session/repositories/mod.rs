@@ -39,10 +39,10 @@ struct Repository {
     ask: Vec<String>,
     /// The node whose variables are shown.
     node: Option<String>,
-    /// What to hover over: a file, and a key at the start of a line of it.
+    /// The places to hover over: a file, and a key at the start of a line of it.
     #[serde(default)]
     hover: Vec<(String, String)>,
-    /// What is expected, by column; nothing in a column that is not there.
+    /// The expected cells, by column; nothing in a column that is not there.
     expect: BTreeMap<String, Vec<String>>,
 }
 
@@ -55,7 +55,7 @@ struct Case {
     hover: Vec<(String, String)>,
 }
 
-/// What a column is called, and how its cell comes about.
+/// The name of a column, and the function that makes its cell.
 type Column = (&'static str, fn(&Case) -> Vec<String>);
 
 /// The columns of the table.
@@ -127,7 +127,7 @@ fn data_files(case: &Case) -> Vec<String> {
     case.snapshot.files().filter_map(|file| line(&file.path)).collect()
 }
 
-/// What the rules find.
+/// Returns the findings of the rules.
 fn findings(case: &Case) -> Vec<String> {
     let snapshot = &case.snapshot;
     let found = check_all(snapshot, &case.opened.settings.rules);
@@ -141,7 +141,7 @@ fn findings(case: &Case) -> Vec<String> {
     lines.collect()
 }
 
-/// What lookups find, and which levels leave that open.
+/// Returns the answers of lookups, with the levels that leave them open.
 fn answers(case: &Case) -> Vec<String> {
     let snapshot = &case.snapshot;
     let Some(environment) = snapshot.environments().all.first() else { return Vec::new() };
@@ -204,7 +204,7 @@ fn variables(case: &Case) -> Vec<String> {
     lines
 }
 
-/// What a hover over each of the row's keys says, in plain text without empty lines.
+/// Returns the hover over each of the row's keys, in plain text without empty lines.
 fn hovers(case: &Case) -> Vec<String> {
     let config = HoverConfig {
         markdown: false,

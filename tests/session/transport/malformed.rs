@@ -8,7 +8,7 @@ use super::client::{Server, frame, ping};
 const PARSE: &str = "-32700 null";
 const INVALID: &str = "-32600 null";
 
-/// What was sent, and the answers to it as `code id`; `ok id` is a result.
+/// A sent message, and the answers to it as `code id`; `ok id` is a result.
 type Row = (Vec<u8>, Vec<String>);
 
 fn row(bytes: impl Into<Vec<u8>>, answers: &[&str]) -> Row {

@@ -1,4 +1,4 @@
-//! Which config governs, where there are several.
+//! The config that governs, where there are several.
 
 use expect_test::expect;
 

@@ -51,6 +51,7 @@ pub static RULES: &[&Rule] = &[
     &rules::hiera3_not_installed::RULE,
     &rules::hiera3_shared_config::RULE,
     &rules::several_configs::RULE,
+    &rules::refused_module::RULE,
     &rules::setting_without_effect::RULE,
     &rules::unreached_file::RULE,
     &rules::not_yaml_1_2::RULE,

@@ -82,26 +82,36 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     };
     match FileCheck::of(snapshot, path, config, all) {
         Some(findings) => findings,
-        None => in_order(snapshot, of_settings(snapshot, path, config)),
+        None => in_order(snapshot, of_other_file(snapshot, path, config)),
     }
 }
 
-/// Returns the findings in a settings file; none for any other file. No environment need govern it.
-fn of_settings(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
+/// Returns the findings in a file that no environment governs: a settings file, or the
+/// metadata.json of a module that Puppet passes over. None for any other file.
+fn of_other_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) -> Vec<Finding> {
     let wrong: Vec<&WrongSetting> =
         config.settings.iter().filter(|wrong| wrong.file == *path).collect();
-    let Some(file) = snapshot.file(path).filter(|_| !wrong.is_empty()) else { return Vec::new() };
-    let severities = match path.parent() {
-        Some(folder) => config.of(&folder),
-        None => &config.severities,
+    let refused = snapshot.environments().refused_module(path);
+    let is_told = !wrong.is_empty() || refused.is_some();
+    let Some(file) = snapshot.file(path).filter(|_| is_told) else { return Vec::new() };
+    let severities = match (refused, path.parent()) {
+        (Some((environment, _)), _) => config.of(&environment.root),
+        (None, Some(folder)) => config.of(&folder),
+        (None, None) => &config.severities,
     };
     let mut findings = Vec::new();
     for (rule, severity) in enabled(severities) {
-        let Check::Setting(check) = rule.check else { continue };
-        for wrong in &wrong {
-            let finding = check(wrong, file);
-            findings.push(Finding { severity: severity.unwrap_or(finding.severity), ..finding });
-        }
+        let found = match rule.check {
+            Check::Setting(check) => wrong.iter().map(|wrong| check(wrong, file)).collect(),
+            Check::Module(check) => refused.iter().map(|(_, it)| check(it, file)).collect(),
+            _ => Vec::new(),
+        };
+        findings.extend(
+            found.into_iter().map(|finding| Finding {
+                severity: severity.unwrap_or(finding.severity),
+                ..finding
+            }),
+        );
     }
     findings
 }

@@ -10,7 +10,7 @@ use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
 use crate::puppet::value::{Key, Member};
 use crate::text::Span;
-use crate::workspace::environments::Environment;
+use crate::workspace::environments::{Environment, RefusedModule};
 use crate::workspace::file::File;
 use crate::workspace::{EnvironmentView, Snapshot};
 
@@ -84,6 +84,8 @@ pub enum Check {
     Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),
     /// A setting in a settings file that has no effect.
     Setting(fn(&WrongSetting, &File) -> Finding),
+    /// A module that Puppet passes over, at its metadata.json.
+    Module(fn(&RefusedModule, &File) -> Finding),
     /// A file that lies where data lies.
     File(fn(&FileContext<'_>, &mut Vec<Finding>)),
 }

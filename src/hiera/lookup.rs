@@ -94,6 +94,8 @@ pub struct Resolver<'a> {
     /// together.
     global_options: RefCell<Option<Option<Value>>>,
     shared_options: RefCell<Option<Option<Value>>>,
+    /// The levels whose files were asked for options and could not be read.
+    unread_options: RefCell<Vec<UnsettledLevel>>,
     /// By module, those of its default hierarchy.
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
 }
@@ -220,6 +222,7 @@ impl<'a> Resolver<'a> {
             options: RefCell::default(),
             global_options: RefCell::default(),
             shared_options: RefCell::default(),
+            unread_options: RefCell::default(),
             default_options: RefCell::default(),
         }
     }
@@ -282,7 +285,8 @@ impl<'a> Resolver<'a> {
         let Invocation { unsettled, unsettled_levels, reads, unapplied_conversions, .. } = inv;
         let unsettled = story::without_repeats(unsettled, &steps);
         let found = value.as_ref().ok().and_then(Option::as_ref);
-        let unsettled_levels = story::that_matter(unsettled_levels, found, &unsettled);
+        let mut unsettled_levels = story::that_matter(unsettled_levels, found, &unsettled);
+        unsettled_levels.extend(self.unread_options_of(key));
         let Choice { merge, merge_source, convert_to } = choice;
         let (merge, convert_to) = (merge.unwrap_or_default(), convert_to.unwrap_or_default());
         Resolution {

@@ -14,7 +14,7 @@ use super::cache::EnvironmentCache;
 use super::candidates::{self, Candidate};
 use super::datadirs::{DatadirPlacer, SoughtDatadir};
 use super::environment_conf::EnvironmentConf;
-use super::environments::{Environment, Environments, Module};
+use super::environments::{Environment, Environments, Module, RefusedModule};
 use super::file::File;
 use super::kinds::{
     DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS,
@@ -141,7 +141,21 @@ struct Outer<'a> {
 struct Layers {
     global: Option<Arc<HieraConfig>>,
     config: Option<HieraConfig>,
-    modules: BTreeMap<String, Module>,
+    modules: Modules,
+}
+
+/// The modules of an environment.
+#[derive(Default)]
+struct Modules {
+    taken: BTreeMap<String, Module>,
+    refused: Vec<RefusedModule>,
+}
+
+impl Modules {
+    /// Creates those of a folder that is one module.
+    fn lone((name, module): (String, Module)) -> Modules {
+        Modules { taken: BTreeMap::from([(name, module)]), refused: Vec::new() }
+    }
 }
 
 impl Discovery<'_> {
@@ -240,7 +254,7 @@ impl Discovery<'_> {
         let mut sought = Vec::new();
         let lone = if is_nested { None } else { self.lone_module(&outer) };
         let layers = match lone {
-            Some(module) => Layers { global, config: None, modules: BTreeMap::from([module]) },
+            Some(module) => Layers { global, config: None, modules: Modules::lone(module) },
             None => {
                 let own_global =
                     if global.is_none() { self.own_global_config(&outer) } else { None };
@@ -265,7 +279,7 @@ impl Discovery<'_> {
         let name = self.name_of(&root);
         let outer = Outer { root: &root, name: &name, puppet: self.settings.of(&root).puppet };
         let modules = match self.lone_module(&outer) {
-            Some(module) => BTreeMap::from([module]),
+            Some(module) => Modules::lone(module),
             None => self.modules(&self.module_path(&root), &outer),
         };
         let layers = match role {
@@ -294,7 +308,8 @@ impl Discovery<'_> {
             root: root.clone(),
             config: config.map(Arc::new),
             global,
-            modules,
+            modules: modules.taken,
+            refused: modules.refused,
             main_manifests: self.main_manifests(root),
             reach: Vec::new(),
             datadirs: Vec::new(),
@@ -420,8 +435,8 @@ impl Discovery<'_> {
     }
 
     /// Returns the modules in these folders; the first of two with the same name wins.
-    fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> BTreeMap<String, Module> {
-        let mut modules = BTreeMap::new();
+    fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> Modules {
+        let mut modules = Modules::default();
         let mut seen = BTreeSet::new();
         for folder in folders {
             for (name, kind) in self.names.children.get(folder).map_or(&[][..], Vec::as_slice) {
@@ -430,23 +445,29 @@ impl Discovery<'_> {
                     continue;
                 }
                 let root = folder.join(name);
-                if !self.is_refused(&root) {
-                    modules.insert(name.clone(), self.module(root, name, outer));
+                match self.refused(&root, name) {
+                    Some(refused) => modules.refused.push(refused),
+                    None => {
+                        modules.taken.insert(name.clone(), self.module(root, name, outer));
+                    }
                 }
             }
         }
         modules
     }
 
-    /// Whether Puppet passes over a module for its metadata.json, with an error in its log: one
-    /// that says anything says all of these. Source: `Puppet::Module#load_metadata`.
-    fn is_refused(&self, root: &FilePath) -> bool {
+    /// Returns the refusal of a module that Puppet passes over for its metadata.json, with an error
+    /// in its log: one that says anything says all of these. Source: `Puppet::Module#load_metadata`.
+    fn refused(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
-        let Some(metadata) = self.metadata(root, "") else { return false };
-        let says_something = metadata.as_object().is_some_and(|members| !members.is_empty());
-        says_something
-            && (NEEDED.iter().any(|name| metadata[name].is_null())
-                || !metadata["dependencies"].is_array())
+        let metadata = self.metadata(root, "")?;
+        if metadata.as_object().is_none_or(serde_json::Map::is_empty) {
+            return None;
+        }
+        let missing: Vec<_> = NEEDED.into_iter().filter(|it| metadata[*it].is_null()).collect();
+        let is_refused = !missing.is_empty() || !metadata["dependencies"].is_array();
+        let metadata = root.join(METADATA);
+        is_refused.then(|| RefusedModule { name: name.to_owned(), metadata, missing })
     }
 
     fn module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {

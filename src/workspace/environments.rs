@@ -49,6 +49,8 @@ pub struct Environment {
     pub global: Option<Arc<HieraConfig>>,
     /// The modules on its module path, by name.
     pub modules: BTreeMap<String, Module>,
+    /// The modules on its module path that Puppet passes over.
+    pub refused: Vec<RefusedModule>,
     /// Its own manifests, which Puppet reads at the start of every compile: a file or a folder,
     /// whether it exists or not.
     pub main_manifests: FilePath,
@@ -78,6 +80,17 @@ pub struct Module {
     pub root: FilePath,
     /// Its `hiera.yaml`, if it has one.
     pub config: Option<Arc<HieraConfig>>,
+}
+
+/// A module that Puppet passes over for its metadata.json.
+#[derive(Clone, Debug)]
+pub struct RefusedModule {
+    /// Its name.
+    pub name: String,
+    /// Its metadata.json.
+    pub metadata: FilePath,
+    /// The members that are missing there; none where `dependencies` is no list.
+    pub missing: Vec<&'static str>,
 }
 
 /// A location of a level, and the paths that it can name.
@@ -111,6 +124,15 @@ impl Environments {
         path: &'a FilePath,
     ) -> impl Iterator<Item = &'a Arc<Environment>> {
         self.all.iter().filter(move |environment| environment.governs(path))
+    }
+
+    /// Returns the module whose metadata.json is the file at `path`, where Puppet passes over it,
+    /// with its environment.
+    pub fn refused_module(&self, path: &FilePath) -> Option<(&Environment, &RefusedModule)> {
+        self.all.iter().find_map(|environment| {
+            let module = environment.refused.iter().find(|module| module.metadata == *path)?;
+            Some((&**environment, module))
+        })
     }
 
     /// Returns the environment that `path` belongs to: the one that governs it, or else the one

@@ -125,6 +125,16 @@ pub enum ReadError {
     Other(String),
 }
 
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadError::TooLarge(bytes) => write!(f, "{bytes} bytes are too many"),
+            ReadError::IsFolder => f.write_str("it is a folder"),
+            ReadError::Other(words) => f.write_str(words),
+        }
+    }
+}
+
 /// A file that is always empty, by which `hiera_config` says that the global layer has no config of
 /// its own.
 const NULL_DEVICE: &str = "/dev/null";

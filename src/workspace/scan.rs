@@ -461,7 +461,7 @@ impl Reading<'_> {
             Content::NotUtf8(_) => None,
             // Its name says that it is about nodes, and so is read before anything else is known.
             Content::Unreadable(error) => {
-                Some((Step::Facts, Err(format!("it cannot be read: {error:?}"))))
+                Some((Step::Facts, Err(format!("it cannot be read: {error}"))))
             }
         };
         // A file without nodes is remembered as well, so that it is not read again.
@@ -531,7 +531,7 @@ impl Reading<'_> {
         let text = match Content::new(self.fs.read(path, self.request.config.max_file_size)) {
             Content::Text(text) => text,
             Content::NotUtf8(_) => return Err("it is not UTF-8".into()),
-            Content::Unreadable(error) => return Err(format!("it cannot be read: {error:?}")),
+            Content::Unreadable(error) => return Err(format!("it cannot be read: {error}")),
         };
         Ok(read_parts(path, &text.to_str())?.into_iter().map(Arc::new).collect())
     }

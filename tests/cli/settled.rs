@@ -139,3 +139,31 @@ fn a_function_that_a_setting_describes_is_evaluated() {
     let expected = "{\"key\":\"apache::port\",\"found\":true,\"value\":80}\n{\"key\":\"nope\",\"found\":false}\n";
     assert_eq!(out, expected);
 }
+
+#[test]
+fn a_value_whose_options_may_be_in_a_file_that_is_not_read_is_not_settled() {
+    let padding = "x".repeat(500);
+    let root = repo(
+        "cli-settled-options",
+        &[
+            (".hiera-ls.yaml", "maxFileSize: 400\n"),
+            (
+                "hiera.yaml",
+                "version: 5\nhierarchy: [{name: Top, path: top.yaml}, {name: Common, path: common.yaml}]\n",
+            ),
+            ("data/top.yaml", "list: [1]\n"),
+            (
+                "data/common.yaml",
+                &format!("lookup_options: {{list: {{merge: unique}}}}\nlist: [2]\n# {padding}\n"),
+            ),
+        ],
+    );
+    let (status, out, err) = at(&root, &["lookup", "list", "--render-as", "json"], "");
+    assert_eq!((status, out.as_str()), (0, "[1]\n"));
+    assert!(err.contains("level Common, asked for 'lookup_options': data/common.yaml"), "{err}");
+    let (_, out, _) = at(&root, &["lookup", "--batch"], "{\"key\":\"list\"}\n".repeat(2));
+    let answer = "{\"key\":\"list\",\"found\":true,\"value\":[1],\"settled\":false,\"unsettled_levels\":[\"Common\"]}\n";
+    assert_eq!(out, answer.repeat(2));
+    let (_, _, err) = at(&root, &["lookup", "--explain", "list"], "");
+    assert!(err.contains("asked for 'lookup_options'"), "{err}");
+}

@@ -21,6 +21,8 @@ mod faults;
 mod fuzz;
 mod logging;
 mod protocol;
+#[cfg(target_os = "linux")]
+mod refused;
 mod repositories;
 mod stopping;
 mod transport;

@@ -29,6 +29,7 @@ pub(super) mod not_yaml_1_2;
 pub(super) mod null_keeps_default;
 pub(super) mod options_shape;
 pub(super) mod parameter_type;
+pub(super) mod refused_module;
 pub(super) mod second_document;
 pub(super) mod setting_without_effect;
 pub(super) mod several_configs;

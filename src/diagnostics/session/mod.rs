@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
-use super::{FileCheck, Finding, RulesConfig, of_settings, prepare};
+use super::{FileCheck, Finding, RulesConfig, of_other_file, prepare};
 use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
@@ -178,7 +178,7 @@ impl Findings {
             }) {
                 Some(is_done) => is_done,
                 None => {
-                    *file = Some(FileFindings::of_file(of_settings(snapshot, path, rules)));
+                    *file = Some(FileFindings::of_file(of_other_file(snapshot, path, rules)));
                     true
                 }
             };
@@ -287,13 +287,15 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
     changes
 }
 
-/// Returns the files whose findings are published: the open ones, every `hiera.yaml`, and settings
-/// files with problems.
+/// Returns the files whose findings are published: the open ones, every `hiera.yaml`, settings
+/// files with problems, and the metadata.json of each module that Puppet passes over.
 fn watched(snapshot: &Snapshot, rules: &RulesConfig) -> HashSet<FilePath> {
     let configs = snapshot.environments().all.iter().flat_map(|environment| environment.configs());
     let configs = configs.map(|(_, config)| config.path.clone());
     let settings = rules.settings.iter().map(|wrong| wrong.file.clone());
-    snapshot.open_files().cloned().chain(configs).chain(settings).collect()
+    let refused = snapshot.environments().all.iter().flat_map(|environment| &environment.refused);
+    let refused = refused.map(|module| module.metadata.clone());
+    snapshot.open_files().cloned().chain(configs).chain(settings).chain(refused).collect()
 }
 
 fn is_long(snapshot: &Snapshot, path: &FilePath) -> bool {
@@ -307,7 +309,7 @@ fn is_always_watched(snapshot: &Snapshot, rules: &RulesConfig, path: &FilePath) 
         .all
         .iter()
         .any(|environment| environment.configs().any(|(_, config)| config.path == *path));
-    is_settings || is_config
+    is_settings || is_config || snapshot.environments().refused_module(path).is_some()
 }
 
 /// Whether all but the data is the same: files, configs, settings, nodes.

@@ -514,3 +514,50 @@ own::a: "%{nope('a')}"
     let all = files_with("checkThirdPartyModules: true");
     assert_eq!(all.len(), 4, "{all:?}");
 }
+
+#[test]
+fn modules_that_puppet_passes_over() {
+    const WHOLE: &str = r#"{"name": "me-app", "version": "1", "author": "me", "license": "x", "source": "x", "dependencies": []}"#;
+    let with = |metadata: &str| {
+        format!(
+            "#- /modules/app/metadata.json\n{metadata}\n#- /modules/app/hiera.yaml\nversion: 5\n\
+             #- /modules/app/data/common.yaml\napp::port: 80\n"
+        )
+    };
+    check(
+        &with(r#"{"name": "me-app", "version": "1.0.0"}"#),
+        expect![[r#"
+            modules/app/metadata.json:1:1: error: it has no 'source', 'author', 'license', 'dependencies': Puppet passes over the module 'app' with an error in its log, and looks up nothing in its data [refused-module]
+              1 | {"name": "me-app", "version": "1.0.0"}
+                | ^
+        "#]],
+    );
+    check(
+        &with(&WHOLE.replace("[]", "{}")),
+        expect![[r#"
+            modules/app/metadata.json:1:1: error: its 'dependencies' is no list: Puppet passes over the module 'app' with an error in its log, and looks up nothing in its data [refused-module]
+              1 | {"name": "me-app", "version": "1", "author": "me", "license": "x", "source": "x", "dependencies": {}}
+                | ^
+        "#]],
+    );
+    for taken in [WHOLE, "{}", "{"] {
+        assert_eq!(Fixture::new(&with(taken)).rendered_findings(), "", "{taken}");
+    }
+    // In a session its findings follow the text in the editor.
+    let mut fixture = Fixture::new(&with(WHOLE));
+    let mut findings = Findings::default();
+    findings.update(&fixture.snapshot, &fixture.settings.rules);
+    let path = FilePath::new("/modules/app/metadata.json");
+    for (text, count) in [(&*WHOLE.replace("license", "licence"), 1), (WHOLE, 0)] {
+        fixture.fs.write(path.as_str(), text);
+        let scanned = scan::scan(&fixture.workspace.scan_request(), &fixture.fs, &|_| {});
+        fixture.workspace.apply(Change::Scanned(Box::new(scanned)));
+        let snapshot = fixture.workspace.snapshot();
+        let mut told = findings.update(&snapshot, &fixture.settings.rules);
+        while findings.has_deferred() {
+            told.extend(findings.update(&snapshot, &fixture.settings.rules));
+        }
+        let of_file = told.iter().find(|(told, _)| *told == path).expect("it is told anew");
+        assert_eq!(of_file.1.len(), count);
+    }
+}

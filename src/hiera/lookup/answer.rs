@@ -21,7 +21,7 @@ impl Resolver<'_> {
         self.answer_by(request, &mut |resolver, name, merge| {
             let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
             let value = resolver.value_in(&mut inv, name, merge)?;
-            if inv.is_unsettled {
+            if inv.is_unsettled || !resolver.unread_options_of(name).is_empty() {
                 // Few answers are, and only the story tells which levels make them so.
                 unsettled.extend(resolver.lookup(name, merge).unsettled_levels);
             }

@@ -35,6 +35,7 @@ impl Resolver<'_> {
             tells_story: true,
             ..Invocation::default()
         };
+        let mut unread = Vec::new();
         let answer = self.answer_by(request, &mut |resolver, key, merge| {
             inv.module = key.module().map(Into::into);
             let found = match subject {
@@ -51,6 +52,7 @@ impl Resolver<'_> {
                     resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?
                 }
             };
+            unread = resolver.unread_options_of(key);
             Ok(found.map(|value| (value, std::mem::take(&mut inv.unapplied_conversions))))
         });
         match &answer {
@@ -61,7 +63,8 @@ impl Resolver<'_> {
         let tree = inv.explainer.take().expect("every part gives it back").finish();
         let found = answer.as_ref().ok().and_then(Option::as_ref).map(|answer| &answer.value);
         let unsettled = without_repeats(inv.unsettled, &[]);
-        let unsettled_levels = that_matter(inv.unsettled_levels, found, &unsettled);
+        let mut unsettled_levels = that_matter(inv.unsettled_levels, found, &unsettled);
+        unsettled_levels.extend(unread);
         Explanation { tree, answer, unsettled_levels }
     }
 

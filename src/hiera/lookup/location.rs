@@ -84,6 +84,9 @@ impl Resolver<'_> {
         if let Some(refusal) = data.refused().filter(|refusal| refusal.is_ours()) {
             let message = refusal.to_string();
             let reason = Unevaluated::Unread(path.clone(), message.clone());
+            if root == LOOKUP_OPTIONS {
+                self.note_unread_options(layer, located, &reason);
+            }
             inv.cannot_evaluate(layer, located, root, reason);
             if !self.ctx.tolerant || data.get(root).is_none() {
                 return Ok(Outcome::Unread { path: path.clone(), message });

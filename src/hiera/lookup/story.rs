@@ -64,6 +64,37 @@ impl Invocation {
     }
 }
 
+impl Resolver<'_> {
+    /// Notes that the file of a level was asked for options and could not be read. An editor shows
+    /// a finding at such a file instead.
+    pub(super) fn note_unread_options(
+        &self,
+        layer: &Layer,
+        located: &LocatedLevel,
+        reason: &Unevaluated,
+    ) {
+        let level = UnsettledLevel {
+            layer: layer.clone(),
+            level: located.level.name.clone(),
+            key: LOOKUP_OPTIONS.into(),
+            reason: reason.clone(),
+        };
+        let mut known = self.unread_options.borrow_mut();
+        if !self.ctx.tolerant && !known.contains(&level) {
+            known.push(level);
+        }
+    }
+
+    /// Returns the levels that may hold options of a key, and whose files could not be read.
+    pub(super) fn unread_options_of(&self, key: &LookupKey) -> Vec<UnsettledLevel> {
+        let may_serve = |level: &&UnsettledLevel| match &level.layer {
+            Layer::Module(module) => key.module() == Some(&**module),
+            Layer::Global | Layer::Environment => true,
+        };
+        self.unread_options.borrow().iter().filter(may_serve).cloned().collect()
+    }
+}
+
 impl Invocation {
     /// Returns whether a level that could not be evaluated may have a key that was not found.
     pub(super) fn leaves_open(&self, key: &str) -> bool {

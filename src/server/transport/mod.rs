@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Request, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, LspService};
@@ -72,9 +73,7 @@ fn start<S: LanguageServer>(
     build: impl FnOnce(Input, Outlet) -> (LspService<S>, ClientSocket),
 ) -> io::Result<ExitCode> {
     workers.start(RUNTIME_THREADS)?;
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime =
-        runtime.worker_threads(RUNTIME_THREADS).thread_stack_size(stack).enable_all().build()?;
+    let runtime = start_runtime(stack)?;
     let session = Session::default();
     let (output, written) = Output::to(standard_output()?, session.clone())?;
     let input = Input::of(io::stdin())?;
@@ -102,6 +101,22 @@ fn start<S: LanguageServer>(
     // A worker may still compute: its result has no reader.
     runtime.shutdown_background();
     Ok(status)
+}
+
+/// Starts tokio's runtime. Where the system has no thread for it after all, tokio panics, and waits
+/// for its other threads while it unwinds: the process ends before that.
+fn start_runtime(stack: usize) -> io::Result<Runtime> {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|panic| {
+        let why = panic.payload().downcast_ref::<String>().map_or("a panic", String::as_str);
+        say(&format!("the server cannot start: {why}"));
+        std::process::exit(2);
+    }));
+    let mut runtime = Builder::new_multi_thread();
+    let runtime =
+        runtime.worker_threads(RUNTIME_THREADS).thread_stack_size(stack).enable_all().build();
+    std::panic::set_hook(usual);
+    runtime
 }
 
 /// Standard output without the standard library's buffer, which would write each message in parts.
@@ -189,9 +204,14 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         while tasks.next().await.is_some() {}
         forwarding.abort();
         let _ = forwarding.await;
+        let session = self.session.clone();
         drop((tasks, self));
         let _ = written.await;
-        end
+        // Answers to the last messages may be lost after the end of the input.
+        match (&end, session.reason()) {
+            (End::InputEnded, Some(lost @ End::Lost(_))) => lost,
+            _ => end,
+        }
     }
 
     /// Takes a message; returns the future that handles it.

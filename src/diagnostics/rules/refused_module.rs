@@ -1,0 +1,27 @@
+//! `refused-module`
+
+use crate::diagnostics::rule::{Check, Finding, Rule, Severity};
+use crate::text::{Span, TextRange};
+use crate::workspace::environments::RefusedModule;
+use crate::workspace::file::File;
+
+/// The rule.
+pub(crate) static RULE: Rule = Rule {
+    code: "refused-module",
+    severity: Severity::Error,
+    summary: "a module that Puppet passes over for its metadata.json",
+    docs: include_str!("refused_module.md"),
+    check: Check::Module(check),
+};
+
+fn check(module: &RefusedModule, file: &File) -> Finding {
+    let problem = match module.missing.as_slice() {
+        [] => "its 'dependencies' is no list".to_owned(),
+        names => format!("it has no '{}'", names.join("', '")),
+    };
+    let message = format!(
+        "{problem}: Puppet passes over the module '{}' with an error in its log, and looks up nothing in its data",
+        module.name
+    );
+    Finding::new(&RULE, Span::in_file(file.id, TextRange::empty(0)), message)
+}

@@ -86,10 +86,20 @@ pub fn hover(
     config: &HoverConfig<'_>,
 ) -> Option<Hover> {
     let subject = under_cursor(snapshot, position)?;
+    let text = describe(snapshot, &subject, config)?;
+    Some(Hover { range: subject.range, text })
+}
+
+/// Explains a subject; `None` when there is nothing to explain.
+pub fn describe(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    config: &HoverConfig<'_>,
+) -> Option<String> {
     let scope = snapshot.scope_for(&subject.environment, &subject.path);
     let names = Names { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
-    let writer = Writer { snapshot, subject: &subject, scope: &scope, markup };
+    let writer = Writer { snapshot, subject, scope: &scope, markup };
     let text = match &subject.kind {
         SubjectKind::Key(path) => writer.key(path) + &writer.governed(),
         SubjectKind::Reference(key) => writer.reference(key) + &writer.governed(),
@@ -98,8 +108,7 @@ pub fn hover(
         SubjectKind::Backend(level) => writer.backend(level),
         SubjectKind::Alias { .. } => return None,
     };
-    let text = text + &writer.actions();
-    Some(Hover { range: subject.range, text })
+    Some(text + &writer.actions())
 }
 
 /// Writes one hover.

@@ -2,6 +2,7 @@
 //! plain data; it knows no protocol.
 
 pub mod audience;
+pub mod completion;
 pub mod cursor;
 pub mod definition;
 pub mod document_links;

@@ -316,6 +316,11 @@ pub fn masked(text: &str) -> String {
     out
 }
 
+/// Returns a text as a scalar of YAML on one line that Psych reads as the same string.
+pub fn quoted(text: &str) -> String {
+    string(text, 0, false)
+}
+
 fn string(text: &str, indent: usize, blocks: bool) -> String {
     if is_plain(text) {
         return text.to_owned();

@@ -3,7 +3,7 @@
 use tower_lsp::lsp_types as lsp;
 
 use super::requests::Announced;
-use super::state::Features;
+use super::state::{CompletionFeatures, Features, TextFormat};
 use crate::text::{Encoding, FilePath, FilePosition, LineCol, Text, TextRange};
 use crate::workspace::{Change, Snapshot};
 
@@ -64,6 +64,7 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|text| text.definition.as_ref())
             .and_then(|definition| definition.link_support)
             .unwrap_or(false),
+        completion: completion(text),
         related_information: text
             .and_then(|text| text.publish_diagnostics.as_ref())
             .and_then(|diagnostics| diagnostics.related_information)
@@ -84,6 +85,23 @@ pub(super) fn features(capabilities: &lsp::ClientCapabilities) -> Features {
             .and_then(|configuration| configuration.dynamic_registration)
             .unwrap_or(false),
         announced: Announced::of(capabilities),
+    }
+}
+
+/// Reads the client's capabilities of completion.
+fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionFeatures {
+    let completion = text.and_then(|text| text.completion.as_ref());
+    let item = completion.and_then(|completion| completion.completion_item.as_ref());
+    let formats = item.and_then(|item| item.documentation_format.as_ref());
+    let modes = item.and_then(|item| item.insert_text_mode_support.as_ref());
+    CompletionFeatures {
+        snippets: item.and_then(|item| item.snippet_support) == Some(true),
+        format: match formats.and_then(|all| all.first()) {
+            Some(lsp::MarkupKind::Markdown) => TextFormat::Markdown,
+            Some(lsp::MarkupKind::PlainText) => TextFormat::Plain,
+            None => TextFormat::Unmarked,
+        },
+        as_is: modes.is_some_and(|modes| modes.value_set.contains(&lsp::InsertTextMode::AS_IS)),
     }
 }
 

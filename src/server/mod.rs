@@ -257,6 +257,17 @@ impl LanguageServer for Backend {
         self.definition_at(params).await
     }
 
+    async fn completion(
+        &self,
+        params: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
+        self.completion_at(params).await
+    }
+
+    async fn completion_resolve(&self, item: lsp::CompletionItem) -> Result<lsp::CompletionItem> {
+        self.completion_item(item).await
+    }
+
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
         self.references_at(params).await
     }

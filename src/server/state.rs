@@ -262,6 +262,8 @@ pub(super) struct Features {
     pub(super) hover_actions: BTreeMap<String, String>,
     /// Definitions may say for which range they are.
     pub(super) links: bool,
+    /// The client's features of completion.
+    pub(super) completion: CompletionFeatures,
     /// Findings may name other places.
     pub(super) related_information: bool,
     /// It shows progress.
@@ -276,6 +278,29 @@ pub(super) struct Features {
     pub(super) tells_configuration: bool,
     /// Its features that answers about the structure of files depend on.
     pub(super) announced: Announced,
+}
+
+/// The format of a text that explains something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TextFormat {
+    /// A string: the client knows no formats.
+    #[default]
+    Unmarked,
+    /// Plain text, marked as such.
+    Plain,
+    /// Markdown.
+    Markdown,
+}
+
+/// The client's features of completion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CompletionFeatures {
+    /// Texts may have places to fill in.
+    pub(super) snippets: bool,
+    /// The format of explanations.
+    pub(super) format: TextFormat,
+    /// Texts may ask for no indentation by the client.
+    pub(super) as_is: bool,
 }
 
 impl Default for State {

@@ -1,6 +1,8 @@
 //! Converts the crate's types to those of the protocol. Columns are counted in the texts of the
 //! same snapshot.
 
+pub(super) mod completion;
+
 use tower_lsp::lsp_types as lsp;
 
 use super::state::{Documents, Features};
@@ -40,6 +42,7 @@ pub(super) fn capabilities(encoding: Encoding) -> lsp::ServerCapabilities {
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(sync)),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         definition_provider: Some(lsp::OneOf::Left(true)),
+        completion_provider: Some(completion::options()),
         workspace: Some(lsp::WorkspaceServerCapabilities {
             workspace_folders: Some(folders),
             file_operations: None,

@@ -3,6 +3,7 @@
 
 mod announced;
 mod coloring;
+mod completion;
 mod navigation;
 mod references;
 mod structure;

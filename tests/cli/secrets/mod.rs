@@ -24,6 +24,7 @@ const COMMANDS: [&str; 9] =
 
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
+    "completionProvider",
     "definitionProvider",
     "documentHighlightProvider",
     "documentLinkProvider",
@@ -50,6 +51,9 @@ const OF_DOCUMENTS: [&str; 4] = [
 
 /// The requests about the name at a place.
 const OF_NAMES: [&str; 2] = ["textDocument/references", "textDocument/documentHighlight"];
+
+/// The most items of a list whose explanations are asked for.
+const MOST_EXPLAINED: usize = 6;
 
 /// The messages of hiera-ls's own that this suite asks for, or that come unasked.
 const OWN_MESSAGES: [&str; 6] =
@@ -245,6 +249,41 @@ impl Asked {
         self.output(&arguments, &repository.root, &text, 1);
     }
 
+    /// Half-typed lines at the top of a document: keys, values, members and tokens, each list with
+    /// the explanations of its first items.
+    fn completions(&mut self, server: &mut Server, repository: &Repository, document: &Value) {
+        let mut lines: Vec<String> = vec!["".into(), "n: \"%{lookup('".into(), "n: \"%{".into()];
+        for key in repository.asked.iter().take(6) {
+            let outer = ["", ": ", ":\n  ", ":\n  - "];
+            lines.extend(outer.map(|end| format!("{key}{end}")));
+            lines.push(format!("n: \"%{{lookup('{key}."));
+        }
+        let mut before = 0;
+        for (number, lines) in lines.iter().enumerate() {
+            let last = lines.lines().count().max(1) - 1;
+            let character = lines.rsplit('\n').next().map_or(0, str::len);
+            let change = json!({
+                "textDocument": {"uri": document["uri"], "version": number + 3},
+                "contentChanges": [{
+                    "range": {"start": {"line": 0, "character": 0}, "end": {"line": before, "character": 0}},
+                    "text": format!("{lines}\n"),
+                }],
+            });
+            before = last + 1;
+            server.tell("textDocument/didChange", &change);
+            let place = json!({
+                "textDocument": document,
+                "position": {"line": last, "character": character},
+            });
+            let found = server.ask("textDocument/completion", &place);
+            let items = found["result"]["items"].as_array().cloned().unwrap_or_default();
+            for item in items.iter().take(MOST_EXPLAINED) {
+                server.ask("completionItem/resolve", item);
+            }
+            self.questions += 1 + items.len().min(MOST_EXPLAINED);
+        }
+    }
+
     /// A session: requests at every key and token of every file, before and after edits.
     fn server(&mut self, repository: &Repository, random: &mut Random) {
         let eyaml = json!({"decrypt": true, "keyFolders": [repository.keys.display().to_string()]});
@@ -267,6 +306,7 @@ impl Asked {
                     });
                     server.ask("textDocument/hover", &place);
                     let other = random.pick(&[
+                        "textDocument/completion",
                         "textDocument/definition",
                         "hiera/explain",
                         "hiera/hierarchy",
@@ -301,6 +341,7 @@ impl Asked {
                 &json!({"textDocument": document, "position": {"line": 0, "character": 1}}),
             );
             self.questions += 10;
+            self.completions(&mut server, repository, &document);
         }
         for query in ["", "k", "app"] {
             server.ask("workspace/symbol", &json!({"query": query}));

@@ -1,0 +1,114 @@
+//! Completion: the words that fit where the cursor is, likely ones first, with the text that each
+//! becomes. Nothing is looked up while they are listed: [`resolve`] explains the one that a user
+//! looks at.
+
+mod arguments;
+mod context;
+mod hierarchy;
+mod item;
+mod keys;
+mod members;
+mod options;
+mod parameters;
+mod place;
+pub mod resolve;
+mod roots;
+mod settings;
+mod shape;
+mod tokens;
+mod values;
+mod variables;
+
+pub use item::{Completions, Item, ItemKind, Topic};
+pub use settings::SettingWord;
+
+use crate::hiera::data::Format;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::FilePosition;
+use crate::workspace::Snapshot;
+use context::Context;
+use item::Items;
+use place::{Place, Spot};
+
+/// The most items of an answer: a client asks again as users type.
+const MAX_ITEMS: usize = 100;
+
+/// How words are completed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompletionConfig<'a> {
+    /// The character whose typing asked for the words; `None` where the user did.
+    pub trigger: Option<char>,
+    /// The settings that `.hiera-ls.yaml` can have.
+    pub settings: &'a [SettingWord],
+}
+
+/// The characters whose typing asks for words: those of `::`, of `%{`, of arguments and of dotted
+/// parts.
+pub const TRIGGERS: [char; 5] = [':', '{', '.', '\'', '"'];
+
+/// The name of the settings file.
+const SETTINGS_FILE: &str = ".hiera-ls.yaml";
+
+/// Returns the words that fit at `position`; `None` where nothing can be completed, and when the
+/// request is cancelled.
+pub fn completion(
+    snapshot: &Snapshot,
+    position: FilePosition,
+    config: &CompletionConfig<'_>,
+) -> Option<Completions> {
+    let file = snapshot.file_by_id(position.file)?;
+    let is_json = file.format() == Format::Json;
+    if file.format() == Format::Hocon {
+        return None;
+    }
+    let place = Place::at(file.text()?, position.offset, is_json)?;
+    let mut items = Items::at(&place);
+    if file.path.name() == SETTINGS_FILE {
+        settings::complete(&place, config.settings, &mut items);
+        return items.finished(snapshot);
+    }
+    let environment = snapshot.environments().governing(&file.path).next()?;
+    let ctx = Context { snapshot, environment, file, place: &place, is_json };
+    let is_config = environment.configs().any(|(_, config)| config.path == file.path);
+    if let Some(token) = tokens::at(&place) {
+        tokens::complete(&ctx, &token, is_config, &mut items);
+    } else if is_wanted(config.trigger, &place) {
+        match is_config {
+            true => hierarchy::complete(&ctx, &mut items),
+            false => complete_data(&ctx, &mut items),
+        }
+    }
+    items.finished(snapshot)
+}
+
+/// Whether a character that was typed outside of tokens asks for words. Quotes and braces begin
+/// texts and hashes there, and editors' own lists would be in the way.
+fn is_wanted(trigger: Option<char>, place: &Place) -> bool {
+    match trigger {
+        Some('{' | '\'' | '"') => false,
+        Some('.' | ':') => place.spot == Spot::Key,
+        _ => true,
+    }
+}
+
+fn complete_data(ctx: &Context<'_>, items: &mut Items) {
+    let place = ctx.place;
+    let is_scalar = place.spot == Spot::Value || place.others.is_empty() && !place.path.is_empty();
+    match (place.root(), place.spot) {
+        (_, Spot::Text) => {}
+        (None, Spot::Key) if place.path.is_empty() => roots::complete(ctx, items),
+        (Some(LOOKUP_OPTIONS), _) => options::complete(ctx, items),
+        (Some(root), spot) => {
+            if spot == Spot::Key {
+                members::complete(ctx, root, items);
+            }
+            if is_scalar {
+                values::complete(ctx, root, items);
+            }
+        }
+        (None, _) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

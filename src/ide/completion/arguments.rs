@@ -1,0 +1,117 @@
+//! Arguments of functions in tokens: keys of `lookup`, `alias` and `hiera`, variables of `scope`.
+
+use super::context::{Context, dig};
+use super::item::{Item, ItemKind, Items, Topic};
+use super::place::Step;
+use super::tokens::{Token, with_end};
+use super::{keys, variables};
+use crate::hiera::interpolation::Method;
+use crate::ide::cursor::dotted_member;
+use crate::text::TextEdit;
+
+/// An argument that is being typed.
+pub(super) struct Argument<'a> {
+    method: Method,
+    /// Its quote, as the scalar has it.
+    quote: &'a str,
+    /// The text behind the quote.
+    text: &'a str,
+}
+
+impl<'a> Argument<'a> {
+    /// Returns the argument at the end of a token's text; `None` where there is none.
+    pub(super) fn of(token: &'a str) -> Option<Argument<'a>> {
+        let (name, rest) = token.split_once('(')?;
+        let method = Method::from_name(name.trim())?;
+        let rest = rest.trim_start();
+        let quote = ["\\\"", "''", "'", "\""].into_iter().find(|quote| rest.starts_with(quote))?;
+        let (quote, text) = rest.split_at(quote.len());
+        (!text.contains(['\'', '"']) || text.contains('.')).then_some(Argument {
+            method,
+            quote,
+            text,
+        })
+    }
+}
+
+/// Adds the arguments that fit.
+pub(super) fn complete(
+    ctx: &Context<'_>,
+    token: &Token<'_>,
+    argument: &Argument<'_>,
+    items: &mut Items,
+) {
+    let place = ctx.place;
+    let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
+    let behind = place.word_behind(is_part);
+    let edit = |text: &str, before: usize| {
+        with_end(place, token, text, (before, behind), &[argument.quote, ")", "}"])
+    };
+    match argument.method {
+        Method::Literal => {
+            let (edit, _) = edit("%", argument.text.len());
+            items.push(Item::new(ItemKind::Value, "%", edit).with_detail("a percent sign"));
+        }
+        Method::Scope => {
+            let path = argument.text.strip_prefix("::").unwrap_or(argument.text);
+            variables::complete(ctx, path, items, &|name, _| edit(name, argument.text.len()));
+        }
+        Method::Lookup | Method::Alias => match argument.text.rsplit_once('.') {
+            Some((outer, _)) => parts(ctx, outer, &edit, argument, items),
+            None => roots(ctx, &edit, argument, items),
+        },
+    }
+}
+
+/// The edit that inserts a text in place of so many bytes before the cursor, with the text to
+/// compare with.
+type Edit<'a> = &'a dyn Fn(&str, usize) -> (TextEdit, String);
+
+fn roots(ctx: &Context<'_>, edit: Edit<'_>, argument: &Argument<'_>, items: &mut Items) {
+    let item = |key: &str| {
+        let is_plain = !key.contains(['.', '\'', '"', '}', '\\', '%']);
+        is_plain.then(|| {
+            let (edit, filter) = edit(key, argument.text.len());
+            let mut item = Item::new(ItemKind::Key, key, edit);
+            item.filter = filter;
+            item.topic = Some(Topic::Key(key.to_owned()));
+            item
+        })
+    };
+    keys::with_prefix(ctx, argument.text, items, &item);
+}
+
+/// Adds the parts of the value of a dotted key.
+fn parts(
+    ctx: &Context<'_>,
+    outer: &str,
+    edit: Edit<'_>,
+    argument: &Argument<'_>,
+    items: &mut Items,
+) {
+    let mut segments = outer.split('.');
+    let Some(root) = segments.next() else { return };
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let step = |segment: &str| match is_number(segment) {
+        true => Step::Item(0),
+        false => Step::Key(segment.to_owned()),
+    };
+    let path: Vec<Step> = segments.map(step).collect();
+    for (file, member) in ctx.definitions(root) {
+        for value in dig(&member.value, &path) {
+            let names = value.as_hash().into_iter().flatten().map(|(key, _)| dotted_member(key));
+            let numbers =
+                (0..value.as_array().map_or(0, <[_]>::len)).map(|number| number.to_string());
+            for name in names.chain(numbers) {
+                if name.contains(['\'', '"', '}', '\\', '%']) || name.contains("ENC[") {
+                    continue;
+                }
+                let (edit, filter) = edit(&format!("{outer}.{name}"), argument.text.len());
+                let mut item = Item::new(ItemKind::Member, &name, edit);
+                item.filter = filter;
+                item.topic = Some(Topic::Key(format!("{outer}.{name}")));
+                items.push(item.with_detail(ctx.name(file)));
+            }
+        }
+    }
+}

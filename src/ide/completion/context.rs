@@ -1,0 +1,208 @@
+//! The surroundings of the cursor, and the words and edits that several kinds of completion share.
+
+use std::sync::Arc;
+
+use super::item::{Item, ItemKind};
+use super::place::{Place, Step, Style};
+use super::shape::Shape;
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::types::{self, DataType};
+use crate::puppet::value::{Member, Value};
+use crate::text::{FilePath, Span, TextEdit};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+use crate::workspace::file::File;
+
+/// The surroundings of the cursor.
+pub(super) struct Context<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) environment: &'a Environment,
+    pub(super) file: &'a File,
+    pub(super) place: &'a Place,
+    pub(super) is_json: bool,
+}
+
+/// The most files whose definitions of a key are looked into.
+const MAX_DEFINITIONS: usize = 200;
+/// The most characters of a value beside an item.
+const MAX_DETAIL: usize = 60;
+
+impl<'a> Context<'a> {
+    /// Returns the definitions of a root key in files that the environment reads, each with its
+    /// file.
+    pub(super) fn definitions(&self, root: &str) -> Vec<(&'a FilePath, Member)> {
+        let view = self.snapshot.view(self.environment);
+        let files = self.snapshot.keys().definitions(root).iter();
+        let read = files.filter(|path| self.environment.reaches(path)).take(MAX_DEFINITIONS);
+        let member = |path: &'a FilePath| Some((path, view.data_of(path)?.get(root)?.clone()));
+        read.filter_map(member).collect()
+    }
+
+    /// Returns the definitions of a root key in files other than this one.
+    pub(super) fn others(&self, root: &str) -> Vec<(&'a FilePath, Member)> {
+        let mut all = self.definitions(root);
+        all.retain(|(path, _)| **path != self.file.path);
+        all
+    }
+
+    /// Whether a place is the one of the cursor.
+    pub(super) fn is_here(&self, span: Option<Span>) -> bool {
+        span.is_some_and(|span| {
+            span.file == self.file.id && self.snapshot.place(span).touches(self.place.before.end)
+        })
+    }
+
+    /// Whether values of a root key may be shown: no option and no type makes them Sensitive.
+    pub(super) fn may_show(&self, root: &str) -> bool {
+        let holds_sensitive =
+            || self.type_of(root).is_some_and(|data_type| data_type.holds_sensitive());
+        !self.snapshot.keys().may_be_sensitive(root) && !holds_sensitive()
+    }
+
+    /// Returns the type of the parameter that asks for a root key, as far as it can be read.
+    pub(super) fn type_of(&self, root: &str) -> Option<Arc<DataType>> {
+        let index = self.snapshot.manifests(self.environment);
+        let text = &index.parameter(root)?.parameter.data_type.as_ref()?.text;
+        index.judged_type(text).or_else(|| types::parse(text).ok().map(Arc::new))
+    }
+
+    /// Returns a value on one line, short, with marks in place of secrets.
+    pub(super) fn short(&self, value: &Value) -> String {
+        let options = PrintOptions {
+            mask_encrypted: true,
+            max_json: Some(MAX_DETAIL * 4),
+            cancel: Some(self.snapshot.cancel_token()),
+            ..PrintOptions::default()
+        };
+        let text = print::inline(value, &options);
+        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        match line.char_indices().nth(MAX_DETAIL) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+
+    /// Returns the path of a file as users know it.
+    pub(super) fn name<'p>(&self, path: &'p FilePath) -> &'p str {
+        path.relative_to(&self.environment.root).unwrap_or(path.as_str())
+    }
+
+    /// Returns the item that inserts a key of a hash, with the beginning of its value where the key
+    /// has none yet.
+    pub(super) fn key_item(&self, kind: ItemKind, key: &str, shape: &Shape) -> Item {
+        let place = self.place;
+        let word = place.word_behind(|c| c.is_alphanumeric() || "_-./^$*\\".contains(c));
+        let word = word + rest_of_key(&place.behind[word..]);
+        let quote = place.style.quote();
+        let is_closed = !quote.is_empty() && place.behind[word..].starts_with(quote);
+        let end = word + usize::from(is_closed);
+        let has_colon = ends_key(place.behind[end..].trim_start_matches(' '));
+        let written = self.written_key(key);
+        let (plain, snippet) = match has_colon {
+            true => (String::new(), String::new()),
+            false => shape.written(self.is_json, place.in_flow, place.column),
+        };
+        let colon = if has_colon { "" } else { ":" };
+        let edit = TextEdit::new(place.range(end), format!("{written}{colon}{plain}"));
+        Item {
+            filter: format!("{quote}{key}"),
+            snippet: (snippet != plain)
+                .then(|| format!("{}{colon}{snippet}", super::shape::escaped(&written))),
+            ..Item::new(kind, key, edit)
+        }
+    }
+
+    fn written_key(&self, key: &str) -> String {
+        match self.place.style {
+            _ if self.is_json => json_text(key),
+            Style::Double => json_text(key),
+            Style::Single => format!("'{}'", key.replace('\'', "''")),
+            Style::Plain | Style::Block => self.plain(key),
+        }
+    }
+
+    /// Returns a text as a scalar of YAML that is the same string.
+    pub(super) fn plain(&self, text: &str) -> String {
+        let written = print::quoted(text);
+        let has_indicator = self.place.in_flow && text.contains([',', '[', ']', '{', '}']);
+        match has_indicator && !written.starts_with(['\'', '"']) {
+            true => format!("'{}'", text.replace('\'', "''")),
+            false => written,
+        }
+    }
+
+    /// Returns the item that inserts a scalar as a value. `text` is a scalar of YAML; `string` the
+    /// string that it is, if it is one.
+    pub(super) fn value_item(&self, kind: ItemKind, text: &str, string: Option<&str>) -> Item {
+        let place = self.place;
+        let quote = place.style.quote();
+        let word = match quote.is_empty() {
+            true => place.word_behind(|c| c.is_alphanumeric() || "_-./:".contains(c)),
+            false => place.behind.find(quote).unwrap_or(place.behind.len()),
+        };
+        let is_closed = !quote.is_empty() && place.behind[word..].starts_with(quote);
+        let written = match (string, place.style) {
+            (Some(string), _) if self.is_json => json_text(string),
+            (Some(string), Style::Double) => json_text(string),
+            (Some(string), Style::Single) if !string.chars().any(char::is_control) => {
+                format!("'{}'", string.replace('\'', "''"))
+            }
+            (Some(string), _) => self.plain(string),
+            (None, _) => text.to_owned(),
+        };
+        let label = string.unwrap_or(text);
+        let edit = TextEdit::new(place.range(word + usize::from(is_closed)), written);
+        Item { filter: format!("{quote}{label}"), ..Item::new(kind, label, edit) }
+    }
+
+    /// Returns the type at the place of the cursor.
+    pub(super) fn type_here(&self, root: &str) -> Option<DataType> {
+        let whole = self.type_of(root)?;
+        super::shape::type_at(&whole, &self.place.path[1..])
+    }
+}
+
+/// Returns the length of the rest of a key whose parts are separated by `::`.
+fn rest_of_key(behind: &str) -> usize {
+    let is_part = |c: char| c.is_alphanumeric() || "_-./^$*\\:".contains(c);
+    let run = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+    let word = &behind[..run];
+    // The last colon ends the key.
+    let end = if word.ends_with(':') && !behind[run..].starts_with(['"', '\'']) { 1 } else { 0 };
+    run - end
+}
+
+/// Whether a text begins with the colon that ends a key.
+fn ends_key(text: &str) -> bool {
+    text.strip_prefix(':')
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '[', '{', '"', ',']))
+}
+
+/// Returns a text as a string of JSON, which is one of YAML, too.
+pub(super) fn json_text(text: &str) -> String {
+    let mut out = String::new();
+    print::json_string(text, &mut out);
+    out
+}
+
+/// Returns the parts of a value at the end of a path. An element of a list stands for all elements.
+pub(super) fn dig<'v>(value: &'v Value, path: &[Step]) -> Vec<&'v Value> {
+    path.iter().fold(vec![value], |values, step| {
+        let parts = |value: &'v Value| -> Vec<&'v Value> {
+            match step {
+                Step::Key(name) => member(value, name).into_iter().collect(),
+                Step::Item(_) => value.as_array().into_iter().flatten().collect(),
+            }
+        };
+        values.into_iter().flat_map(parts).collect()
+    })
+}
+
+fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    let hash = value.as_hash()?;
+    let is_it = |text: &str| text == name;
+    let found = hash.get(name).or_else(|| {
+        hash.iter().find(|(key, _)| key.as_str().is_none() && is_it(&key.to_text())).map(|it| it.1)
+    });
+    found.map(|member| &member.value)
+}

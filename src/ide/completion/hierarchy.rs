@@ -1,0 +1,132 @@
+//! `hiera.yaml` of version 5: keys by place, backends, and the files below the datadirs.
+
+use super::context::Context;
+use super::item::{ItemKind, Items};
+use super::options::{Form, Word, values, words};
+use super::place::{Spot, Step};
+use crate::text::FilePath;
+
+const ROOT: [Word; 4] = [
+    ("version", Form::Text, "the version of this format: 5"),
+    ("defaults", Form::Hash, "the backend and the datadir of levels that name none"),
+    ("hierarchy", Form::List, "the levels, the highest priority first"),
+    ("default_hierarchy", Form::List, "levels for keys that no other has; in modules only"),
+];
+const DEFAULTS: [Word; 5] = [
+    ("datadir", Form::Text, "the folder that paths are relative to"),
+    ("data_hash", Form::Text, "the function that reads whole files"),
+    ("lookup_key", Form::Text, "the function that is asked for one root key"),
+    ("data_dig", Form::Text, "the function that is asked for one dotted key"),
+    ("options", Form::Hash, "options of the function"),
+];
+const LEVEL: [Word; 14] = [
+    ("name", Form::Text, "the level's name, unique in the hierarchy"),
+    ("path", Form::Text, "the file, below the datadir"),
+    ("paths", Form::List, "the files, below the datadir"),
+    ("glob", Form::Text, "a glob of files, below the datadir"),
+    ("globs", Form::List, "globs of files, below the datadir"),
+    ("mapped_paths", Form::List, "a variable, a name for its elements, and a path for each"),
+    ("datadir", Form::Text, "the folder that paths are relative to"),
+    ("data_hash", Form::Text, "the function that reads whole files"),
+    ("lookup_key", Form::Text, "the function that is asked for one root key"),
+    ("data_dig", Form::Text, "the function that is asked for one dotted key"),
+    ("uri", Form::Text, "an address for the function"),
+    ("uris", Form::List, "addresses for the function"),
+    ("hiera3_backend", Form::Text, "a backend of Hiera 3; in the global layer only"),
+    ("options", Form::Hash, "options of the function"),
+];
+/// Of these a level has one.
+const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "mapped_paths", "uri", "uris"];
+const BACKENDS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_backend"];
+const DATA_HASH: [(&str, &str); 3] =
+    [("yaml_data", "reads YAML"), ("json_data", "reads JSON"), ("hocon_data", "reads HOCON")];
+const LOOKUP_KEY: [(&str, &str); 1] = [("eyaml_lookup_key", "reads YAML with encrypted values")];
+const EYAML: [Word; 2] = [
+    ("pkcs7_private_key", Form::Text, "the private key's file"),
+    ("pkcs7_public_key", Form::Text, "the public key's file"),
+];
+
+/// Adds the words that fit in a `hiera.yaml`.
+pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+    let place = ctx.place;
+    let is_key = place.spot == Spot::Key;
+    let keys = place.keys();
+    match keys.as_slice() {
+        [] if is_key => words(ctx, &ROOT, items),
+        ["version"] => values(ctx, ItemKind::Value, [("5", "")].into_iter(), items),
+        ["defaults"] if is_key => words(ctx, &without_second(&DEFAULTS, &place.others), items),
+        ["hierarchy" | "default_hierarchy"] if is_key && in_level(&place.path) => {
+            words(ctx, &without_second(&LEVEL, &place.others), items);
+        }
+        [.., "options"] if is_key => words(ctx, &EYAML, items),
+        [.., "data_hash"] => values(ctx, ItemKind::Function, DATA_HASH.into_iter(), items),
+        [.., "lookup_key"] => {
+            values(ctx, ItemKind::Function, LOOKUP_KEY.into_iter(), items);
+        }
+        [.., "path" | "paths"] if place.spot != Spot::Text => files(ctx, items),
+        [.., "datadir"] if place.spot != Spot::Text => folders(ctx, items),
+        _ => {}
+    }
+}
+
+fn in_level(path: &[Step]) -> bool {
+    matches!(path, [Step::Key(_), Step::Item(_)])
+}
+
+/// Returns the words without those of which a hash has another one: a second location, a second
+/// backend.
+fn without_second(all: &[Word], others: &[String]) -> Vec<Word> {
+    let has = |group: &[&str]| others.iter().any(|other| group.contains(&other.as_str()));
+    let (has_location, has_backend) = (has(&LOCATIONS), has(&BACKENDS));
+    let is_second = |word: &str| {
+        has_location && LOCATIONS.contains(&word) || has_backend && BACKENDS.contains(&word)
+    };
+    all.iter().filter(|(word, ..)| !is_second(word)).copied().collect()
+}
+
+/// Adds the files below the datadirs, as paths relative to these.
+fn files(ctx: &Context<'_>, items: &mut Items) {
+    for datadir in datadirs(ctx) {
+        for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
+            if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
+                return items.cut();
+            }
+            if let Some(name) = path.relative_to(&datadir) {
+                let folder = ctx.name(&datadir).to_owned();
+                let item = ctx.value_item(ItemKind::File, name, Some(name));
+                items.push(item.with_detail(format!("in {folder}")));
+            }
+        }
+    }
+}
+
+/// Returns the folders that this config's levels read from, or else the usual one.
+fn datadirs(ctx: &Context<'_>) -> Vec<FilePath> {
+    let base = ctx.file.path.parent().unwrap_or_else(|| ctx.environment.root.clone());
+    let mut own: Vec<FilePath> =
+        ctx.environment.datadirs.iter().filter(|it| it.is_within(&base)).cloned().collect();
+    if own.is_empty() {
+        own.push(base.join("data"));
+    }
+    own
+}
+
+/// Adds the folders beside the config.
+fn folders(ctx: &Context<'_>, items: &mut Items) {
+    let Some(base) = ctx.file.path.parent() else { return };
+    let mut names: Vec<&str> = Vec::new();
+    for path in ctx.snapshot.paths_starting_with(&format!("{base}/")) {
+        let relative = path.relative_to(&base).unwrap_or_default();
+        if let Some((folder, _)) = relative.split_once('/')
+            && !names.contains(&folder)
+        {
+            names.push(folder);
+        }
+        if names.len() > super::MAX_ITEMS {
+            break;
+        }
+    }
+    for name in names {
+        items.push(ctx.value_item(ItemKind::File, name, Some(name)));
+    }
+}

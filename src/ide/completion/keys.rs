@@ -1,0 +1,69 @@
+//! Keys that data defines, in the order of their names.
+
+use super::context::Context;
+use super::item::{Item, ItemKind, Items, Topic};
+use super::shape::Shape;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+
+/// The most keys that are searched for a text within them, where few begin with it.
+const MAX_SEARCHED: usize = 10_000;
+
+/// Adds the keys that data of the environment defines and that begin with `prefix`, then those that
+/// contain it. `item` makes the item of a key; `None` leaves it out.
+pub(super) fn with_prefix(
+    ctx: &Context<'_>,
+    prefix: &str,
+    items: &mut Items,
+    item: &dyn Fn(&str) -> Option<Item>,
+) {
+    let index = ctx.snapshot.keys();
+    let view = ctx.snapshot.view(ctx.environment);
+    let offer = |key: &str, items: &mut Items| {
+        let is_key = key != LOOKUP_OPTIONS && !items.has(key);
+        if is_key
+            && view.is_defined(key)
+            && let Some(item) = item(key)
+        {
+            items.push(item);
+        }
+    };
+    for key in index.keys_with_prefix(prefix) {
+        if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
+            return items.cut();
+        }
+        offer(key, items);
+    }
+    if prefix.is_empty() {
+        return;
+    }
+    if index.key_count() > MAX_SEARCHED {
+        items.cut();
+    }
+    for key in index.keys().take(MAX_SEARCHED).filter(|key| key.contains(prefix)) {
+        if items.is_full() {
+            return items.cut();
+        }
+        offer(key, items);
+    }
+}
+
+/// Returns the item that inserts a key of other files, with its value there; `None` for a key that
+/// no other file has.
+pub(super) fn item(ctx: &Context<'_>, key: &str) -> Option<Item> {
+    let definitions = ctx.others(key);
+    let (path, member) = definitions.first()?;
+    let data_type = ctx.type_of(key);
+    let parameter = ctx.snapshot.manifests(ctx.environment).parameter(key);
+    let default = parameter.and_then(|found| found.parameter.value.as_ref());
+    let shape = match Shape::of_type(data_type.as_deref(), default) {
+        Shape::Unknown => Shape::of_value(&member.value),
+        known => known,
+    };
+    let mut item = ctx.key_item(ItemKind::Key, key, &shape);
+    item.detail = Some(match ctx.may_show(key) {
+        true => format!("{} ({})", ctx.short(&member.value), ctx.name(path)),
+        false => ctx.name(path).to_owned(),
+    });
+    item.topic = Some(Topic::Key(key.to_owned()));
+    Some(item)
+}

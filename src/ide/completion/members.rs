@@ -1,0 +1,77 @@
+//! Keys of hashes within values: members that the type names, and those that other definitions of
+//! the key have.
+
+use std::collections::HashSet;
+
+use super::context::{Context, dig};
+use super::item::{ItemKind, Items};
+use super::place::Step;
+use super::shape::{Shape, struct_members};
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::value::{Key, Value};
+
+/// Adds the members that a hash below a root key may have.
+pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
+    let here: HashSet<&str> = ctx.place.others.iter().map(String::as_str).collect();
+    if let Some(data_type) = ctx.type_here(root) {
+        for member in struct_members(&data_type) {
+            if here.contains(member.name.as_str()) {
+                continue;
+            }
+            let shape = Shape::of_type(Some(&member.value), None);
+            let optional = if member.optional { "" } else { ", required" };
+            let detail = format!("{}{optional}", member.value);
+            items.push(ctx.key_item(ItemKind::Member, &member.name, &shape).with_detail(detail));
+        }
+    }
+    let definitions = ctx.definitions(root);
+    let path = &ctx.place.path[1..];
+    // Members at the same place, then those of the hashes beside this one.
+    for path in [Some(path.to_vec()), beside(path)].into_iter().flatten() {
+        for (file, member) in &definitions {
+            let hashes = match path.as_slice() {
+                [rest @ .., Step::Key(name)] if name.is_empty() => {
+                    dig(&member.value, rest).into_iter().flat_map(members_of).collect()
+                }
+                path => dig(&member.value, path),
+            };
+            for (key, member) in hashes.into_iter().filter_map(Value::as_hash).flatten() {
+                let (name, value) = (key.to_text(), &member.value);
+                let is_typed = ctx.is_here(member.key_origin);
+                if !is_typed && !here.contains(&*name) && !is_secret(key) && !items.has(&name) {
+                    add(ctx, &name, key, value, ctx.name(file), items);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the path to the hashes beside the one at the end of a path: an empty name stands for all
+/// members.
+fn beside(path: &[Step]) -> Option<Vec<Step>> {
+    match path.split_last()? {
+        (Step::Key(_), rest) => {
+            Some(rest.iter().cloned().chain([Step::Key(String::new())]).collect())
+        }
+        (Step::Item(_), _) => None,
+    }
+}
+
+fn members_of(value: &Value) -> Vec<&Value> {
+    value.as_hash().into_iter().flatten().map(|(_, member)| &member.value).collect()
+}
+
+fn is_secret(key: &Key) -> bool {
+    let marks = PrintOptions::default();
+    marks.mark_for(key.secrecy()).is_some() || key.to_text().contains("ENC[")
+}
+
+fn add(ctx: &Context<'_>, name: &str, key: &Key, value: &Value, file: &str, items: &mut Items) {
+    let mut item = ctx.key_item(ItemKind::Member, name, &Shape::of_value(value)).with_detail(file);
+    // A number as a key is no text.
+    if key.as_str().is_none() && !ctx.is_json && ctx.place.content().is_empty() {
+        let plain = print::inline(&key.to_value(None), &PrintOptions::default());
+        item.edit.text = item.edit.text.replacen(&ctx.plain(name), &plain, 1);
+    }
+    items.push(item);
+}

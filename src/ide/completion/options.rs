@@ -1,0 +1,140 @@
+//! `lookup_options`: the keys and patterns that get options, the options, the strategies and the
+//! types to convert to.
+
+use super::context::Context;
+use super::item::{Item, ItemKind, Items};
+use super::place::{Spot, Step};
+use super::shape::Shape;
+use super::{keys, parameters};
+
+/// A word of a format, with its shape and its meaning.
+pub(super) type Word = (&'static str, Form, &'static str);
+
+/// The form of what follows a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Flag,
+    List,
+    Hash,
+}
+
+impl Form {
+    pub(super) fn shape(self) -> Shape {
+        match self {
+            Form::Text => Shape::Unknown,
+            Form::Flag => Shape::OneOf(vec!["true".to_owned(), "false".to_owned()]),
+            Form::List => Shape::List,
+            Form::Hash => Shape::Hash,
+        }
+    }
+}
+
+const OPTIONS: [Word; 2] = [
+    ("merge", Form::Text, "how the values of several levels become one"),
+    ("convert_to", Form::Text, "the type that the value is converted to"),
+];
+const MERGE: [Word; 4] = [
+    ("strategy", Form::Text, "the merge strategy"),
+    ("knockout_prefix", Form::Text, "the prefix of texts that remove an element or a member"),
+    ("sort_merged_arrays", Form::Flag, "whether merged lists are sorted"),
+    ("merge_hash_arrays", Form::Flag, "whether lists of hashes are merged position by position"),
+];
+const STRATEGIES: [(&str, &str); 4] = [
+    ("first", "the value of the highest level"),
+    ("unique", "all elements of lists, without duplicates"),
+    ("hash", "hashes merged by their keys, not recursively"),
+    ("deep", "hashes merged recursively, lists united"),
+];
+const TYPES: [&str; 10] = [
+    "Sensitive",
+    "Integer",
+    "Float",
+    "Numeric",
+    "Boolean",
+    "String",
+    "Array",
+    "Hash",
+    "Timespan",
+    "SemVer",
+];
+
+/// Adds the words that fit below `lookup_options`.
+pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
+    let place = ctx.place;
+    let keys = place.keys();
+    match (&keys[1..], place.spot) {
+        ([], Spot::Key) => entries(ctx, items),
+        ([_], Spot::Key) => words(ctx, &OPTIONS, items),
+        ([_, "merge"], Spot::Key) => {
+            words(ctx, &MERGE, items);
+            if place.others.is_empty() {
+                strategies(ctx, items);
+            }
+        }
+        ([_, "merge"], _) | ([_, "merge", "strategy"], _) => strategies(ctx, items),
+        ([_, "merge", "sort_merged_arrays" | "merge_hash_arrays"], _) => {
+            values(ctx, ItemKind::Value, [("true", ""), ("false", "")].into_iter(), items)
+        }
+        ([_, "convert_to"], _) => convert_to(ctx, items),
+        _ => {}
+    }
+}
+
+/// Adds the words that a hash can have and lacks.
+pub(super) fn words(ctx: &Context<'_>, words: &[Word], items: &mut Items) {
+    for (word, form, meaning) in words {
+        if !ctx.place.others.iter().any(|other| other == word) {
+            items.push(ctx.key_item(ItemKind::Keyword, word, &form.shape()).with_detail(*meaning));
+        }
+    }
+}
+
+/// Adds values with their meaning.
+pub(super) fn values<'w>(
+    ctx: &Context<'_>,
+    kind: ItemKind,
+    words: impl Iterator<Item = (&'w str, &'w str)>,
+    items: &mut Items,
+) {
+    for (word, meaning) in words {
+        let string = !matches!(word, "true" | "false");
+        let item = ctx.value_item(kind, word, string.then_some(word));
+        items.push(item.with_detail(meaning));
+    }
+}
+
+fn strategies(ctx: &Context<'_>, items: &mut Items) {
+    values(ctx, ItemKind::EnumMember, STRATEGIES.into_iter(), items);
+}
+
+/// Adds types; the first element of a list is the type, others are its arguments.
+fn convert_to(ctx: &Context<'_>, items: &mut Items) {
+    if !matches!(ctx.place.path.last(), Some(Step::Item(1..))) {
+        values(ctx, ItemKind::EnumMember, TYPES.into_iter().map(|name| (name, "")), items);
+    }
+}
+
+/// Adds the keys that can get options, then patterns of the modules of these keys.
+fn entries(ctx: &Context<'_>, items: &mut Items) {
+    let (place, prefix) = (ctx.place, ctx.place.content());
+    let is_wanted =
+        |key: &str| key.starts_with(prefix) && !place.others.iter().any(|other| other == key);
+    if !prefix.starts_with('^') {
+        let item = |key: &str| is_wanted(key).then(|| entry(ctx, key));
+        keys::with_prefix(ctx, prefix, items, &item);
+        let may_match = |class: &str| parameters::agrees(class, prefix);
+        parameters::of_all(ctx, &may_match, &is_wanted, items, &|key, _| entry(ctx, key));
+    }
+    let index = ctx.snapshot.manifests(ctx.environment);
+    for module in index.modules().by_name.keys() {
+        let pattern = format!("^{module}::");
+        if is_wanted(&pattern) {
+            items.push(entry(ctx, &pattern).with_detail("all keys of the module"));
+        }
+    }
+}
+
+fn entry(ctx: &Context<'_>, key: &str) -> Item {
+    ctx.key_item(ItemKind::Key, key, &Shape::Hash)
+}

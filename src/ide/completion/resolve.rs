@@ -1,0 +1,124 @@
+//! The explanation of one item, computed when a user looks at it: the parameter that a key is for,
+//! and the values that the file's nodes get.
+
+use super::item::Topic;
+use crate::hiera::key::LookupKey;
+use crate::ide::cursor::{Subject, SubjectKind};
+use crate::ide::hover::{HoverConfig, describe};
+use crate::text::{FilePath, TextRange, escape};
+use crate::workspace::Snapshot;
+
+/// Returns the explanation of a topic in the file at `path`, in Markdown or as plain text, as the
+/// config says. `None` for a file that no environment governs, for a text that is no key, and when
+/// the request is cancelled.
+pub fn resolve(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    topic: &Topic,
+    config: &HoverConfig<'_>,
+) -> Option<String> {
+    let environment = snapshot.environments().governing(path).next()?;
+    let subject = |kind| Subject {
+        environment: environment.clone(),
+        path: path.clone(),
+        range: TextRange::default(),
+        kind,
+    };
+    let text = match topic {
+        Topic::Variable(name) => {
+            let key = LookupKey::parse(name).ok()?;
+            describe(snapshot, &subject(SubjectKind::Variable(key)), config)?
+        }
+        Topic::Key(text) => {
+            let key = LookupKey::parse(text).ok()?;
+            let index = snapshot.manifests(environment);
+            let parameter = index.parameter(&key.root_text()).map(|found| found.parameter);
+            let meaning = parameter.and_then(|parameter| parameter.documentation.as_deref());
+            let meaning = meaning.map(|text| format!("{}\n\n", text_of(text, config)));
+            let values = describe(snapshot, &subject(SubjectKind::Reference(key)), config)?;
+            meaning.unwrap_or_default() + &values
+        }
+    };
+    let is_whole = !snapshot.cancel_token().is_cancelled() && !text.trim().is_empty();
+    is_whole.then(|| text.trim().to_owned())
+}
+
+fn text_of(text: &str, config: &HoverConfig<'_>) -> String {
+    if config.markdown { escape::markdown(text) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const REPO: &str = "
+#- levels Role Common
+#- /modules/web/manifests/init.pp
+# @param port the port to listen on
+# @param pin a secret
+class web (Integer $port = 80, String $pin, Integer $size = 3) {}
+#- /data/roles/web.yaml
+web::port: 443
+web::pin: hunter2
+lookup_options: {web::pin: {convert_to: Sensitive}}
+#- /data/common.yaml
+web::port: 8080
+";
+
+    fn explained(topic: &Topic) -> String {
+        let fixture = Fixture::new(REPO);
+        let config = HoverConfig {
+            markdown: false,
+            link: None,
+            max_value_lines: 12,
+            max_locations: 12,
+            action: None,
+        };
+        let path = FilePath::new("/data/roles/web.yaml");
+        resolve(&fixture.snapshot, &path, topic, &config).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_key_has_its_meaning_and_its_value_here() {
+        expect![[r#"
+            the port to listen on
+
+            web::port · Integer · class web modules/web/manifests/init.pp:3
+            for nodes with role = web
+            from Role data/roles/web.yaml:1
+
+              443
+
+            - overrides Common data/common.yaml:1: 8080"#]]
+        .assert_eq(&explained(&Topic::Key("web::port".into())));
+    }
+
+    #[test]
+    fn a_key_without_data_has_its_default() {
+        expect![[r#"
+            web::size · Integer · class web modules/web/manifests/init.pp:3
+            for nodes with role = web
+
+            No value is found."#]]
+        .assert_eq(&explained(&Topic::Key("web::size".into())));
+    }
+
+    #[test]
+    fn a_secret_is_masked() {
+        let text = explained(&Topic::Key("web::pin".into()));
+        assert!(text.contains("a secret") && !text.contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn a_variable_has_its_value() {
+        expect![[r#"
+            %{role}
+            for nodes with role = web
+
+              web"#]]
+        .assert_eq(&explained(&Topic::Variable("role".into())));
+    }
+}

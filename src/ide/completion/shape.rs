@@ -1,0 +1,196 @@
+//! The beginning of a value, by its type: what is inserted behind a key.
+
+use super::place::Step;
+use crate::manifest::model::Literal;
+use crate::puppet::print;
+use crate::puppet::types::{DataType, StructMember, Text};
+use crate::puppet::value::{Data, Value};
+
+/// The kind of a value that is to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// A scalar, with the text that is suggested.
+    Scalar(String),
+    /// A string, without a suggestion.
+    Text,
+    /// One of these scalars.
+    OneOf(Vec<String>),
+    /// A list.
+    List,
+    /// A hash.
+    Hash,
+}
+
+/// The most words of a choice in a snippet; of a type with more, no word is suggested there.
+const MAX_CHOICES: usize = 24;
+/// How deep aliases and types within each other are followed.
+const DEPTH: usize = 8;
+
+impl Shape {
+    /// Returns the shape of values of a type, with the parameter's default.
+    pub(super) fn of_type(data_type: Option<&DataType>, default: Option<&Literal>) -> Shape {
+        let default = default.and_then(literal_text);
+        let Some(data_type) = data_type else {
+            return default.map_or(Shape::Unknown, Shape::Scalar);
+        };
+        let mut words = words(data_type);
+        let is_listed = forms(data_type, DEPTH).iter().all(is_word);
+        if is_listed && (1..=MAX_CHOICES).contains(&words.len()) {
+            if let Some(at) = words.iter().position(|word| Some(word) == default.as_ref()) {
+                words[..=at].rotate_right(1);
+            }
+            return Shape::OneOf(words);
+        }
+        match plain(data_type, DEPTH) {
+            DataType::Array(..) | DataType::Tuple(..) => Shape::List,
+            DataType::Hash(..) | DataType::Struct(_) => Shape::Hash,
+            DataType::String(_) | DataType::Pattern(_) if default.is_none() => Shape::Text,
+            _ => default.map_or(Shape::Unknown, Shape::Scalar),
+        }
+    }
+
+    /// Returns the shape of a value that another place has.
+    pub(super) fn of_value(value: &Value) -> Shape {
+        match value.data() {
+            Data::Array(_) => Shape::List,
+            Data::Hash(_) => Shape::Hash,
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// Returns the text behind the colon of a key at `column`, plain and as a snippet.
+    pub(super) fn written(&self, is_json: bool, in_flow: bool, column: usize) -> (String, String) {
+        let indent = " ".repeat(column + 2);
+        let same = |text: &str| (text.to_owned(), text.to_owned());
+        match self {
+            Shape::List if in_flow => (" []".into(), " [$1]".into()),
+            Shape::Hash if in_flow => (" {}".into(), " {$1}".into()),
+            Shape::List => same(&format!("\n{indent}- ")),
+            Shape::Hash => same(&format!("\n{indent}")),
+            Shape::Text if is_json => (" ".into(), " \"$1\"".into()),
+            Shape::Unknown | Shape::Text => same(" "),
+            Shape::Scalar(text) if !is_json || is_json_scalar(text) => {
+                (" ".into(), format!(" ${{1:{}}}", escaped(text)))
+            }
+            Shape::OneOf(words) if !is_json || words.iter().all(|word| is_json_scalar(word)) => {
+                let words: Vec<String> = words.iter().map(|word| choice(word)).collect();
+                (" ".into(), format!(" ${{1|{}|}}", words.join(",")))
+            }
+            Shape::Scalar(_) | Shape::OneOf(_) => same(" "),
+        }
+    }
+}
+
+fn is_json_scalar(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+/// Returns a text as a snippet has it literally.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
+}
+
+/// Returns a text as a choice of a snippet has it literally.
+fn choice(text: &str) -> String {
+    text.replace('\\', "\\\\").replace(',', "\\,").replace('|', "\\|")
+}
+
+/// Returns a default as YAML; `None` for what is no scalar.
+fn literal_text(literal: &Literal) -> Option<String> {
+    match literal {
+        Literal::Boolean(value) => Some(value.to_string()),
+        Literal::Integer(value) => Some(value.to_string()),
+        Literal::Float(value) => Some(format!("{value:?}")),
+        Literal::String(text) => Some(print::quoted(text)),
+        Literal::Undef | Literal::Default | Literal::List(_) | Literal::Hash(_) => None,
+    }
+}
+
+/// Returns the type without the wrappers and aliases around it.
+fn plain(data_type: &DataType, depth: usize) -> DataType {
+    match data_type {
+        DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) if depth > 0 => {
+            plain(inner, depth - 1)
+        }
+        DataType::Sensitive(inner) if depth > 0 => plain(inner, depth - 1),
+        DataType::Named(alias) if depth > 0 => plain(&alias.target(), depth - 1),
+        // Of a variant the first collection tells most.
+        DataType::Variant(types) if depth > 0 => {
+            let types: Vec<DataType> = types.iter().map(|one| plain(one, depth - 1)).collect();
+            types.first().cloned().unwrap_or(DataType::Any)
+        }
+        other => other.clone(),
+    }
+}
+
+/// Returns all forms of a type, without wrappers, aliases and variants.
+fn forms(data_type: &DataType, depth: usize) -> Vec<DataType> {
+    match data_type {
+        _ if depth == 0 => Vec::new(),
+        DataType::Optional(Some(inner)) | DataType::NotUndef(Some(inner)) => {
+            forms(inner, depth - 1)
+        }
+        DataType::Sensitive(inner) => forms(inner, depth - 1),
+        DataType::Named(alias) => forms(&alias.target(), depth - 1),
+        DataType::Variant(types) => types.iter().flat_map(|one| forms(one, depth - 1)).collect(),
+        other => vec![other.clone()],
+    }
+}
+
+/// Whether a form of a type lists its values.
+fn is_word(form: &DataType) -> bool {
+    use DataType::{Boolean, Enum, String, Undef};
+    matches!(form, Boolean(_) | Enum { .. } | String(Text::Value(_)) | Undef)
+}
+
+/// Returns the scalars that a type lists, as YAML; other values may fit, too.
+pub(super) fn words(data_type: &DataType) -> Vec<String> {
+    let mut words = Vec::new();
+    for form in forms(data_type, DEPTH) {
+        match form {
+            DataType::Boolean(None) => words.extend(["true".to_owned(), "false".to_owned()]),
+            DataType::Boolean(Some(value)) => words.push(value.to_string()),
+            DataType::Enum { values, .. } => {
+                words.extend(values.iter().map(|value| print::quoted(value)));
+            }
+            DataType::String(Text::Value(text)) => words.push(print::quoted(&text)),
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Returns the type of a part of values of a type.
+pub(super) fn type_at(data_type: &DataType, path: &[Step]) -> Option<DataType> {
+    let Some((step, rest)) = path.split_first() else { return Some(data_type.clone()) };
+    forms(data_type, DEPTH).iter().find_map(|form| type_at(&part(form, step)?, rest))
+}
+
+fn part(form: &DataType, step: &Step) -> Option<DataType> {
+    match (form, step) {
+        (DataType::Struct(members), Step::Key(name)) => {
+            members.iter().find(|member| member.name == *name).map(|member| member.value.clone())
+        }
+        (DataType::Hash(_, value, _), Step::Key(_)) => Some((**value).clone()),
+        (DataType::Array(element, _), Step::Item(_)) => Some((**element).clone()),
+        (DataType::Tuple(types, _), Step::Item(number)) => {
+            types.get(*number).or(types.last()).cloned()
+        }
+        _ => None,
+    }
+}
+
+/// Returns the members that a type names, required ones first.
+pub(super) fn struct_members(data_type: &DataType) -> Vec<StructMember> {
+    let mut members: Vec<StructMember> = Vec::new();
+    for form in forms(data_type, DEPTH) {
+        if let DataType::Struct(found) = form {
+            members.extend(found);
+        }
+    }
+    members.sort_by_key(|member| member.optional);
+    members
+}

@@ -1,0 +1,162 @@
+//! `lookup_options`, `hiera.yaml` and the settings.
+
+use expect_test::expect;
+
+use super::super::item::Items;
+use super::super::place::Place;
+use super::super::settings;
+use super::{SettingWord, accepted, labels, words};
+use crate::fixture::Fixture;
+use crate::text::Text;
+
+const REPO: &str = "
+#- levels Role Common
+#- /modules/profile/manifests/web.pp
+class profile::web (Integer $port) {}
+#- /data/roles/web.yaml
+motd: hello
+#- /data/common.yaml
+";
+
+fn in_common(text: &str) -> String {
+    format!("{REPO}{text}")
+}
+
+#[test]
+fn lookup_options_by_place() {
+    expect![[r#"
+        motd
+        profile::web::port: Integer, required
+        ^profile::: all keys of the module
+    "#]]
+    .assert_eq(&words(&in_common("lookup_options:\n  $0")));
+    expect![[r#"
+        merge: how the values of several levels become one
+        convert_to: the type that the value is converted to
+    "#]]
+    .assert_eq(&words(&in_common("lookup_options:\n  motd:\n    $0")));
+    expect![[r#"
+        first: the value of the highest level
+        unique: all elements of lists, without duplicates
+        hash: hashes merged by their keys, not recursively
+        deep: hashes merged recursively, lists united
+    "#]]
+    .assert_eq(&words(&in_common("lookup_options:\n  motd:\n    merge: $0")));
+    expect![[r#"
+        knockout_prefix: the prefix of texts that remove an element or a member
+        sort_merged_arrays: whether merged lists are sorted
+        merge_hash_arrays: whether lists of hashes are merged position by position
+    "#]]
+    .assert_eq(&words(&in_common(
+        "lookup_options:\n  motd:\n    merge:\n      strategy: deep\n      $0",
+    )));
+    expect![[r#"
+        first: the value of the highest level
+        unique: all elements of lists, without duplicates
+        hash: hashes merged by their keys, not recursively
+        deep: hashes merged recursively, lists united
+    "#]]
+    .assert_eq(&words(&in_common("lookup_options: {motd: {merge: {strategy: $0}}}")));
+    expect![[r#"
+        Sensitive
+        String
+        Hash
+        Timespan
+        SemVer
+    "#]]
+    .assert_eq(&words(&in_common("lookup_options:\n  motd:\n    convert_to: S$0")));
+    expect![[r#"
+          profile::web::port:
+        ····
+    "#]]
+    .assert_eq(&accepted(&in_common("lookup_options:\n  $0"), "profile::web::port"));
+    assert_eq!(labels(&in_common("lookup_options:\n  \"^$0\"")), ["^profile::"]);
+}
+
+fn in_config(text: &str) -> String {
+    format!("#- /data/common.yaml\na: 1\n#- /data/nodes/web01.yaml\na: 1\n#- /hiera.yaml\n{text}")
+}
+
+#[test]
+fn hiera_yaml_by_place() {
+    expect![[r#"
+        defaults: the backend and the datadir of levels that name none
+        hierarchy: the levels, the highest priority first
+        default_hierarchy: levels for keys that no other has; in modules only
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\n$0")));
+    expect![[r#"
+        datadir: the folder that paths are relative to
+        options: options of the function
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\ndefaults:\n  data_hash: yaml_data\n  $0")));
+    expect![[r#"
+        datadir: the folder that paths are relative to
+        data_hash: the function that reads whole files
+        lookup_key: the function that is asked for one root key
+        data_dig: the function that is asked for one dotted key
+        hiera3_backend: a backend of Hiera 3; in the global layer only
+        options: options of the function
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\nhierarchy:\n  - name: x\n    path: x.yaml\n    $0")));
+    expect![[r#"
+        common.yaml: in data
+        nodes/web01.yaml: in data
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\nhierarchy:\n  - name: x\n    path: $0")));
+    expect![[r#"
+        common.yaml: in data
+        nodes/web01.yaml: in data
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\nhierarchy:\n  - name: x\n    paths:\n      - $0")));
+    expect![[r#"
+        yaml_data: reads YAML
+        json_data: reads JSON
+        hocon_data: reads HOCON
+    "#]]
+    .assert_eq(&words(&in_config("version: 5\nhierarchy:\n  - name: x\n    data_hash: $0")));
+    expect![[r#"
+        certname
+        hostname
+        domain
+        extensions
+        authenticated
+    "#]]
+    .assert_eq(&words(&in_config(
+        "version: 5\nhierarchy:\n  - name: x\n    path: \"nodes/%{trusted.$0}.yaml\"",
+    )));
+    expect![[r#"
+        hierarchy:
+          -·
+    "#]]
+    .assert_eq(&accepted(&in_config("version: 5\nh$0"), "hierarchy"));
+    assert_eq!(labels(&in_config("version: $0")), ["5"]);
+    assert!(
+        !labels(&in_config("hierarchy:\n  - name: x\n    path: '%{$0}'"))
+            .contains(&"lookup".to_owned())
+    );
+}
+
+#[test]
+fn settings_by_place() {
+    let word = |name: &'static str, values: &[&str]| SettingWord {
+        name,
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+        default: "8".to_owned(),
+        meaning: "meaning",
+    };
+    let all =
+        [word("puppet.version", &["7", "8"]), word("puppet.strict", &[]), word("environment", &[])];
+    let at = |text: &str| {
+        let offset = text.find("$0").expect("a cursor") as u32;
+        let place =
+            Place::at(&Text::new(&text.replacen("$0", "", 1)), offset, false).expect("a place");
+        let mut items = Items::at(&place);
+        settings::complete(&place, &all, &mut items);
+        let found = items.finished(&Fixture::new("a: 1").snapshot).unwrap_or_default();
+        found.items.into_iter().map(|item| item.edit.text).collect::<Vec<_>>()
+    };
+    assert_eq!(at("$0"), ["puppet:\n  ", "environment: "]);
+    assert_eq!(at("puppet:\n  strict: error\n  $0"), ["version: "]);
+    assert_eq!(at("puppet:\n  version: $0"), ["7", "8"]);
+}

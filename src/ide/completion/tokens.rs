@@ -1,0 +1,134 @@
+//! Words within `%{…}`: functions and variables. Arguments of functions are another file's.
+
+use super::arguments::{self, Argument};
+use super::context::Context;
+use super::item::{Item, ItemKind, Items};
+use super::place::{Place, Spot, Style};
+use super::variables;
+use crate::text::{TextEdit, TextRange};
+
+/// A token that is being typed.
+pub(super) struct Token<'a> {
+    /// The text behind `%{` up to the cursor.
+    pub(super) text: &'a str,
+    /// The text of the scalar before `%{`, without its quote.
+    pub(super) ahead: &'a str,
+}
+
+/// The functions of tokens, in the order of their use, with their meaning.
+const FUNCTIONS: [(&str, &str, &str); 5] = [
+    ("lookup", "key", "the value of another key, as text"),
+    ("alias", "key", "the value of another key with its type; the token must be the whole string"),
+    ("literal", "%", "the text itself: `%{literal('%')}{x}` is the text `%{x}`"),
+    ("scope", "variable", "the value of a variable, as without a function"),
+    ("hiera", "key", "the older name of `lookup`"),
+];
+
+/// Returns the token that the cursor is in.
+pub(super) fn at(place: &Place) -> Option<Token<'_>> {
+    let content = place.content();
+    let start = content.rfind("%{")?;
+    let text = &content[start + 2..];
+    let is_root_key = place.spot == Spot::Key && place.path.is_empty();
+    (!text.contains('}') && !is_root_key).then_some(Token { text, ahead: &content[..start] })
+}
+
+/// Adds the words that fit in a token. A `hiera.yaml`, which `is_config` says, calls no functions.
+pub(super) fn complete(ctx: &Context<'_>, token: &Token<'_>, is_config: bool, items: &mut Items) {
+    if let Some(argument) = Argument::of(token.text) {
+        if !is_config {
+            arguments::complete(ctx, token, &argument, items);
+        }
+        return;
+    }
+    if token.text.contains(['(', '\'', '"', ' ']) {
+        return;
+    }
+    let path = token.text.strip_prefix("::").unwrap_or(token.text);
+    if !is_config && !path.contains('.') {
+        functions(ctx, token, items);
+    }
+    variables::complete(ctx, path, items, &|name, _| edit(ctx.place, token, name));
+}
+
+fn functions(ctx: &Context<'_>, token: &Token<'_>, items: &mut Items) {
+    let quote = inner_quote(ctx.place.style);
+    for (name, argument, meaning) in FUNCTIONS {
+        if name == "alias" && !is_whole(ctx.place, token) {
+            continue;
+        }
+        let placed = format!("{name}({quote}\u{0}{quote})");
+        let (text, filter) = edit(ctx.place, token, &placed);
+        let snippet = super::shape::escaped(&text.text);
+        let plain = TextEdit::new(text.range, text.text.replace('\u{0}', ""));
+        let mut item = Item::new(ItemKind::Function, name, plain);
+        // The name alone is what users type.
+        item.filter = filter.replace(&placed, name);
+        item.snippet = Some(snippet.replace('\u{0}', &format!("${{1:{argument}}}")));
+        items.push(item.with_detail(meaning));
+    }
+}
+
+/// Returns the quote of arguments that needs no escape in a scalar of this style.
+fn inner_quote(style: Style) -> &'static str {
+    match style {
+        Style::Single => "\"",
+        Style::Plain | Style::Double | Style::Block => "'",
+    }
+}
+
+/// Whether the token can be the whole string.
+fn is_whole(place: &Place, token: &Token<'_>) -> bool {
+    let behind = place.behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let behind = behind.trim_start_matches(['(', ')', '\'', '"', '}', ' ', ',', ']']);
+    token.ahead.is_empty()
+        && behind.is_empty()
+        && place.style != Style::Block
+        && place.spot != Spot::Text
+}
+
+/// Returns the edit that replaces the text of a token by `text` and closes it, with the text that
+/// the client compares with.
+pub(super) fn edit(place: &Place, token: &Token<'_>, text: &str) -> (TextEdit, String) {
+    let word = place.word_behind(|c| c.is_alphanumeric() || "_.:".contains(c));
+    with_end(place, token, text, (token.text.len(), word), &["}"])
+}
+
+/// Returns the edit that puts `text` and the pieces of `end` in place of a word, so many bytes
+/// before the cursor and behind it, and of those pieces of `end` that follow it already. A scalar
+/// without quotes cannot begin with `%`: it gets quotes.
+pub(super) fn with_end(
+    place: &Place,
+    token: &Token<'_>,
+    text: &str,
+    (before, behind): (usize, usize),
+    end: &[&str],
+) -> (TextEdit, String) {
+    let rest = &place.behind[behind..];
+    let closed = already(rest, end);
+    let end = end.concat();
+    let cursor = place.before.end;
+    let stop = cursor + (behind + closed) as u32;
+    let is_bare = place.style == Style::Plain
+        && place.spot == Spot::Value
+        && token.ahead.is_empty()
+        && rest[closed..].trim().is_empty();
+    if !is_bare {
+        let range = TextRange::new(cursor - before as u32, stop);
+        return (TextEdit::new(range, format!("{text}{end}")), text.to_owned());
+    }
+    let kept = &place.typed[..place.typed.len() - before];
+    let inner = format!("{kept}{text}{end}").replace('\\', "\\\\").replace('"', "\\\"");
+    let edit = TextEdit::new(TextRange::new(place.before.start, stop), format!("\"{inner}\""));
+    (edit, format!("{kept}{text}"))
+}
+
+/// Returns how many bytes at the start of a text are pieces of `end`, in their order: editors
+/// insert closing quotes and brackets on their own.
+fn already(text: &str, end: &[&str]) -> usize {
+    let mut rest = text;
+    for piece in end {
+        rest = rest.strip_prefix(piece).unwrap_or(rest);
+    }
+    text.len() - rest.len()
+}

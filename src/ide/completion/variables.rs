@@ -1,0 +1,162 @@
+//! Variables of tokens: those of the known nodes with their values there, those that the levels
+//! use, and those that every node has.
+
+use indexmap::IndexMap;
+
+use super::context::Context;
+use super::item::{Item, ItemKind, Items, Topic};
+use crate::hiera::scope::{Scope, Variable};
+use crate::puppet::value::{Data, Value};
+use crate::text::TextEdit;
+use crate::workspace::nodes::Node;
+
+/// The most nodes whose values are counted.
+const MAX_NODES: usize = 100;
+
+/// The variables that every node has, dotted.
+const COMMON: [&str; 21] = [
+    "facts.os.family",
+    "facts.os.name",
+    "facts.os.release.full",
+    "facts.os.release.major",
+    "facts.os.architecture",
+    "facts.networking.fqdn",
+    "facts.networking.hostname",
+    "facts.networking.domain",
+    "facts.networking.ip",
+    "facts.kernel",
+    "facts.virtual",
+    "facts.is_virtual",
+    "facts.processors.count",
+    "trusted.certname",
+    "trusted.hostname",
+    "trusted.domain",
+    "trusted.extensions",
+    "trusted.authenticated",
+    "server_facts.serverversion",
+    "server_facts.servername",
+    "environment",
+];
+
+/// A name that can follow, with its values.
+#[derive(Debug, Default)]
+struct Found {
+    /// The number of nodes with each value.
+    counts: IndexMap<String, usize>,
+    has_parts: bool,
+}
+
+/// Adds the variables that fit, or behind a dot the parts of one. `path` is the text before the
+/// cursor; `edit` gives the edit for a dotted name, with the text that the client compares with.
+pub(super) fn complete(
+    ctx: &Context<'_>,
+    path: &str,
+    items: &mut Items,
+    edit: &dyn Fn(&str, bool) -> (TextEdit, String),
+) {
+    let outer = path.rsplit_once('.').map(|(outer, _)| outer);
+    let mut found: IndexMap<String, Found> = IndexMap::new();
+    let nodes = nodes(ctx);
+    for node in nodes.iter().take(MAX_NODES) {
+        add_node(ctx, &node.scope, outer, &mut found);
+    }
+    let patterns = ctx.environment.reach.iter().flat_map(|reach| reach.pattern.variables());
+    for name in patterns.map(String::as_str).chain(COMMON) {
+        add_name(name, outer, &mut found);
+    }
+    let is_legacy = |name: &str| outer.is_none() && is_fact(&nodes, name);
+    let mut names: Vec<(&String, &Found)> = found.iter().collect();
+    // Facts as variables of their own are the old way.
+    names.sort_by_key(|(name, _)| (is_legacy(name), place_in_order(name)));
+    for (name, found) in names {
+        let dotted = outer.map_or_else(|| name.clone(), |outer| format!("{outer}.{name}"));
+        let (edit, filter) = edit(&dotted, found.has_parts);
+        let mut item = Item::new(ItemKind::Variable, name, edit).with_detail(detail(found));
+        item.filter = filter;
+        item.topic = Some(Topic::Variable(dotted));
+        items.push(item);
+    }
+}
+
+/// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
+/// where none is known to.
+fn nodes<'a>(ctx: &Context<'a>) -> Vec<&'a Node> {
+    let reading = match ctx.environment.reaches(&ctx.file.path) {
+        true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
+        false => Vec::new(),
+    };
+    if !reading.is_empty() {
+        return reading.into_iter().map(|node| &**node).collect();
+    }
+    let all = ctx.snapshot.nodes_of(ctx.environment);
+    let kinds = &ctx.snapshot.kinds_of(ctx.environment).all;
+    all.iter().chain(kinds).map(|node| &**node).collect()
+}
+
+/// Adds the names that a node's scope has below `outer`.
+fn add_node(
+    ctx: &Context<'_>,
+    scope: &Scope,
+    outer: Option<&str>,
+    found: &mut IndexMap<String, Found>,
+) {
+    match outer {
+        None => scope.variables().for_each(|(name, value)| add_value(ctx, name, value, found)),
+        Some(outer) => {
+            if let Variable::Known(value) = scope.get_path(outer) {
+                let members = value.as_hash().into_iter().flatten();
+                let names = members.filter_map(|(key, member)| Some((key.as_str()?, member)));
+                names.for_each(|(name, member)| add_value(ctx, name, &member.value, found));
+            }
+        }
+    }
+}
+
+fn add_value(ctx: &Context<'_>, name: &str, value: &Value, found: &mut IndexMap<String, Found>) {
+    if name.is_empty() || name.contains(|c: char| !(c.is_alphanumeric() || "_:-".contains(c))) {
+        return;
+    }
+    let entry = found.entry(name.to_owned()).or_default();
+    match value.data() {
+        Data::Hash(_) => entry.has_parts = true,
+        _ => *entry.counts.entry(ctx.short(value)).or_default() += 1,
+    }
+}
+
+/// Adds the part of a dotted name that follows `outer`.
+fn add_name(dotted: &str, outer: Option<&str>, found: &mut IndexMap<String, Found>) {
+    let rest = match outer {
+        None => Some(dotted),
+        Some(outer) => dotted.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.')),
+    };
+    let Some(rest) = rest.filter(|rest| !rest.is_empty()) else { return };
+    let (name, parts) = rest.split_once('.').unwrap_or((rest, ""));
+    found.entry(name.to_owned()).or_default().has_parts |= !parts.is_empty();
+}
+
+/// Whether a variable is a fact as well, so that `facts.` is the way to it.
+fn is_fact(nodes: &[&Node], name: &str) -> bool {
+    let facts = nodes.first().map(|node| node.scope.get("facts"));
+    matches!(facts, Some(Variable::Known(facts)) if facts.get(name).is_some())
+}
+
+/// The usual variables come first.
+fn place_in_order(name: &str) -> usize {
+    let usual = ["facts", "trusted", "environment", "server_facts"];
+    usual.iter().position(|usual| *usual == name).unwrap_or(usual.len())
+}
+
+/// Returns the value that most nodes have, and how many do.
+fn detail(found: &Found) -> String {
+    let Some((value, count)) = found.counts.iter().max_by_key(|(_, count)| **count) else {
+        return String::new();
+    };
+    let all: usize = found.counts.values().sum();
+    let nodes = if *count == 1 { "node" } else { "nodes" };
+    let others = found.counts.len() - 1;
+    match others {
+        0 => format!("{value} on {count} {nodes}"),
+        1 => format!("{value} on {count} of {all} nodes, 1 other value"),
+        _ => format!("{value} on {count} of {all} nodes, {others} other values"),
+    }
+}

@@ -1,0 +1,74 @@
+//! Completion, and the explanation of one of its items.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types as lsp;
+
+use crate::ide::completion::{CompletionConfig, SettingWord, completion, resolve};
+use crate::ide::hover::HoverConfig;
+use crate::server::state::TextFormat;
+use crate::server::{Backend, from_lsp, to_lsp};
+use crate::settings::schema::{self, Kind};
+
+impl Backend {
+    /// Returns the words that fit at a place.
+    pub(in crate::server) async fn completion_at(
+        &self,
+        params: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
+        let place = params.text_document_position;
+        let trigger = params.context.and_then(|context| context.trigger_character);
+        let trigger = trigger.and_then(|text| text.chars().next());
+        let settings = setting_words();
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let config = CompletionConfig { trigger, settings: &settings };
+            let found = completion(snapshot, position, &config)?;
+            let uri = &place.text_document.uri;
+            Some(to_lsp::completion::list(snapshot, position.file, found, uri, features))
+        })
+        .await
+    }
+
+    /// Returns the item with its explanation.
+    pub(in crate::server) async fn completion_item(
+        &self,
+        item: lsp::CompletionItem,
+    ) -> Result<lsp::CompletionItem> {
+        let Some((uri, topic)) = item.data.as_ref().and_then(to_lsp::completion::topic) else {
+            return Ok(item);
+        };
+        let Some(path) = from_lsp::path(&uri) else { return Ok(item) };
+        let explained = self.answer(Some(path.clone()), move |snapshot, features| {
+            let config = HoverConfig {
+                markdown: features.completion.format == TextFormat::Markdown,
+                link: None,
+                max_value_lines: 12,
+                max_locations: 12,
+                action: None,
+            };
+            let text = resolve::resolve(snapshot, &path, &topic, &config)?;
+            Some(to_lsp::completion::documentation(text, features))
+        });
+        let documentation = explained.await?;
+        Ok(lsp::CompletionItem { documentation, ..item })
+    }
+}
+
+/// Returns the settings as words of a settings file.
+fn setting_words() -> Vec<SettingWord> {
+    let values = |kind: Kind| match kind {
+        Kind::Flag => vec!["true".to_owned(), "false".to_owned()],
+        Kind::Numbers(numbers) => numbers.iter().map(u8::to_string).collect(),
+        Kind::Words(words) | Kind::ListOf(words) => {
+            words.iter().map(|word| (*word).to_owned()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let word = |setting: &schema::Setting| SettingWord {
+        name: setting.name,
+        values: values(setting.kind),
+        default: setting.default_words(),
+        meaning: setting.meaning,
+    };
+    schema::SCHEMA.iter().map(word).collect()
+}

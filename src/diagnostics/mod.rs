@@ -18,18 +18,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use anchors::carries_anchor;
-pub use rule::{Finding, Related, Rule, Severity};
+pub use rule::{Finding, Related, Rule, Severity, Suggestion};
 pub use session::{Findings, Told};
 
 use crate::hiera::config::{HieraConfig, Layer};
-use crate::hiera::data::{DataFile, EntryData, Format, Problem, ProblemKind, Reference, TokenUse};
+use crate::hiera::data::{
+    DataFile, EntryData, Format, Part, Problem, ProblemKind, Reference, TokenUse,
+};
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::lookup_options::OptionsEntry;
 use crate::hiera::merge::Strategy;
 use crate::hiera::resolution::Resolution;
-use crate::text::{FilePath, Limit, Span, TextRange};
+use crate::text::{FilePath, Limit, Span, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::parallel::on_all_cores;
 use rule::{Check, DataContext, EntryContext, FileContext};
@@ -84,6 +86,29 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
         Some(findings) => findings,
         None => in_order(snapshot, of_other_file(snapshot, path, config)),
     }
+}
+
+/// Returns the findings that touch a range of a file, in the order of their places; without those of
+/// circles of lookups.
+pub fn check_range(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    range: TextRange,
+    config: &RulesConfig,
+) -> Vec<Finding> {
+    let all = |check: &FileCheck<'_>| {
+        let length = check.context.file.text().map_or(0, Text::len);
+        let parts = check.data.parts();
+        let is_there = |part: &&Part| {
+            let of_part = parts.range(part.id, length);
+            of_part.unwrap_or(TextRange::new(0, length)).meets(range)
+        };
+        let mut findings = check.file();
+        findings.extend(parts.iter().filter(is_there).flat_map(|part| check.entry(&part.data)));
+        findings.retain(|finding| snapshot.place(finding.span).meets(range));
+        in_order(snapshot, findings)
+    };
+    FileCheck::of(snapshot, path, config, all).unwrap_or_default()
 }
 
 /// Returns the findings in a file that no environment governs: a settings file, or the

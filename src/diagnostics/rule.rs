@@ -182,6 +182,17 @@ pub struct Finding {
     pub message: String,
     /// Places that explain it.
     pub related: Vec<Related>,
+    /// The change that probably mends it.
+    pub suggestion: Option<Suggestion>,
+}
+
+/// A replacement of a part of a finding's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The wrong part, as it is written at the finding's place.
+    pub wrong: String,
+    /// The text that was probably meant. Like the wrong part it needs no quotes and no escapes.
+    pub right: String,
 }
 
 /// A place that explains a finding.
@@ -211,7 +222,15 @@ impl Finding {
             span,
             message: message.into(),
             related: Vec::new(),
+            suggestion: None,
         }
+    }
+
+    /// The same with a change that probably mends it, if there is one.
+    pub fn suggesting(mut self, wrong: &str, right: Option<&str>) -> Finding {
+        self.suggestion =
+            right.map(|right| Suggestion { wrong: wrong.to_owned(), right: right.to_owned() });
+        self
     }
 
     /// The same with a place that explains it, if there is one.

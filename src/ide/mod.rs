@@ -14,6 +14,7 @@ pub mod highlight;
 pub mod hover;
 pub mod inspect;
 pub mod phrases;
+pub mod quick_fixes;
 pub mod readers;
 pub mod references;
 pub mod selection;

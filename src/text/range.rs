@@ -49,6 +49,11 @@ impl TextRange {
         self.start <= offset && offset <= self.end
     }
 
+    /// Returns whether it has a byte, or an end, in common with `other`.
+    pub fn meets(self, other: TextRange) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+
     /// Returns whether `other` lies wholly inside.
     pub fn contains(self, other: TextRange) -> bool {
         self.start <= other.start && other.end <= self.end

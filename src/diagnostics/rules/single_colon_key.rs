@@ -22,7 +22,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         }
         let message =
             format!("'{key}' is not '{meant}': with one colon no class parameter asks for it");
-        findings.push(Finding::new(&RULE, span, message));
+        findings.push(Finding::new(&RULE, span, message).suggesting(key, Some(&meant)));
     }
 }
 

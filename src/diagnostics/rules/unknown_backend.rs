@@ -29,6 +29,11 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
         let Some((severity, message)) = found else { continue };
         let severity = custom.severity(context, severity);
         let finding = Finding { severity, ..Finding::new(&RULE, custom.span, message) };
+        let name = &custom.level.backend.name;
+        let meant = meant(&custom.name)
+            .filter(|(kind, _)| *kind == custom.level.backend.kind.key())
+            .map(|(_, function)| function);
+        let finding = finding.suggesting(name, meant);
         findings.push(finding.with_related(custom.declaration(context), DECLARED_HERE));
     }
 }
@@ -57,15 +62,16 @@ fn not_in_module(custom: &CustomLevel<'_>, module: &str) -> Option<(Severity, St
 /// Returns the finding for a function that any module could have.
 fn nowhere(custom: &CustomLevel<'_>) -> Option<(Severity, String)> {
     let not_found = not_found(custom);
-    if let Some(meant) = meant(&custom.name) {
-        return Some((Severity::Warning, format!("{not_found}; did you mean `{meant}`?")));
+    if let Some((kind, function)) = meant(&custom.name) {
+        let message = format!("{not_found}; did you mean `{kind}: {function}`?");
+        return Some((Severity::Warning, message));
     }
     let file = format!("lib/puppet/functions/{}.rb", custom.name);
     Some((Severity::Hint, format!("{not_found}, unless a module that is not here has '{file}'")))
 }
 
-/// Returns the entry of a level that was probably meant by the name of a function.
-fn meant(name: &str) -> Option<String> {
+/// Returns the kind and the name of Puppet's own function that was probably meant.
+fn meant(name: &str) -> Option<(&'static str, &'static str)> {
     let kind =
         |function: &str| if function == "eyaml_lookup_key" { "lookup_key" } else { "data_hash" };
     let function = match name {
@@ -75,7 +81,7 @@ fn meant(name: &str) -> Option<String> {
         "hocon" | "hocon_lookup_key" => "hocon_data",
         name => nearest(name, ["yaml_data", "json_data", "hocon_data", "eyaml_lookup_key"])?,
     };
-    Some(format!("{}: {function}", kind(function)))
+    Some((kind(function), function))
 }
 
 /// Returns the finding for a file that defines another function than the one of its name.

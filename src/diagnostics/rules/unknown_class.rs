@@ -21,14 +21,15 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let Some((class, parameter)) = split_key(unread.key) else { continue };
         let module = class.split("::").next().unwrap_or(class);
         let holder = index.parameter(class);
+        let near = meant(index, module, class).map(|near| format!("{near}::{parameter}"));
         let advice = match holder {
             Some(ParameterAt { class, parameter, .. }) => format!(
                 "; the class '{}' has a parameter '{}', whose members stand below its key",
                 class.name, parameter.name
             ),
-            None => meant(index, module, class)
-                .map(|near| format!("; did you mean '{near}::{parameter}'?"))
-                .unwrap_or_default(),
+            None => {
+                near.as_ref().map(|near| format!("; did you mean '{near}'?")).unwrap_or_default()
+            }
         };
         let message = format!(
             "the module '{module}' has no class '{class}', and nothing else here reads this key{advice}"
@@ -36,7 +37,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let place = holder.map(|one| in_code(one.file.id, one.parameter.range));
         findings.push(
             Finding::new(&RULE, unread.span, message)
-                .with_related(place, "the parameter is declared here"),
+                .with_related(place, "the parameter is declared here")
+                .suggesting(unread.key, near.as_deref().filter(|_| holder.is_none())),
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::{Problem, ProblemKind};
+use crate::text::similar::nearest;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -17,5 +18,6 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let message = format!(
         "unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope"
     );
-    findings.push(Finding::new(&RULE, problem.span, message));
+    let meant = nearest(name, ["lookup", "hiera", "alias", "literal", "scope"]);
+    findings.push(Finding::new(&RULE, problem.span, message).suggesting(name, meant));
 }

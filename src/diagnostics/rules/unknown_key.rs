@@ -80,7 +80,9 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
             )
         }
     };
-    let mut finding = Finding::new(&RULE, token.name_span, message);
+    let meant = context.file.snapshot.keys().nearest(&root);
+    let mut finding =
+        Finding::new(&RULE, token.name_span, message).suggesting(&root, meant.as_deref());
     if elsewhere.is_some() || !levels.is_empty() && !are_public {
         finding.severity = Severity::Hint; // What is not here may well define it.
     }

@@ -20,7 +20,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let KeyStanding::NoParameter(class) = unread.standing else { continue };
         let Some((name, parameter)) = split_key(unread.key) else { continue };
         let names = class.definition.parameters.iter().map(|one| one.name.as_str());
-        let advice = match (nearest(parameter, names), inherited(index, class, parameter)) {
+        let near = nearest(parameter, names);
+        let advice = match (near, inherited(index, class, parameter)) {
             (Some(near), _) => format!("; did you mean '{name}::{near}'?"),
             (None, Some(parent)) => format!(
                 "; the class '{parent}' that it inherits has one, which reads '{parent}::{parameter}'"
@@ -33,9 +34,11 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
             "the class '{name}' has no parameter '{parameter}', and nothing else here reads this key{advice}"
         );
         let place = in_code(class.file.id, class.definition.name_range);
+        let meant = near.map(|near| format!("{name}::{near}"));
         findings.push(
             Finding::new(&RULE, unread.span, message)
-                .with_related(Some(place), "the class is defined here"),
+                .with_related(Some(place), "the class is defined here")
+                .suggesting(unread.key, meant.as_deref()),
         );
     }
 }

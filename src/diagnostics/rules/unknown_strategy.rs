@@ -3,6 +3,7 @@
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::merge::parse_strategy;
 use crate::puppet::value::Member;
+use crate::text::similar::nearest;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -13,6 +14,10 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Options(check),
 };
 
+/// The strategies that `lookup_options` can ask for.
+const STRATEGIES: [&str; 6] =
+    ["first", "unique", "hash", "deep", "unconstrained_deep", "reverse_deep"];
+
 fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Some(options) = options.value.as_hash() else { return };
     for (key, entry) in options {
@@ -22,11 +27,11 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
         if let Err(error) = parse_strategy(merge)
             && let Some(span) = error.origin().or(merge.origin)
         {
-            findings.push(Finding::new(
-                &RULE,
-                span,
-                format!("{error}: lookups of '{}' fail for it", key.to_text()),
-            ));
+            let message = format!("{error}: lookups of '{}' fail for it", key.to_text());
+            let name = merge.as_str().or_else(|| merge.get("strategy")?.as_str()).unwrap_or("");
+            findings.push(
+                Finding::new(&RULE, span, message).suggesting(name, nearest(name, STRATEGIES)),
+            );
         }
     }
 }

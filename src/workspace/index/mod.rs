@@ -178,6 +178,12 @@ impl KeyIndex {
     pub fn siblings(&self, key: &str) -> Siblings {
         Siblings::among(&self.keys.defined, key)
     }
+
+    /// Returns the defined root key that was probably meant by another one of the same class or
+    /// prefix.
+    pub fn nearest(&self, key: &str) -> Option<Arc<str>> {
+        Siblings::nearest(&self.keys.defined, key)
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::text::similar::nearest;
+
 /// Root keys in the order of their bytes. Copies share equal parts.
 pub(super) type Names = imbl::OrdSet<Arc<str>>;
 
@@ -20,6 +22,16 @@ impl Siblings {
     pub const SHOWN: usize = 2;
     /// How many are counted.
     pub const MOST: usize = 1_000;
+
+    /// Returns the name with the prefix of a key that was probably meant by it.
+    pub(super) fn nearest(names: &Names, key: &str) -> Option<Arc<str>> {
+        let prefix = key_prefix(key)?;
+        let from = (Bound::Included(prefix), Bound::Unbounded);
+        let all = names.range::<(Bound<&str>, Bound<&str>), str>(from);
+        let of_prefix = all.take_while(|name| name.starts_with(prefix)).take(Siblings::MOST);
+        let below: Vec<&str> = of_prefix.map(|name| &name[prefix.len()..]).collect();
+        nearest(&key[prefix.len()..], below).map(|near| format!("{prefix}{near}").into())
+    }
 
     /// Returns the siblings of a key among these names.
     pub(super) fn among(names: &Names, key: &str) -> Siblings {

@@ -17,6 +17,7 @@ pub mod phrases;
 pub mod quick_fixes;
 pub mod readers;
 pub mod references;
+pub mod rename;
 pub mod selection;
 pub mod semantic_tokens;
 pub mod story;

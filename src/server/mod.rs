@@ -272,6 +272,17 @@ impl LanguageServer for Backend {
         self.references_at(params).await
     }
 
+    async fn prepare_rename(
+        &self,
+        params: lsp::TextDocumentPositionParams,
+    ) -> Result<Option<lsp::PrepareRenameResponse>> {
+        self.prepare_rename_at(params).await
+    }
+
+    async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
+        self.rename_at(params).await
+    }
+
     async fn document_highlight(
         &self,
         params: lsp::DocumentHighlightParams,

@@ -2,8 +2,11 @@
 //! same snapshot.
 
 pub(super) mod completion;
+mod edits;
 
 use tower_lsp::lsp_types as lsp;
+
+pub(super) use edits::workspace_edit;
 
 use super::state::{Documents, Features};
 use crate::diagnostics::{Finding, Severity};

@@ -23,6 +23,7 @@ mod logging;
 mod protocol;
 #[cfg(target_os = "linux")]
 mod refused;
+mod renames;
 mod repositories;
 mod stopping;
 mod transport;

@@ -9,6 +9,7 @@ mod variables;
 
 use std::sync::Arc;
 
+pub(in crate::ide) use code::{code_text, variables_of};
 pub(in crate::ide) use subject::{KeyPart, Name, Named, named_at};
 
 use crate::text::{FilePath, FilePosition, Span, TextRange};

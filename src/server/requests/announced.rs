@@ -16,6 +16,10 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,
+    /// It takes edits of documents in certain versions.
+    pub(in crate::server) document_changes: bool,
+    /// It asks whether a name can be renamed.
+    pub(in crate::server) prepares_renames: bool,
 }
 
 impl Announced {
@@ -37,14 +41,31 @@ impl Announced {
                 .document_link
                 .and_then(|links| links.tooltip_support)
                 .unwrap_or(false),
+            document_changes: capabilities
+                .workspace
+                .as_ref()
+                .and_then(|workspace| workspace.workspace_edit.as_ref())
+                .and_then(|edit| edit.document_changes)
+                .unwrap_or(false),
+            prepares_renames: text
+                .rename
+                .and_then(|rename| rename.prepare_support)
+                .unwrap_or(false),
         }
     }
 }
 
 /// Adds what the server does for such a client.
-pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, _client: &Announced) {
+pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: &Announced) {
     server.references_provider = Some(lsp::OneOf::Left(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
+    server.rename_provider = Some(match client.prepares_renames {
+        true => lsp::OneOf::Right(lsp::RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+        }),
+        false => lsp::OneOf::Left(true),
+    });
     server.document_symbol_provider = Some(lsp::OneOf::Left(true));
     server.workspace_symbol_provider = Some(lsp::OneOf::Left(true));
     server.folding_range_provider = Some(lsp::FoldingRangeProviderCapability::Simple(true));

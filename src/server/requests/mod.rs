@@ -6,6 +6,7 @@ mod coloring;
 mod completion;
 mod navigation;
 mod references;
+mod rename;
 mod structure;
 mod symbols;
 

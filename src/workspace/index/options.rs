@@ -10,8 +10,8 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
 use crate::puppet::ruby::regex::RubyRegex;
-use crate::puppet::value::{Member, Value};
-use crate::text::Span;
+use crate::puppet::value::{Key, Member, Value};
+use crate::text::{FilePath, Span};
 
 /// Facts about the options of all files, computed on first use; the same as long as no
 /// `lookup_options` change.
@@ -103,6 +103,21 @@ impl KeyIndex {
     ) -> impl Iterator<Item = &'a OptionsPlace> {
         let places = self.options_places().patterns.iter().map(|(_, place)| place);
         places.filter(move |place| *place.key == *pattern)
+    }
+
+    /// Returns a file whose tokens decide which keys entries of `lookup_options` are for, if there
+    /// is one.
+    pub fn open_options(&self) -> Option<&FilePath> {
+        let is_open = |value: &Value| {
+            let has_token = |key: &Key| key.to_text().contains("%{");
+            value.as_str().is_some()
+                || value.as_hash().into_iter().flatten().any(|(key, _)| has_token(key))
+        };
+        self.definitions(LOOKUP_OPTIONS).iter().find(|path| {
+            let data = self.readings.get(*path).into_iter().flat_map(|readings| readings.0.iter());
+            let mut members = data.filter_map(|data| data.get(LOOKUP_OPTIONS));
+            members.any(|member| is_open(&member.value))
+        })
     }
 
     fn options_places(&self) -> &OptionsPlaces {

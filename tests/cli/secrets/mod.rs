@@ -34,6 +34,7 @@ const CAPABILITIES: &[&str] = &[
     "hoverProvider",
     "positionEncoding",
     "referencesProvider",
+    "renameProvider",
     "selectionRangeProvider",
     "semanticTokensProvider",
     "textDocumentSync",
@@ -50,7 +51,12 @@ const OF_DOCUMENTS: [&str; 4] = [
 ];
 
 /// The requests about the name at a place.
-const OF_NAMES: [&str; 2] = ["textDocument/references", "textDocument/documentHighlight"];
+const OF_NAMES: [&str; 4] = [
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+];
 
 /// The most items of a list whose explanations are asked for.
 const MOST_EXPLAINED: usize = 6;
@@ -318,6 +324,7 @@ impl Asked {
                     let request = random.pick(&OF_NAMES);
                     let mut of_name = place.clone();
                     of_name["context"] = json!({"includeDeclaration": true});
+                    of_name["newName"] = json!("app::renamed");
                     server.ask(request, &of_name);
                     self.questions += 4;
                 }

@@ -1,0 +1,206 @@
+//! Reasons to refuse the rename of a root key.
+
+use super::{RenameError, Renaming, Role};
+use crate::hiera::config::Layer;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::{FilePath, TextRange};
+use crate::workspace::environments::Environment;
+use crate::workspace::kinds::code_language;
+use crate::workspace::manifests::{ModuleOrigin, split_key};
+
+impl Renaming<'_> {
+    /// The files that change must be the user's own, and take the change.
+    pub(super) fn check_files(&self) -> Result<(), RenameError> {
+        for one in self.all.iter().filter(|one| one.role != Role::OptionsPattern) {
+            self.is_cancelled()?;
+            let owner = self.environments.iter();
+            if owner.clone().any(|it| self.snapshot.is_third_party(it, &one.path)) {
+                return Err(RenameError::ThirdParty(one.path.clone()));
+            }
+            let data = self.snapshot.file(&one.path).filter(|_| code_language(&one.path).is_none());
+            let is_sealed = data.is_some_and(|file| {
+                let data = file.data(file.format());
+                data.get("sops").is_some_and(|sops| sops.value.get("mac").is_some())
+            });
+            if is_sealed {
+                return Err(RenameError::Sealed(one.path.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The code that may read the key must be known.
+    pub(super) fn check_code(&self, environment: &Environment) -> Result<(), RenameError> {
+        let index = self.snapshot.manifests(environment);
+        let root = &*self.part.root;
+        if let Some(one) = index.pattern_readers(root).next() {
+            return Err(self.computed(&one.file.path, one.reader.range));
+        }
+        let own = |path: &FilePath| !self.snapshot.is_third_party(environment, path);
+        if let Some(one) = index.dynamic_readers().find(|one| own(&one.file.path)) {
+            return Err(self.computed(&one.file.path, one.reader.range));
+        }
+        self.check_module(environment, root)?;
+        if root.contains("::") { self.check_mentions(environment) } else { Ok(()) }
+    }
+
+    /// The module of a key must be here, if a class of it may have the key as a parameter.
+    fn check_module(&self, environment: &Environment, key: &str) -> Result<(), RenameError> {
+        let index = self.snapshot.manifests(environment);
+        let module = split_key(key).and_then(|(class, _)| class.split("::").next());
+        let Some(module) = module else { return Ok(()) };
+        let is_absent = match index.module_origin(module) {
+            ModuleOrigin::Present => false,
+            ModuleOrigin::Installed => true,
+            ModuleOrigin::Unknown => !index.has_puppetfile(),
+        };
+        if is_absent {
+            return Err(RenameError::AbsentModule(module.to_owned()));
+        }
+        let is_present = index.module_origin(module) == ModuleOrigin::Present;
+        match is_present && !index.is_module_read(module) {
+            true => Err(RenameError::UnreadModule(module.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Each place of code that holds the full name must be one that was understood, or a comment.
+    fn check_mentions(&self, environment: &Environment) -> Result<(), RenameError> {
+        let root = &*self.part.root;
+        for file in self.snapshot.manifests(environment).files() {
+            self.is_cancelled()?;
+            let text = self.code(&file.path);
+            for (at, _) in text.match_indices(root) {
+                let range = TextRange::from_usize(at..at + root.len());
+                let overlaps = |one: TextRange| one.start < range.end && range.start < one.end;
+                let mut known = self.all.iter().filter(|one| one.path == file.path);
+                if !is_whole_word(&text, range)
+                    || known.any(|one| overlaps(one.range))
+                    || is_comment(&text, at)
+                {
+                    continue;
+                }
+                return Err(self.computed(&file.path, range));
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that cannot be read may hold the key, and so may those that Puppet refuses, where
+    /// their text has it.
+    pub(super) fn check_data_is_read(&self, environment: &Environment) -> Result<(), RenameError> {
+        let view = self.snapshot.view(environment);
+        for path in self.snapshot.keys().files().filter(|path| environment.reaches(path)) {
+            self.is_cancelled()?;
+            let Some(data) = view.data_of(path) else { continue };
+            if data.refused().is_none() {
+                continue;
+            }
+            let text = self.snapshot.file(path).and_then(|file| file.text());
+            if text.is_none_or(|text| text.to_str().contains(self.old())) {
+                return Err(RenameError::Unreadable(path.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same entries of `lookup_options` must serve both names.
+    pub(super) fn check_options(&self, new: &str) -> Result<(), RenameError> {
+        let index = self.snapshot.keys();
+        let patterns = |key: &str| {
+            let all = index.options_of(key).filter(|entry| entry.is_pattern);
+            all.cloned().collect::<Vec<_>>()
+        };
+        let (old, later) = (patterns(&self.part.root), patterns(new));
+        let other = old.iter().find(|one| !later.contains(one));
+        if let Some(entry) = other.or_else(|| later.iter().find(|one| !old.contains(one))) {
+            return Err(RenameError::Options(entry.key.to_string()));
+        }
+        let mut literal = index.options_of(new).filter(|entry| !entry.is_pattern);
+        if let Some(path) = literal.find_map(|entry| self.snapshot.path(entry.span.file)) {
+            return Err(RenameError::Taken(new.to_owned(), path.clone()));
+        }
+        match index.open_options() {
+            Some(path) => Err(RenameError::OpenOptions(path.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing may define or read the new name.
+    pub(super) fn check_is_free(
+        &self,
+        environment: &Environment,
+        new: &str,
+    ) -> Result<(), RenameError> {
+        let (keys, index) = (self.snapshot.keys(), self.snapshot.manifests(environment));
+        let taken = |path: &FilePath| Err(RenameError::Taken(new.to_owned(), path.clone()));
+        let mut defined = keys.definitions(new).iter().filter(|path| environment.reaches(path));
+        if let Some(path) = defined.next() {
+            return taken(path);
+        }
+        if let Some(path) = keys.asked_by(new).iter().find_map(|key| keys.definitions(key).first())
+        {
+            return taken(path);
+        }
+        if let Some(one) = index.readers(new).next() {
+            return taken(&one.file.path);
+        }
+        if let Some(one) = index.parameter(new) {
+            return taken(&one.file.path);
+        }
+        match index.pattern_readers(new).next() {
+            Some(one) => Err(self.computed(&one.file.path, one.reader.range)),
+            None => self.check_module(environment, new),
+        }
+    }
+
+    /// The same levels must read both names.
+    pub(super) fn check_levels(
+        &self,
+        environment: &Environment,
+        new: &str,
+    ) -> Result<(), RenameError> {
+        let root = &*self.part.root;
+        let mut levels = environment.configs().flat_map(|(_, config)| config.levels());
+        if let Some(level) = levels.find(|level| level.excludes(root) != level.excludes(new)) {
+            return Err(RenameError::Level(level.name.to_string()));
+        }
+        let module = |key: &str| key.split_once("::").map(|(module, _)| module.to_owned());
+        if module(root) == module(new) {
+            return Ok(());
+        }
+        let of_module = |path: &FilePath| match environment.layer(path) {
+            Some(Layer::Module(module)) => Some(module.to_string()),
+            _ => None,
+        };
+        let data = self.all.iter().filter(|one| {
+            matches!(one.role, Role::Definition | Role::OptionsEntry)
+                && &*self.part.root != LOOKUP_OPTIONS
+        });
+        match { data }.find_map(|one| of_module(&one.path)) {
+            Some(module) => Err(RenameError::Module(module)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a range of code is a whole name: neither a part of a longer one, nor one that it begins.
+pub(super) fn is_whole_word(text: &str, range: TextRange) -> bool {
+    let range = range.as_usize();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let before = &text[..range.start];
+    let before = before.strip_suffix("::").map_or(before, |outer| {
+        // `::a::b` is the same name, `x::a::b` is another one.
+        if outer.ends_with(is_word) { "x" } else { outer }
+    });
+    let after = &text[range.end..];
+    let goes_on = after.strip_prefix("::").is_some_and(|rest| rest.starts_with(is_word));
+    !before.ends_with(is_word) && !after.starts_with(is_word) && !goes_on
+}
+
+/// Whether a byte of code lies behind a `#` of its line.
+fn is_comment(text: &str, at: usize) -> bool {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..at].trim_start();
+    line.starts_with('#') || line.contains(" # ")
+}

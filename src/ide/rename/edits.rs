@@ -1,0 +1,179 @@
+//! The new name as each place writes it.
+
+use std::borrow::Cow;
+
+use super::{Occurrence, RenameError, Renaming, Role, name};
+use crate::hiera::data::Format;
+use crate::hiera::key::Segment;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::{SourceChange, Text, TextEdit, TextRange};
+use crate::workspace::file::File;
+use crate::yaml::{NodeKind, PathStep, ScalarStyle, Tree};
+
+/// Returns the bytes within the quotes of a written name; all of them for a name without quotes.
+pub(super) fn within_quotes(written: &str, range: TextRange) -> TextRange {
+    let quote = written.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let is_quoted = quote.is_some_and(|quote| written.len() > 1 && written.ends_with(quote));
+    if is_quoted { TextRange::new(range.start + 1, range.end - 1) } else { range }
+}
+
+impl Renaming<'_> {
+    /// Returns the edits of all places.
+    pub(super) fn edits(&self, new: &str) -> Result<SourceChange, RenameError> {
+        let mut change = SourceChange::default();
+        for one in &self.all {
+            self.is_cancelled()?;
+            if let Some(edit) = self.edit(one, new)? {
+                change.push(&one.path, edit);
+            }
+        }
+        Ok(change)
+    }
+
+    fn edit(&self, one: &Occurrence, new: &str) -> Result<Option<TextEdit>, RenameError> {
+        let file = self.snapshot.file(&one.path);
+        let Some((file, text)) = file.and_then(|file| Some((file, file.text()?))) else {
+            return Err(RenameError::Unreadable(one.path.clone()));
+        };
+        let written = text.slice(one.range);
+        let edit = match one.role {
+            Role::OptionsPattern => return Ok(None),
+            Role::ComputedCall => return Err(self.computed(&one.path, one.range)),
+            Role::Definition | Role::OptionsEntry => self.edit_of_key(file, text, one, new),
+            Role::Token => (written == self.old()).then(|| TextEdit::new(one.range, new)),
+            Role::Call => self.edit_of_call(text, one, new),
+            Role::Parameter | Role::Attribute | Role::Variable | Role::Documentation => {
+                let (old, new) = (last_part(self.old()), last_part(new));
+                let range = within_quotes(&written, one.range);
+                (text.slice(range) == old).then(|| TextEdit::new(range, new))
+            }
+        };
+        edit.map(Some).ok_or_else(|| self.written(&one.path, one.range))
+    }
+
+    /// A key that calls name without quotes gets them.
+    fn edit_of_call(&self, text: &Text, one: &Occurrence, new: &str) -> Option<TextEdit> {
+        if text.slice(one.range) != self.old() {
+            return None;
+        }
+        let before = one.range.start.checked_sub(1)?;
+        let before = text.slice(TextRange::new(before, one.range.start));
+        let is_quoted = matches!(&*before, "'" | "\"" | "." | " ");
+        let new = if is_quoted { Cow::from(new) } else { format!("'{new}'").into() };
+        Some(TextEdit::new(one.range, new))
+    }
+
+    /// Returns the edit of a key in data; `None` for one that is written in another entry, with an
+    /// anchor, or in a way that cannot take the name.
+    fn edit_of_key(
+        &self,
+        file: &File,
+        text: &Text,
+        one: &Occurrence,
+        new: &str,
+    ) -> Option<TextEdit> {
+        if !self.is_own_key(file, one) {
+            return None;
+        }
+        let written = text.slice(one.range);
+        let within = within_quotes(&written, one.range);
+        if within != one.range {
+            return Some(TextEdit::new(within, new));
+        }
+        let is_plain = match file.format() {
+            Format::Hocon => name::is_plain_in_hocon(new),
+            Format::Yaml | Format::Json => name::is_plain(new),
+        };
+        if written == self.old() {
+            let quote = if file.format() == Format::Yaml { '\'' } else { '"' };
+            let text = if is_plain { new.to_owned() } else { format!("{quote}{new}{quote}") };
+            return Some(TextEdit::new(one.range, text));
+        }
+        let is_symbol = written.strip_prefix(':') == Some(self.old());
+        (is_symbol && is_plain)
+            .then(|| TextEdit::new(TextRange::new(one.range.start + 1, one.range.end), new))
+    }
+
+    /// Whether a key is a scalar at its own place in the tree of its file: not a merged one, and
+    /// none that an alias may repeat.
+    fn is_own_key(&self, file: &File, one: &Occurrence) -> bool {
+        let Some(part) = file.part_at(one.range.start, self.snapshot.cancel_token()) else {
+            return false;
+        };
+        let tree = &part.tree;
+        let Some(offset) = one.range.start.checked_sub(part.start) else { return false };
+        let Some(located) = tree.node_at(&part.text, offset) else { return false };
+        let node = tree.node(located.node);
+        let is_scalar = matches!(
+            &node.kind,
+            NodeKind::Scalar { style, .. }
+                if !matches!(style, ScalarStyle::Literal | ScalarStyle::Folded)
+        );
+        located.on_key
+            && is_scalar
+            && node.anchor.is_none()
+            && node.span.shifted(part.start) == one.range
+            && keys_on(tree, &located.path).is_some_and(|keys| self.is_way(&keys, one.role))
+    }
+
+    /// Whether keys from the root lead to the one that is renamed.
+    fn is_way(&self, keys: &[&str], role: Role) -> bool {
+        let plain = |key: &str| key.strip_prefix(':').unwrap_or(key).to_owned();
+        let Some((root, rest)) = keys.split_first() else { return false };
+        match role {
+            Role::OptionsEntry => plain(root) == LOOKUP_OPTIONS && rest.len() == 1,
+            _ => {
+                let subkeys = self.part.subkeys.iter();
+                let fits = |(key, segment): (&&str, &Segment)| match segment {
+                    Segment::Name(name) => plain(key) == **name,
+                    Segment::Index(_) => true,
+                };
+                plain(root) == *self.part.root
+                    && rest.len() == self.part.subkeys.len()
+                    && rest.iter().zip(subkeys).all(fits)
+            }
+        }
+    }
+
+    /// Returns the error of a place that cannot take a name.
+    pub(super) fn written(&self, path: &crate::text::FilePath, range: TextRange) -> RenameError {
+        RenameError::Written(path.clone(), self.line(path, range))
+    }
+
+    /// Returns the error of a place that computes a name.
+    pub(super) fn computed(&self, path: &crate::text::FilePath, range: TextRange) -> RenameError {
+        RenameError::Computed(path.clone(), self.line(path, range))
+    }
+
+    /// Returns the line of a place, from 1.
+    pub(super) fn line(&self, path: &crate::text::FilePath, range: TextRange) -> u32 {
+        let text = self.snapshot.file(path).and_then(|file| file.text());
+        text.map_or(1, |text| text.line_of(range.start) + 1)
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit_once("::").map_or(name, |(_, short)| short)
+}
+
+/// Returns the keys on the way to a node; an element of a list is an empty one. `None` where a key
+/// is no scalar, or where an alias lies between.
+fn keys_on<'t>(tree: &'t Tree, path: &[PathStep]) -> Option<Vec<&'t str>> {
+    let mut current = tree.root?;
+    let mut keys = Vec::new();
+    for step in path {
+        match (step, &tree.node(current).kind) {
+            (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
+                let (key, value) = *entries.get(*n)?;
+                keys.push(tree.scalar(key)?);
+                current = value;
+            }
+            (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
+                keys.push("");
+                current = *items.get(*n)?;
+            }
+            _ => return None,
+        }
+    }
+    Some(keys)
+}

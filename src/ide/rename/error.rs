@@ -1,0 +1,124 @@
+//! Reasons to refuse a rename.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::text::FilePath;
+
+/// The reason why a rename is refused. `Display` tells it to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenameError {
+    /// There is no name of a key at the place.
+    NoName,
+    /// The request was cancelled.
+    Cancelled,
+    /// The name is a variable, which facts or code set.
+    Variable,
+    /// `lookup_options` is Hiera's own key.
+    Reserved,
+    /// An element of a list has a number, and no name.
+    Element,
+    /// The name is a pattern of `lookup_options`.
+    Pattern(Arc<str>),
+    /// The new name is none that can be written at all places. The reason.
+    Invalid(&'static str),
+    /// The new name is in use: the file.
+    Taken(String, FilePath),
+    /// The code of the module that may read the key is not in the workspace.
+    AbsentModule(String),
+    /// A manifest of the module could not be read in full.
+    UnreadModule(String),
+    /// The file belongs to a module that a tool installed.
+    ThirdParty(FilePath),
+    /// Code computes a key, which may be this one: the file and its line, from 1.
+    Computed(FilePath, u32),
+    /// The file cannot be read, or Puppet refuses it, so that it may name the key.
+    Unreadable(FilePath),
+    /// The file has a checksum over its content.
+    Sealed(FilePath),
+    /// A pattern of `lookup_options` matches only one of both names.
+    Options(String),
+    /// Tokens decide which keys entries of `lookup_options` are for.
+    OpenOptions(FilePath),
+    /// A level reads only one of both names: its name.
+    Level(String),
+    /// Data of a module would have to move to another module: its name.
+    Module(String),
+    /// The key is a parameter of this class, and the new name is not.
+    OtherClass(String),
+    /// Another class or file may use the parameter, or the class may use the new name. The reason.
+    Parameter(String),
+    /// The name is written with escapes, or is shared by an anchor, in this file and line (from 1).
+    Written(FilePath, u32),
+    /// The value is asked for as a whole, in this file and line (from 1).
+    Whole(FilePath, u32),
+    /// A member of a value whose readers are not known. The reason.
+    Member(&'static str),
+}
+
+impl fmt::Display for RenameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RenameError as Error;
+        match self {
+            Error::NoName => f.write_str("there is no key here that could be renamed"),
+            Error::Cancelled => f.write_str("the request was cancelled"),
+            Error::Variable => {
+                f.write_str("facts or code set this variable: only keys of data can be renamed")
+            }
+            Error::Reserved => f.write_str("`lookup_options` is a key of Hiera itself"),
+            Error::Element => f.write_str("an element of a list has no name"),
+            Error::Pattern(pattern) => {
+                write!(f, "`{pattern}` is a pattern, which may match several keys")
+            }
+            Error::Invalid(reason) => write!(f, "this is no name for a key: {reason}"),
+            Error::Taken(name, path) => write!(f, "`{name}` is already used in {path}"),
+            Error::AbsentModule(module) => {
+                write!(
+                    f,
+                    "the code of the module `{module}`, which may read the key, is not in the workspace"
+                )
+            }
+            Error::UnreadModule(module) => {
+                write!(
+                    f,
+                    "a manifest of the module `{module}`, which may read the key, cannot be read in full"
+                )
+            }
+            Error::ThirdParty(path) => write!(f, "{path} belongs to an installed module"),
+            Error::Computed(path, line) => {
+                write!(f, "{path}:{line} computes a name that may be this one")
+            }
+            Error::Unreadable(path) => write!(f, "{path} cannot be read, and may name the key"),
+            Error::Sealed(path) => write!(f, "{path} is sealed with a checksum by SOPS"),
+            Error::Options(pattern) => {
+                write!(
+                    f,
+                    "the pattern `{pattern}` of lookup_options matches only one of both names"
+                )
+            }
+            Error::OpenOptions(path) => {
+                write!(f, "tokens decide the entries of lookup_options in {path}")
+            }
+            Error::Level(level) => write!(f, "the level `{level}` reads only one of both names"),
+            Error::Module(module) => {
+                write!(f, "the data of the module `{module}` may only have keys of this module")
+            }
+            Error::OtherClass(class) => {
+                write!(f, "the key is a parameter of `{class}`: its new name must be one, too")
+            }
+            Error::Parameter(reason) => {
+                write!(f, "the class parameter cannot be renamed: {reason}")
+            }
+            Error::Written(path, line) => {
+                write!(
+                    f,
+                    "the name at {path}:{line} is written with escapes, or an anchor shares it"
+                )
+            }
+            Error::Whole(path, line) => {
+                write!(f, "{path}:{line} asks for the whole value, whose members it may use")
+            }
+            Error::Member(reason) => write!(f, "not all uses of this member are known: {reason}"),
+        }
+    }
+}

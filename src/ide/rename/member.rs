@@ -1,0 +1,111 @@
+//! Reasons to refuse the rename of a member of a key's value: all of its uses must be tokens.
+
+use super::{RenameError, Renaming};
+use crate::diagnostics::carries_anchor;
+use crate::hiera::key::{LookupKey, Segment};
+use crate::ide::cursor::part_of;
+use crate::puppet::value::{Data, Member, Value};
+use crate::text::FilePath;
+use crate::workspace::environments::Environment;
+
+impl Renaming<'_> {
+    pub(super) fn check_member(&self) -> Result<(), RenameError> {
+        for environment in &self.environments {
+            self.check_readers(environment)?;
+            for (path, member) in self.definitions(environment) {
+                if carries_anchor(self.snapshot, &member) {
+                    return Err(RenameError::Member("an anchor shares a part of the value"));
+                }
+                if !is_open_to(&member.value, &self.part.subkeys) {
+                    let place = member.key_origin.map(|span| self.snapshot.place(span));
+                    let line = self.line(&path, place.unwrap_or_default());
+                    return Err(RenameError::Whole(path, line));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Another member may not have the name in any file.
+    pub(super) fn check_new_member(&self, new: &str) -> Result<(), RenameError> {
+        let mut subkeys = self.part.subkeys.clone();
+        subkeys.pop();
+        subkeys.push(Segment::Name(new.into()));
+        let key = LookupKey { subkeys, ..LookupKey::of_root(&self.part.root) };
+        for environment in &self.environments {
+            for (path, member) in self.definitions(environment) {
+                if part_of(&key, &member.value).is_some() {
+                    return Err(RenameError::Taken(new.to_owned(), path));
+                }
+            }
+            for path in self.snapshot.keys().files_asking_for(&self.part.root) {
+                let Some(data) = self.snapshot.view(environment).data_of(path) else { continue };
+                let asks = |asked: &LookupKey| asked.is_within(&self.part.root, &key.subkeys);
+                if data.tokens().filter_map(|token| token.reference.key()).any(asks) {
+                    return Err(RenameError::Taken(new.to_owned(), path.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Code must not read the value, and no token may ask for a hash around the member.
+    fn check_readers(&self, environment: &Environment) -> Result<(), RenameError> {
+        let index = self.snapshot.manifests(environment);
+        let root = &*self.part.root;
+        if !index.has_code() {
+            return Err(RenameError::Member("there is no code in the workspace"));
+        }
+        if index.parameter(root).is_some() || index.readers(root).next().is_some() {
+            return Err(RenameError::Member("code reads the value, and may use its members"));
+        }
+        let view = self.snapshot.view(environment);
+        for path in self.snapshot.keys().files_asking_for(root) {
+            self.is_cancelled()?;
+            let Some(data) = view.data_of(path) else { continue };
+            for token in data.tokens() {
+                let Some(key) = token.reference.key().filter(|key| *key.root_text() == *root)
+                else {
+                    continue;
+                };
+                let is_around = key.subkeys.len() < self.part.subkeys.len()
+                    && self.part.subkeys.starts_with(&key.subkeys);
+                if is_around {
+                    let range = self.snapshot.place(token.name_span);
+                    return Err(RenameError::Whole(path.clone(), self.line(path, range)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the members of the root of all files that define the key.
+    fn definitions(&self, environment: &Environment) -> Vec<(FilePath, Member)> {
+        let view = self.snapshot.view(environment);
+        let files = self.snapshot.keys().definitions(&self.part.root).iter();
+        let reached = files.filter(|path| environment.reaches(path));
+        let of_file = |path: &FilePath| {
+            let data = view.data_of(path)?;
+            Some((path.clone(), data.get(&self.part.root)?.clone()))
+        };
+        reached.filter_map(of_file).collect()
+    }
+}
+
+/// Whether the hashes on the way to a member are written as such, as far as they are there: a token
+/// may bring in any other.
+fn is_open_to(value: &Value, subkeys: &[Segment]) -> bool {
+    match (value.data(), subkeys) {
+        (_, []) => true,
+        (Data::Hash(hash), [first, rest @ ..]) => {
+            let member = match first {
+                Segment::Name(name) => hash.get(&**name),
+                Segment::Index(index) => hash.get(index),
+            };
+            let has_tokens = hash.keys().any(|key| key.to_text().contains("%{"));
+            !has_tokens && member.is_none_or(|member| is_open_to(&member.value, rest))
+        }
+        (Data::String(text), _) => !text.contains("%{"),
+        _ => true,
+    }
+}

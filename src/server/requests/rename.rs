@@ -1,0 +1,54 @@
+//! Rename, with the question whether and which name can be renamed.
+
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp::lsp_types as lsp;
+
+use crate::ide::rename::{RenameError, prepare, rename};
+use crate::server::{Backend, from_lsp, to_lsp};
+
+impl Backend {
+    /// Returns the name at a place that can be renamed; an error with the reason where it cannot.
+    pub(in crate::server) async fn prepare_rename_at(
+        &self,
+        place: lsp::TextDocumentPositionParams,
+    ) -> Result<Option<lsp::PrepareRenameResponse>> {
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
+                return Ok(None);
+            };
+            let file = snapshot.file_by_id(position.file).and_then(|file| file.text());
+            let prepared = match prepare(snapshot, position) {
+                Err(RenameError::NoName) => return Ok(None),
+                prepared => prepared.map_err(refused)?,
+            };
+            Ok(file.map(|text| lsp::PrepareRenameResponse::RangeWithPlaceholder {
+                range: to_lsp::range_in(text, prepared.range, features.encoding),
+                placeholder: prepared.placeholder,
+            }))
+        })
+        .await?
+    }
+
+    /// Returns the change that renames the name at a place; an error with the reason where it
+    /// cannot be renamed.
+    pub(in crate::server) async fn rename_at(
+        &self,
+        params: lsp::RenameParams,
+    ) -> Result<Option<lsp::WorkspaceEdit>> {
+        let place = params.text_document_position;
+        let documents = self.shared.with(|state| state.documents.clone());
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
+                return Ok(None);
+            };
+            let change = rename(snapshot, position, &params.new_name).map_err(refused)?;
+            Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
+        })
+        .await?
+    }
+}
+
+/// The protocol's RequestFailed: the client shows its message.
+fn refused(error: RenameError) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: error.to_string().into(), data: None }
+}

@@ -3,7 +3,8 @@
 //!
 //! Paths of files are relative to the environment, or start with `<global>/` for the global layer's
 //! folder. In contents, `<env>` and `<global>` stand for the real folders; in answers they stand
-//! for them again. A content `<link TARGET>` makes a symbolic link, and `<byte ef>` stands for a byte
+//! for them again. A `<global>/hiera.yaml` with the content `<env>/hiera.yaml` names that file as the
+//! global layer's. A content `<link TARGET>` makes a symbolic link, and `<byte ef>` stands for a byte
 //! that no text can hold.
 #![allow(dead_code, reason = "each suite uses its own part of this module")]
 
@@ -100,10 +101,6 @@ impl Scenario {
             self.questions.iter().map(|question| question.to_json().to_string()).collect();
         format!("{out}  ask: [{}]\n", questions.join(", "))
     }
-
-    fn has_global_layer(&self) -> bool {
-        self.files.iter().any(|(path, _)| path == "<global>/hiera.yaml")
-    }
 }
 
 /// A scenario on disk.
@@ -124,10 +121,13 @@ impl Written<'_> {
 
     /// The global layer's `hiera.yaml`, if there is one.
     pub fn global_config(&self) -> Option<String> {
-        let config = self.global().join("hiera.yaml");
-        self.scenario
-            .has_global_layer()
-            .then(|| config.to_str().expect("scratch paths are UTF-8").to_owned())
+        let mut files = self.scenario.files.iter();
+        let (_, content) = files.find(|(path, _)| path == "<global>/hiera.yaml")?;
+        let config = match content.as_str() {
+            "<env>/hiera.yaml" => self.environment(),
+            _ => self.global(),
+        };
+        Some(config.join("hiera.yaml").to_str().expect("scratch paths are UTF-8").to_owned())
     }
 
     fn with_real_paths(&self, text: &str) -> String {

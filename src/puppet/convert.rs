@@ -170,6 +170,10 @@ pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) 
     };
     let mut arguments = vec![value.clone()];
     arguments.extend(to.arguments.iter().cloned());
+    let is_undef = arguments.len() == 1 && matches!(value.data(), Data::Null);
+    if is_undef && matches!(data_type, DataType::Optional(Some(_))) {
+        return to.done(Ok(value.clone()), value); // Whatever it wraps: undef is an instance.
+    }
     let of_undecided = match data_type.wrapped() {
         DataType::Undecided(text) => match types::init_of(text, to.provenance) {
             Some(named) => Some(init::init(&named, &arguments)),

@@ -212,3 +212,61 @@ fn a_node_block_of_too_many_names_gives_no_nodes() {
     assert_eq!(with("[0-9]"), 10);
     assert_eq!(with("[0-9][0-9]"), 0);
 }
+
+#[test]
+fn data_that_nests_too_deeply_is_an_error_of_syntax() {
+    let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    let in_json = |depth: usize| {
+        let config = "version: 5\nhierarchy: [{name: J, path: a.json, data_hash: json_data}]";
+        let data = format!("{{\"a\": {}}}", nested(depth));
+        codes(&format!("#- /hiera.yaml\n{config}\n#- /data/a.json\n{data}\n"))
+    };
+    assert_eq!((in_json(99), in_json(100)), (vec![], vec!["syntax-error"]));
+    let in_hocon = |value: &str| {
+        let config = "version: 5\nhierarchy: [{name: H, path: a.conf, data_hash: hocon_data}]";
+        codes(&format!("#- /hiera.yaml\n{config}\n#- /data/a.conf\n{value}\n"))
+    };
+    assert_eq!(in_hocon(&format!("a: {}", nested(150))), [""; 0]);
+    assert_eq!(in_hocon(&format!("a: {}", nested(250))), ["syntax-error"]);
+    // Substitutions that double what there is.
+    let doubling: String =
+        (0..30).map(|n| format!("k{}: [${{k{n}}}, ${{k{n}}}]\n", n + 1)).collect();
+    assert_eq!(in_hocon(&format!("k0: [1]\n{doubling}")), ["syntax-error"]);
+    let texts: String = (0..30).map(|n| format!("t{}: ${{t{n}}}${{t{n}}}\n", n + 1)).collect();
+    assert_eq!(in_hocon(&format!("t0: some text\n{texts}")), ["syntax-error"]);
+    let in_yaml = |depth: usize| codes(&format!("a: {}\n", nested(depth)));
+    assert_eq!((in_yaml(900), in_yaml(1_100)), (vec![], vec!["syntax-error"]));
+}
+
+#[test]
+fn of_a_long_second_document_the_first_keys_are_named() {
+    let long: String = (0..20_000).map(|n| format!("k{n}: {n}\n")).collect();
+    let found = Fixture::new(&format!("a: 1\n---\n{long}")).findings();
+    let told: Vec<&str> = found.iter().map(|finding| &*finding.message).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("the keys 'k0', 'k1', 'k2', 'k3', 'k4' and others"), "{told:?}");
+}
+
+#[test]
+fn a_settings_file_that_is_too_long_is_told() {
+    let fs = MemoryFs::new();
+    fs.write("/hiera.yaml", "version: 5\n");
+    fs.write("/.hiera-ls.yaml", format!("rules: {{}}\n# {}\n", "x".repeat(1 << 20)));
+    let opened = crate::settings::open(vec![FilePath::new("/")], &[], Vec::new(), &fs);
+    let told: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("is longer than 1048576 bytes"), "{told:?}");
+}
+
+#[test]
+fn a_long_mismatch_ends_in_an_ellipsis() {
+    let members: Vec<String> = (0..60).map(|n| format!("'member_{n:02}' => Integer")).collect();
+    let text = format!(
+        "m::p: {{other: 1}}\n#- /modules/m/manifests/init.pp\nclass m(Struct[{{{}}}] $p) {{}}\n",
+        members.join(", ")
+    );
+    let found = Fixture::new(&text).findings();
+    let message = &found.first().expect("it does not fit").message;
+    assert!(message.contains("…: Puppet refuses"), "{message}");
+    assert!(message.chars().count() < 500, "{message}");
+}

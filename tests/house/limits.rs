@@ -22,6 +22,42 @@ fn limits(folder: &Path, root: &Path, found: &mut BTreeSet<(String, String)>) {
     }
 }
 
+/// The rows of the page, as the file and the names of the constants.
+fn rows(page: &str) -> BTreeSet<(String, String)> {
+    let rows = page.lines().filter(|line| line.starts_with("| `MAX_"));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let names = cells[1].replace('`', "").replace(", ", ",");
+        (cells[2].trim_matches('`').to_owned(), names)
+    };
+    rows.map(row).collect()
+}
+
+/// `limits.tests` has a line for each row: the file, the names of the constants, and the file and the
+/// name of the test that builds input beyond them.
+#[test]
+fn rows_of_the_page_name_the_tests_that_go_beyond_their_limits() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("the file is there");
+    let rows = rows(&read("docs/limits.md"));
+    let mut driven = BTreeSet::new();
+    for line in include_str!("limits.tests").lines() {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let [file, names, test_file, test] = parts[..] else { panic!("four parts: {line}") };
+        assert!(read(test_file).contains(&format!("fn {test}()")), "no {test} in {test_file}");
+        let row = (file.to_owned(), names.to_owned());
+        assert!(rows.contains(&row), "no row of the page: {line}");
+        assert!(driven.insert(row), "repeated: {line}");
+    }
+    let others: Vec<_> = rows.difference(&driven).collect();
+    eprintln!(
+        "{} rows of limits have a test, {} have none yet: {others:?}",
+        driven.len(),
+        others.len()
+    );
+    assert!(driven.len() >= 45, "tests of limits are not taken away");
+}
+
 #[test]
 fn every_limit_is_on_the_page_and_no_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,6 +1,6 @@
 //! `parameter-type`
 
-use super::typed::{WrongValue, each_wrong_value};
+use super::typed::{WrongValue, each_wrong_value, shortened};
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
 
 /// The rule.
@@ -17,7 +17,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         if wrong.wants_sensitive {
             return; // The rule `unwrapped-secret` tells that.
         }
-        let message = format!("{}: {}", wrong.messages.join("; "), wrong.consequence());
+        let message = format!("{}: {}", shortened(wrong.messages.join("; ")), wrong.consequence());
         let mut finding = Finding::new(&RULE, wrong.span, message)
             .with_related(Some(wrong.declaration()), "the parameter is declared here");
         if wrong.nodes.as_ref().is_some_and(Vec::is_empty) {

@@ -273,7 +273,8 @@ pub(super) fn named_nodes(names: &[String]) -> String {
     format!("{} and {} more nodes", names[..2].join(", "), names.len() - 2)
 }
 
-fn shortened(message: String) -> String {
+/// Cuts a message after [`MAX_MESSAGE`] characters.
+pub(super) fn shortened(message: String) -> String {
     match message.char_indices().nth(MAX_MESSAGE) {
         Some((end, _)) => format!("{}…", &message[..end]),
         None => message,

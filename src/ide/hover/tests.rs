@@ -6,6 +6,7 @@ mod calls;
 mod differences;
 mod governed;
 mod layers;
+mod limits;
 mod locations;
 mod markdown;
 mod notes;

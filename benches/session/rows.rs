@@ -3,6 +3,7 @@
 mod edits;
 mod groups;
 mod lookups;
+mod names;
 mod requests;
 mod starts;
 mod stops;
@@ -24,7 +25,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 17] = [
+pub const ROWS: [Row; 18] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -32,6 +33,7 @@ pub const ROWS: [Row; 17] = [
     ("open-file", edits::open_file),
     ("open-all", starts::open_all),
     ("requests", requests::requests),
+    ("names", names::names),
     ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),

@@ -7,6 +7,7 @@ local folder = vim.loop.fs_realpath(vim.fn.getcwd())
 local node = 'data/nodes/web-01.oslo.example.net.yaml'
 local role = 'data/roles/web.yaml'
 local common = 'data/common.yaml'
+local base_class = 'site-modules/profile/manifests/base.pp'
 local os_file = 'data/os/Debian.yaml'
 -- The program yaml-language-server; without it one test is left out.
 local yaml_server = os.getenv('HIERA_LS_YAML_SERVER')
@@ -171,6 +172,57 @@ function tests.definition_lists_all_levels()
   assert(files[node] and files[role] and files[common], vim.inspect(files))
   vim.cmd('cclose')
   vim.api.nvim_set_current_buf(buf)
+end
+
+function tests.references_are_listed_with_those_in_code()
+  local buf = edit(common)
+  attached(buf)
+  go_to('profile::base::prompt:')
+  vim.fn.setqflist({})
+  vim.lsp.buf.references()
+  local list = wait('the quickfix list', function()
+    local list = vim.fn.getqflist()
+    return #list > 0 and list
+  end)
+  local files = {}
+  for _, item in ipairs(list) do
+    files[vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.')] = true
+  end
+  assert(files[common] and files[base_class], vim.inspect(files))
+  vim.cmd('cclose')
+  vim.api.nvim_set_current_buf(buf)
+end
+
+-- A class parameter by its key: the class is edited, too. And back, as nothing else may change. The server reads manifests from the
+-- disk, so that the buffers are written in between; the save of data is when it looks.
+function tests.a_rename_changes_data_and_code_and_back()
+  local function write_all()
+    vim.cmd('silent wall')
+    vim.cmd('silent write')
+    wait_for_codes(vim.api.nvim_get_current_buf(), '')
+  end
+  local function text(file)
+    return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(file), 0, -1, false), '\n')
+  end
+  attached(edit(common))
+  local before = text(common)
+  local class = table.concat(vim.fn.readfile(base_class), '\n')
+  go_to('profile::base::prompt:')
+  vim.lsp.buf.rename('profile::base::shell_prompt')
+  wait('the rename', function()
+    return vim.fn.bufloaded(base_class) == 1 and text(base_class):find('$shell_prompt,', 1, true)
+  end)
+  contains(text(common), '\nprofile::base::shell_prompt:')
+  contains(text(base_class), '"${shell_prompt}\\n"')
+  write_all()
+  go_to('profile::base::shell_prompt:')
+  vim.lsp.buf.rename('profile::base::prompt')
+  wait('the rename back', function()
+    return text(common) == before and text(base_class) == class
+  end)
+  write_all()
+  vim.cmd('bwipeout ' .. base_class)
+  vim.cmd('bwipeout ' .. common)
 end
 
 function tests.a_token_jumps_to_its_key()
@@ -440,6 +492,8 @@ local order = {
   'hover_shows_the_value_of_three_levels',
   'definition_names_the_winning_level_first',
   'definition_lists_all_levels',
+  'references_are_listed_with_those_in_code',
+  'a_rename_changes_data_and_code_and_back',
   'a_token_jumps_to_its_key',
   'a_broken_alias_is_found_and_mended',
   'a_save_notices_what_changed_on_disk',

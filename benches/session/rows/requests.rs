@@ -9,10 +9,13 @@ use crate::report::{Figure, Sample};
 use crate::support::random::Random;
 
 /// Where to ask: the address, line and column of a root key.
-type Place = (String, usize, usize);
+pub(super) type Place = (String, usize, usize);
 
 /// The root keys of some files, as far as they stand at the start of a line.
-fn keys(files: &[(std::path::PathBuf, String)], wanted: impl Fn(&str) -> bool) -> Vec<Place> {
+pub(super) fn keys(
+    files: &[(std::path::PathBuf, String)],
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Place> {
     let mut places = Vec::new();
     for (path, text) in files {
         for (line, content) in text.lines().enumerate() {

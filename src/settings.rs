@@ -14,6 +14,8 @@ use serde_json::Value;
 use crate::diagnostics::{RulesConfig, Severity, WrongSetting, catalogue};
 use crate::hiera::config::{DescribedBackends, why_not_described};
 use crate::hiera::scope::DeriveRule;
+use crate::ide::code_lens::LensConfig;
+use crate::ide::inlay_hints::HintConfig;
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::WorkspaceConfig;
@@ -35,6 +37,10 @@ pub struct Settings {
     pub rules: RulesConfig,
     /// When an editor is told of findings.
     pub run: Run,
+    /// The hints that an editor shows beside the text.
+    pub hints: HintConfig,
+    /// The lenses that an editor shows above keys.
+    pub lenses: LensConfig,
     strict: Option<Strict>,
 }
 
@@ -213,6 +219,8 @@ impl Applying<'_> {
                     None => apply.report(key, "must be true or false"),
                 },
                 "diagnostics" => apply.diagnostics(value),
+                "inlayHints" => apply.hints(value),
+                "codeLens" => apply.lenses(value),
                 "eyaml" => apply.eyaml(value),
                 "maxFileSize" => match value.as_u64() {
                     // The user decides how much of a repository is read, not the repository.
@@ -346,6 +354,39 @@ impl Applying<'_> {
                 Some("onSave") => apply.settings.run = Run::OnSave,
                 Some("off") => apply.settings.run = Run::Off,
                 _ => apply.report("diagnostics.run", "must be onType, onSave or off"),
+            }
+            true
+        });
+    }
+
+    fn hints(&mut self, value: &Value) {
+        self.members("inlayHints", value, |apply, key, value| {
+            let hints = &mut apply.settings.hints;
+            let switch = match key {
+                "tokenValues" => &mut hints.token_values,
+                "parameterTypes" => &mut hints.parameter_types,
+                _ => return false,
+            };
+            match value.as_bool() {
+                Some(flag) => *switch = flag,
+                None => apply.report(&format!("inlayHints.{key}"), "must be true or false"),
+            }
+            true
+        });
+    }
+
+    fn lenses(&mut self, value: &Value) {
+        self.members("codeLens", value, |apply, key, value| {
+            let lenses = &mut apply.settings.lenses;
+            let switch = match key {
+                "overrides" => &mut lenses.overrides,
+                "readers" => &mut lenses.readers,
+                "nodes" => &mut lenses.nodes,
+                _ => return false,
+            };
+            match value.as_bool() {
+                Some(flag) => *switch = flag,
+                None => apply.report(&format!("codeLens.{key}"), "must be true or false"),
             }
             true
         });

@@ -111,6 +111,34 @@ pub fn describe(
     Some(text + &writer.actions())
 }
 
+/// Whether a lookup of the root key at `subject`, made in `scope`, gives the same value without the
+/// key in the subject's file.
+pub(super) fn is_redundant(
+    snapshot: &Snapshot,
+    subject: &Subject,
+    scope: &Scope,
+    resolution: &Resolution,
+) -> bool {
+    let SubjectKind::Key(path) = &subject.kind else { return false };
+    let config = &HoverConfig {
+        markdown: false,
+        link: None,
+        max_value_lines: 0,
+        max_locations: 0,
+        action: None,
+    };
+    let names = Names { snapshot, root: &subject.environment.root };
+    let markup = Markup { snapshot, config, names };
+    let asked = Asked {
+        root: LookupKey::of_root(&path.root),
+        is_whole: path.steps.is_empty(),
+        is_own: true,
+        title: &|_| path.dotted(),
+        narrow: &|value, key| path.within(value, key),
+    };
+    Writer { snapshot, subject, scope, markup }.is_redundant(resolution, scope, &asked)
+}
+
 /// Writes one hover.
 struct Writer<'a> {
     snapshot: &'a Snapshot,

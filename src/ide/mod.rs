@@ -2,6 +2,7 @@
 //! plain data; it knows no protocol.
 
 pub mod audience;
+pub mod code_lens;
 pub mod completion;
 pub mod cursor;
 pub mod definition;
@@ -12,6 +13,7 @@ pub mod folding;
 pub mod hierarchy;
 pub mod highlight;
 pub mod hover;
+pub mod inlay_hints;
 pub mod inspect;
 pub mod phrases;
 pub mod quick_fixes;

@@ -325,6 +325,21 @@ impl LanguageServer for Backend {
         self.links_of_document(params).await
     }
 
+    async fn inlay_hint(
+        &self,
+        params: lsp::InlayHintParams,
+    ) -> Result<Option<Vec<lsp::InlayHint>>> {
+        self.hints_in_range(params).await
+    }
+
+    async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
+        self.lenses_of_document(params).await
+    }
+
+    async fn code_lens_resolve(&self, lens: lsp::CodeLens) -> Result<lsp::CodeLens> {
+        self.lens_with_text(lens).await
+    }
+
     async fn semantic_tokens_full(
         &self,
         params: lsp::SemanticTokensParams,

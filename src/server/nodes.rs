@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types as lsp;
 
-use super::{Backend, from_lsp};
+use super::{Backend, from_lsp, requests};
 use crate::hiera::Scope;
 use crate::workspace::{Change, Snapshot};
 
@@ -107,6 +107,7 @@ impl Backend {
             return Err(Error::invalid_params(format!("no facts are known of the node '{name}'")));
         }
         self.change(Change::SelectNode(params.name));
+        requests::refresh(&self.client, &self.shared);
         Ok(SelectNodeAnswer {
             selected: selected(&self.shared.with(|state| state.workspace.snapshot())),
         })

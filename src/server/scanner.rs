@@ -10,14 +10,15 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
-use super::state::{MAX_FOLDERS, Shared};
+use super::requests;
+use super::state::{MAX_FOLDERS, Shared, State};
 use super::transport::answered;
-use crate::settings::{Origin, READINGS, gather, of_environments};
+use crate::settings::{Origin, READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{notification, terminal};
-use crate::workspace::Change;
 use crate::workspace::fs::OsFs;
 use crate::workspace::scan::{self, NodeSource};
+use crate::workspace::{Change, Snapshot};
 
 /// A client that does not answer must not stop us.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -47,6 +48,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         }
         // A request for a reading from here on may need another one.
         let number = shared.disk.asked();
+        let before = shared.with(|state| (state.workspace.snapshot(), state.settings.clone()));
         configure(&client, &shared).await;
         for _ in 0..READINGS {
             shared.changed.notify_one();
@@ -59,7 +61,18 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         }
         shared.disk.finished(number);
         shared.changed.notify_one();
+        if shared.with(|state| has_changed(&before, state)) {
+            requests::refresh(&client, &shared);
+        }
     }
+}
+
+/// Whether answers about open documents may be others than before a reading.
+fn has_changed((snapshot, settings): &(Snapshot, Settings), state: &State) -> bool {
+    let now = state.workspace.snapshot();
+    state.settings != *settings
+        || !snapshot.has_same_environments(&now)
+        || !snapshot.files_changed(&now).is_empty()
 }
 
 /// Reads the folders; the `first` time the client sees the progress. New problems with sources of

@@ -359,6 +359,62 @@ function tests.a_node_is_chosen()
   contains(messages(function() vim.cmd('HieraNode nobody') end), 'nobody')
 end
 
+function tests.symbols_folds_and_tokens_come_through_the_client()
+  local buf = edit(common)
+  local client = attached(buf)
+  if vim.fn.has('nvim-0.11') == 0 then
+    return
+  end
+  local document = { textDocument = vim.lsp.util.make_text_document_params(buf) }
+  local function ask(method)
+    local answer = assert(client:request_sync(method, document, 10000, buf))
+    assert(not answer.err, vim.inspect(answer.err))
+    return answer.result
+  end
+  local items = vim.lsp.util.symbols_to_items(ask('textDocument/documentSymbol'), buf, client.offset_encoding)
+  local outline = table.concat(vim.tbl_map(function(item) return item.text end, items), '\n')
+  contains(outline, '[Object] profile::web::vhosts', '[Object] shop', '[Number] port')
+  local first
+  for number, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    first = first or (line == 'lookup_options:' and number)
+  end
+  vim.wo.foldmethod, vim.wo.foldexpr = 'expr', 'v:lua.vim.lsp.foldexpr()'
+  wait('the folds', function()
+    return vim.lsp.foldexpr(first) == '>1'
+  end)
+  vim.wo.foldmethod = 'manual'
+  local row, column = go_to("company')}!")
+  wait('the tokens', function()
+    local tokens = vim.lsp.semantic_tokens.get_at_pos(buf, row - 1, column) or {}
+    return tokens[1] and tokens[1].type == 'property'
+  end)
+end
+
+function tests.a_lens_lists_its_places()
+  local buf = edit(node)
+  attached(buf)
+  if vim.fn.has('nvim-0.11') == 0 then
+    return
+  end
+  vim.lsp.codelens.refresh({ bufnr = buf })
+  local lens = wait('the lenses', function()
+    for _, lens in ipairs(vim.lsp.codelens.get(buf)) do
+      if lens.command and lens.command.title:find('merged with data/roles/web.yaml', 1, true) then
+        return lens
+      end
+    end
+  end)
+  vim.api.nvim_win_set_cursor(0, { lens.range.start.line + 1, 0 })
+  vim.fn.setqflist({})
+  vim.lsp.codelens.run()
+  wait('the list', function()
+    return #vim.fn.getqflist() > 1
+  end)
+  contains(vim.fn.getqflist({ title = 1 }).title, 'data/common.yaml')
+  vim.cmd('cclose')
+  edit(node)
+end
+
 function tests.nodes_are_listed()
   local function listed(command)
     edit(role)
@@ -503,6 +559,8 @@ local order = {
   'all_data_is_shown_without_secrets',
   'the_hierarchy_is_listed_in_its_order',
   'a_node_is_chosen',
+  'symbols_folds_and_tokens_come_through_the_client',
+  'a_lens_lists_its_places',
   'nodes_are_listed',
   'commands_say_where_there_is_no_server',
   'checkhealth_is_clean',

@@ -56,7 +56,11 @@ function M.root(path)
 end
 
 -- What editors/PROTOCOL.md adds to the capabilities. Neovim hides the addresses of links, and counts them when it wraps lines.
-M.experimental = { hoverLinks = false, hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode' } }
+M.experimental = {
+  hoverLinks = false,
+  hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode' },
+  showPlaces = 'hiera.showPlaces',
+}
 
 -- A server that ends again and again stays down after this many times.
 local restarts_left = 3

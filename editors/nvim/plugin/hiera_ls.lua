@@ -25,3 +25,8 @@ command('HieraNode', {
     return require('hiera_ls.commands').complete_node(start)
   end,
 }, 'node')
+
+-- What a lens does; the server is told its name.
+vim.lsp.commands['hiera.showPlaces'] = function(...)
+  require('hiera_ls.places').show(...)
+end

@@ -7,6 +7,7 @@ import { chooseConfig } from "./configs";
 import { Documents } from "./documents";
 import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
+import { showPlaces } from "./places";
 import { Server, watchConfigs } from "./server";
 import { StatusBar } from "./status";
 
@@ -41,6 +42,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     // Not one of the palette: what a row of the view does.
     commands.registerCommand("hiera.openPlace", openPlace),
+    // Nor this: what a lens does.
+    commands.registerCommand("hiera.showPlaces", showPlaces),
   );
   await own.restart();
 }

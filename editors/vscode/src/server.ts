@@ -199,7 +199,7 @@ export class Server implements Disposable {
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    capabilities.experimental = { ...experimental, hiera: { status: true, hoverActions: HOVER_ACTIONS } };
+    capabilities.experimental = { ...experimental, hiera: { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces" } };
   }
   initialize(): void {
     // There is nothing to be set up: the notification comes or it does not.

@@ -20,12 +20,21 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) document_changes: bool,
     /// It asks whether a name can be renamed.
     pub(in crate::server) prepares_renames: bool,
+    /// The client's own command that shows places, for lenses; see `editors/PROTOCOL.md`.
+    pub(in crate::server) show_places: Option<String>,
+    /// It can be asked to ask again for hints.
+    pub(in crate::server) refreshes_hints: bool,
+    /// It can be asked to ask again for lenses.
+    pub(in crate::server) refreshes_lenses: bool,
+    /// It can be asked to ask again for semantic tokens.
+    pub(in crate::server) refreshes_tokens: bool,
 }
 
 impl Announced {
     /// Reads the client's capabilities.
     pub(in crate::server) fn of(capabilities: &lsp::ClientCapabilities) -> Announced {
         let text = capabilities.text_document.clone().unwrap_or_default();
+        let workspace = capabilities.workspace.clone().unwrap_or_default();
         let symbols = text.document_symbol.unwrap_or_default();
         let kinds = symbols.symbol_kind.and_then(|kinds| kinds.value_set).unwrap_or_default();
         Announced {
@@ -37,6 +46,23 @@ impl Announced {
                 .folding_range
                 .and_then(|folding| folding.range_limit)
                 .and_then(|most| usize::try_from(most).ok()),
+            show_places: capabilities
+                .experimental
+                .as_ref()
+                .and_then(|own| own["hiera"]["showPlaces"].as_str())
+                .map(str::to_owned),
+            refreshes_hints: workspace
+                .inlay_hint
+                .and_then(|hints| hints.refresh_support)
+                .unwrap_or(false),
+            refreshes_lenses: workspace
+                .code_lens
+                .and_then(|lenses| lenses.refresh_support)
+                .unwrap_or(false),
+            refreshes_tokens: workspace
+                .semantic_tokens
+                .and_then(|tokens| tokens.refresh_support)
+                .unwrap_or(false),
             link_tooltips: text
                 .document_link
                 .and_then(|links| links.tooltip_support)
@@ -74,6 +100,8 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: 
         resolve_provider: None,
         work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
     });
+    server.code_lens_provider = Some(lsp::CodeLensOptions { resolve_provider: Some(true) });
+    server.inlay_hint_provider = Some(lsp::OneOf::Left(true));
     server.semantic_tokens_provider = Some(
         lsp::SemanticTokensOptions {
             legend: coloring::legend(),

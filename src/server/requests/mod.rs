@@ -2,6 +2,7 @@
 //! a snapshot, its plain data converted. `server::mod` routes the messages here.
 
 mod announced;
+mod beside;
 mod coloring;
 mod completion;
 mod navigation;
@@ -11,4 +12,5 @@ mod structure;
 mod symbols;
 
 pub(super) use announced::{Announced, announce};
+pub(super) use beside::refresh;
 pub(super) use coloring::LastTokens;

@@ -25,6 +25,7 @@ const COMMANDS: [&str; 9] =
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
     "completionProvider",
+    "codeLensProvider",
     "definitionProvider",
     "documentHighlightProvider",
     "documentLinkProvider",
@@ -32,6 +33,7 @@ const CAPABILITIES: &[&str] = &[
     "experimental",
     "foldingRangeProvider",
     "hoverProvider",
+    "inlayHintProvider",
     "positionEncoding",
     "referencesProvider",
     "renameProvider",
@@ -330,6 +332,14 @@ impl Asked {
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
+            let end = json!({"line": text.lines().count() + 1, "character": 0});
+            let all = json!({"start": {"line": 0, "character": 0}, "end": end});
+            server.ask("textDocument/inlayHint", &json!({"textDocument": document, "range": all}));
+            let lenses = server.ask("textDocument/codeLens", &json!({"textDocument": document}));
+            for lens in lenses["result"].as_array().into_iter().flatten() {
+                server.ask("codeLens/resolve", lens);
+                self.questions += 1;
+            }
             for request in OF_DOCUMENTS {
                 server.ask(request, &json!({"textDocument": document}));
                 self.questions += 1;

@@ -71,7 +71,11 @@ impl Server {
                     },
                     "experimental": {"hiera": {"status": true}},
                 },
-                "initializationOptions": {"eyaml": eyaml},
+                "initializationOptions": {
+                    "eyaml": eyaml,
+                    "inlayHints": {"parameterTypes": true},
+                    "codeLens": {"readers": true, "nodes": true},
+                },
             }),
         );
         server.capabilities = answer["result"]["capabilities"].clone();

@@ -1,0 +1,172 @@
+//! Lines above the root keys of a data file: the levels that a key overrides or that override it,
+//! the code that reads it, the nodes that read the file.
+//!
+//! A lens is found by the index alone; its text needs a lookup, which is made when the lens is seen.
+
+mod overrides;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::cursor::{KeyPath, Subject, SubjectKind};
+use super::phrases::Names;
+use super::readers::{ReaderKind, readers_of};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::{FilePath, Span, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// The most names in a lens.
+const MAX_NAMES: usize = 3;
+
+/// The lenses to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LensConfig {
+    /// The levels that a key overrides, or that override it.
+    pub overrides: bool,
+    /// The code and the tokens that read a key.
+    pub readers: bool,
+    /// The known nodes that read the file.
+    pub nodes: bool,
+}
+
+impl Default for LensConfig {
+    fn default() -> LensConfig {
+        LensConfig { overrides: true, readers: false, nodes: false }
+    }
+}
+
+/// A lens without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lens {
+    /// The key that it is above; empty at the start for the whole file.
+    pub range: TextRange,
+    /// The root key; empty for the whole file.
+    pub key: Arc<str>,
+    /// Its kind.
+    pub kind: LensKind,
+}
+
+/// The kinds of lenses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LensKind {
+    /// Other definitions of the key.
+    Overrides,
+    /// The readers of the key.
+    Readers,
+    /// The nodes that read the file.
+    Nodes,
+}
+
+/// The text of a lens, and the places that it leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LensText {
+    /// The text.
+    pub title: String,
+    /// The places.
+    pub places: Vec<Span>,
+}
+
+/// Returns the lenses of the data file at `path`, in the order of the text.
+pub fn lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<Lens> {
+    let environment = snapshot.environments().governing(path).find(|it| it.reaches(path));
+    let Some(environment) = environment else { return Vec::new() };
+    let Some(data) = snapshot.view(environment).data_of(path) else { return Vec::new() };
+    let mut all = Vec::new();
+    if config.nodes && !snapshot.nodes_of(environment).is_empty() {
+        all.push(Lens { range: TextRange::empty(0), key: "".into(), kind: LensKind::Nodes });
+    }
+    for (key, member) in data.members() {
+        if snapshot.cancel_token().is_cancelled() {
+            break;
+        }
+        let place = member.key_origin.and_then(|origin| data.place(origin));
+        let (Some(key), Some(range)) = (key.as_arc(), place) else { continue };
+        if **key == *LOOKUP_OPTIONS {
+            continue;
+        }
+        let mut add = |kind| all.push(Lens { range, key: key.clone(), kind });
+        if config.overrides && overrides::has_others(snapshot, environment, path, key) {
+            add(LensKind::Overrides);
+        }
+        if config.readers && has_readers(snapshot, environment, key) {
+            add(LensKind::Readers);
+        }
+    }
+    all.sort_by_key(|lens| lens.range);
+    all
+}
+
+/// Returns the text of a lens of the file at `path`; `None` where the file or the key is no more.
+pub fn lens_text(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    key: &Arc<str>,
+    kind: LensKind,
+) -> Option<LensText> {
+    let environment = snapshot.environments().governing(path).find(|it| it.reaches(path))?;
+    match kind {
+        LensKind::Nodes => Some(nodes(snapshot, environment, path)),
+        LensKind::Readers => Some(readers(snapshot, environment, key)),
+        LensKind::Overrides => {
+            let data = snapshot.view(environment).data_of(path)?;
+            let range = data.place(data.definition(key)?)?;
+            let kind = SubjectKind::Key(KeyPath { root: key.clone(), steps: Vec::new() });
+            let environment = environment.clone();
+            let subject = Subject { environment, path: path.clone(), range, kind };
+            Some(overrides::text(snapshot, &subject, key))
+        }
+    }
+}
+
+fn has_readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> bool {
+    let code = snapshot.manifests(environment);
+    code.parameter(key).is_some()
+        || code.readers(key).next().is_some()
+        || snapshot.keys().is_asked_for(key)
+}
+
+/// Returns `read by profile::web, lookup() in init.pp`.
+fn readers(snapshot: &Snapshot, environment: &Environment, key: &str) -> LensText {
+    let names = Names { snapshot, root: &environment.root };
+    let all = readers_of(snapshot, environment, key);
+    let sure = all.iter().filter(|one| !matches!(one.kind, ReaderKind::ComputedCall { .. }));
+    let mut shown = Vec::new();
+    for reader in sure.clone() {
+        let name = match &reader.kind {
+            ReaderKind::Parameter { class } => class.clone(),
+            ReaderKind::Token { root } => root.to_string(),
+            _ => names.place(reader.place),
+        };
+        if !shown.contains(&name) {
+            shown.push(name);
+        }
+    }
+    let places = sure.map(|reader| reader.place).collect();
+    LensText { title: format!("read by {}", few(&shown, "readers")), places }
+}
+
+/// Returns `12 of 40 nodes read this file`.
+fn nodes(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> LensText {
+    let all = snapshot.nodes_of(environment).len();
+    let readers = snapshot.readers_of(environment, path);
+    let certain: BTreeSet<usize> = readers.certainly.iter().copied().collect();
+    let possible = readers.possibly.iter().filter(|node| !certain.contains(node)).count();
+    let title = match (certain.len(), possible) {
+        (certain, 0) => format!("{certain} of {all} nodes"),
+        (certain, possible) => format!("{certain} of {all} nodes, perhaps {possible} more"),
+    };
+    LensText { title, places: Vec::new() }
+}
+
+/// Returns some names, or their number.
+fn few(names: &[String], noun: &str) -> String {
+    match names.len() {
+        0 => format!("no {noun}"),
+        count if count <= MAX_NAMES => names.join(", "),
+        count => format!("{count} {noun}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The other definitions of a key, as its lookup in the file's scope meets them.
+
+use std::sync::Arc;
+
+use super::{LensText, few};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::resolution::{Outcome, Resolution, Step};
+use crate::ide::cursor::Subject;
+use crate::ide::hover;
+use crate::ide::phrases::Names;
+use crate::text::{FilePath, Span};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// Whether another file of the environment defines a key.
+pub(super) fn has_others(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    path: &FilePath,
+    key: &str,
+) -> bool {
+    let mut files = snapshot.keys().definitions(key).iter();
+    files.any(|file| file != path && environment.reaches(file))
+}
+
+/// A definition that the lookup meets.
+struct Met<'a> {
+    path: &'a FilePath,
+    place: Option<Span>,
+}
+
+/// Returns the definitions above and below the one in the file, or their number, and what these
+/// mean for it.
+pub(super) fn text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> LensText {
+    let Subject { environment, path, .. } = subject;
+    let view = snapshot.view(environment);
+    let scope = snapshot.scope_for(environment, path);
+    let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+    let root = LookupKey::of_root(key);
+    let resolution = snapshot.lookup_as_called(environment, &resolver, &root);
+    let met: Vec<Met<'_>> = resolution.steps.iter().filter_map(met).collect();
+    let own = met.iter().position(|met| met.path == path);
+    let names = Names { snapshot, root: &environment.root };
+    let mut phrases = Vec::new();
+    if let Some(own) = own {
+        let (above, below) = (&met[..own], &met[own + 1..]);
+        let is_redundant = hover::is_redundant(snapshot, subject, &scope, &resolution);
+        phrases.extend(among(&names, &resolution, above, below, is_redundant));
+    }
+    phrases.extend(perhaps(&resolution, key));
+    if phrases.is_empty() {
+        let others = snapshot.keys().definitions(key).iter();
+        let others: Vec<String> = others
+            .filter(|file| *file != path && environment.reaches(file))
+            .map(|file| names.path(file).to_owned())
+            .collect();
+        phrases.push(format!("also in {}", few(&others, "files")));
+    }
+    LensText { title: phrases.join(" · "), places: places(snapshot, environment, key) }
+}
+
+/// Returns where files of the environment define a key.
+fn places(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<Span> {
+    let view = snapshot.view(environment);
+    view.definitions(key).filter_map(|member| member.key_origin).collect()
+}
+
+/// Returns the definition at a location, if the file there has the key.
+fn met(step: &Step) -> Option<Met<'_>> {
+    match &step.outcome {
+        Outcome::Found { path, key, .. } => Some(Met { path, place: *key }),
+        Outcome::NotReached { path: Some(path), shadowed: Some((place, _)), .. } => {
+            Some(Met { path, place: *place })
+        }
+        _ => None,
+    }
+}
+
+/// Returns the phrases about a definition with these above and below it.
+fn among(
+    names: &Names<'_>,
+    resolution: &Resolution,
+    above: &[Met<'_>],
+    below: &[Met<'_>],
+    is_redundant: bool,
+) -> Vec<String> {
+    let files = |met: &[Met<'_>]| {
+        let files: Vec<String> = met
+            .iter()
+            .filter(|met| met.place.is_some())
+            .map(|met| names.path(met.path).to_owned())
+            .collect();
+        few(&files, "levels")
+    };
+    let merges = !resolution.merge.stops_at_first();
+    if merges {
+        let others: Vec<String> =
+            above.iter().chain(below).map(|met| names.path(met.path).to_owned()).collect();
+        return match (others.is_empty(), is_redundant) {
+            (true, _) => Vec::new(),
+            (false, true) => vec![format!("adds nothing to {}: redundant", few(&others, "files"))],
+            (false, false) => vec![format!("merged with {}", few(&others, "files"))],
+        };
+    }
+    let mut phrases = Vec::new();
+    if !above.is_empty() {
+        phrases.push(format!("overridden by {}", files(above)));
+    } else if let (Some(next), true) = (below.first(), is_redundant) {
+        phrases.push(format!("same as {}: redundant", names.path(next.path)));
+    } else if !below.is_empty() {
+        phrases.push(format!("overrides {}", files(below)));
+    }
+    phrases
+}
+
+/// Returns the phrase about files that override the key for some nodes.
+fn perhaps(resolution: &Resolution, key: &str) -> Option<String> {
+    let merges = !resolution.merge.stops_at_first();
+    let count = resolution.unsettled.iter().filter(|file| *file.key == *key).count();
+    let verb = if merges { "merged with" } else { "overridden in" };
+    match count {
+        0 => None,
+        1 => Some(format!("{verb} 1 file for some nodes")),
+        count => Some(format!("{verb} {count} files for some nodes")),
+    }
+}

@@ -279,6 +279,13 @@ impl LanguageServer for Backend {
         self.prepare_rename_at(params).await
     }
 
+    async fn code_action(
+        &self,
+        params: lsp::CodeActionParams,
+    ) -> Result<Option<lsp::CodeActionResponse>> {
+        self.actions_in(params).await
+    }
+
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
         self.rename_at(params).await
     }

@@ -16,6 +16,8 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,
+    /// It takes code actions that are more than commands.
+    pub(in crate::server) action_literals: bool,
     /// It takes edits of documents in certain versions.
     pub(in crate::server) document_changes: bool,
     /// It asks whether a name can be renamed.
@@ -67,6 +69,9 @@ impl Announced {
                 .document_link
                 .and_then(|links| links.tooltip_support)
                 .unwrap_or(false),
+            action_literals: text
+                .code_action
+                .is_some_and(|action| action.code_action_literal_support.is_some()),
             document_changes: capabilities
                 .workspace
                 .as_ref()
@@ -85,6 +90,12 @@ impl Announced {
 pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: &Announced) {
     server.references_provider = Some(lsp::OneOf::Left(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
+    server.code_action_provider = client.action_literals.then(|| {
+        lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
+            code_action_kinds: Some(vec![lsp::CodeActionKind::QUICKFIX]),
+            ..lsp::CodeActionOptions::default()
+        })
+    });
     server.rename_provider = Some(match client.prepares_renames {
         true => lsp::OneOf::Right(lsp::RenameOptions {
             prepare_provider: Some(true),

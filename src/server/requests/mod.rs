@@ -1,6 +1,7 @@
 //! The requests of the protocol, one file for each group: parameters in, a feature of `ide` asked on
 //! a snapshot, its plain data converted. `server::mod` routes the messages here.
 
+mod actions;
 mod announced;
 mod beside;
 mod coloring;

@@ -24,6 +24,7 @@ const COMMANDS: [&str; 9] =
 
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
+    "codeActionProvider",
     "completionProvider",
     "codeLensProvider",
     "definitionProvider",
@@ -344,6 +345,13 @@ impl Asked {
                 server.ask(request, &json!({"textDocument": document}));
                 self.questions += 1;
             }
+            let all =
+                json!({"start": {"line": 0, "character": 0}, "end": {"line": 999, "character": 0}});
+            server.ask(
+                "textDocument/codeAction",
+                &json!({"textDocument": document, "range": all, "context": {"diagnostics": []}}),
+            );
+            self.questions += 1;
             let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "new: \"%{lookup('k0')} %{alias('k1')}\"\n"});
             let version = json!({"uri": uri(file), "version": 2});
             server.tell(

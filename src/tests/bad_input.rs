@@ -10,7 +10,10 @@ use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{Resolver, STACK};
 use crate::hiera::scope::Scope;
 use crate::ide::definition::definition;
+use crate::ide::highlight::highlights;
 use crate::ide::hover::{HoverConfig, hover};
+use crate::ide::references::references;
+use crate::ide::rename::rename;
 use crate::settings::{FILE_NAME, Origin, Settings};
 use crate::text::{FilePath, FilePosition, TextRange};
 use crate::workspace::fs::OsFs;
@@ -45,6 +48,10 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
         let position = FilePosition { file: file.id, offset };
         hover(snapshot, position, &config);
         definition(snapshot, position);
+        references(snapshot, position, true);
+        highlights(snapshot, position);
+        // A reason to refuse is an answer, too.
+        let _ = rename(snapshot, position, "renamed");
     }
 }
 

@@ -72,7 +72,7 @@ impl Renaming<'_> {
         one: &Occurrence,
         new: &str,
     ) -> Option<TextEdit> {
-        if !self.is_own_key(file, one) {
+        if !self.is_plain_root(file, text, one) && !self.is_own_key(file, one) {
             return None;
         }
         let written = text.slice(one.range);
@@ -92,6 +92,22 @@ impl Renaming<'_> {
         let is_symbol = written.strip_prefix(':') == Some(self.old());
         (is_symbol && is_plain)
             .then(|| TextEdit::new(TextRange::new(one.range.start + 1, one.range.end), new))
+    }
+
+    /// Whether a root key begins a line of an entry without merge keys, as most do: then it is
+    /// written there, without an anchor, and no tree is needed to tell.
+    fn is_plain_root(&self, file: &File, text: &Text, one: &Occurrence) -> bool {
+        let is_root = one.role == Role::Definition && self.part.subkeys.is_empty();
+        if !is_root || file.format() != Format::Yaml {
+            return false;
+        }
+        let before = one.range.start.saturating_sub(1);
+        let begins_line =
+            one.range.start == 0 || text.slice(TextRange::new(before, before + 1)) == "\n";
+        let data = file.data(Format::Yaml);
+        let range = data.parts().at(one.range.start);
+        let range = range.and_then(|part| data.parts().range(part.id, text.len()));
+        begins_line && range.is_some_and(|range| !text.slice(range).contains("<<"))
     }
 
     /// Whether a key is a scalar at its own place in the tree of its file: not a merged one, and

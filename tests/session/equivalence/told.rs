@@ -8,6 +8,7 @@ use hiera_ls::hiera::data::{Borrowed, DataFile, Reference};
 use hiera_ls::ide::definition::definition;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::references::references;
+use hiera_ls::ide::rename::rename;
 use hiera_ls::puppet::value::{Data, Value};
 use hiera_ls::text::{FilePath, FilePosition, Span};
 use hiera_ls::workspace::Snapshot;
@@ -206,5 +207,7 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
     };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
     let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));
+    let renamed = rename(snapshot, position, "renamed_here");
+    let _ = writeln!(out, "rename {path} {offset}: {renamed:?}");
     let _ = writeln!(out, "references {path} {offset}: {:?}", references(snapshot, position, true));
 }

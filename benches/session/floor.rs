@@ -19,6 +19,7 @@ impl LanguageServer for Floor {
             )),
             hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
             definition_provider: Some(lsp::OneOf::Left(true)),
+            completion_provider: Some(lsp::CompletionOptions::default()),
             ..lsp::ServerCapabilities::default()
         };
         Ok(lsp::InitializeResult { capabilities, server_info: None })
@@ -41,6 +42,14 @@ impl LanguageServer for Floor {
     async fn hover(&self, _: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let contents = lsp::HoverContents::Scalar(lsp::MarkedString::String("floor".into()));
         Ok(Some(lsp::Hover { contents, range: None }))
+    }
+
+    async fn completion(
+        &self,
+        _: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
+        let item = lsp::CompletionItem::new_simple("floor".into(), "floor".into());
+        Ok(Some(lsp::CompletionResponse::Array(vec![item])))
     }
 
     async fn goto_definition(

@@ -1,5 +1,6 @@
 //! The rows of the table: what is measured. Each gives one or more figures.
 
+mod completion;
 mod edits;
 mod groups;
 mod lookups;
@@ -25,7 +26,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 18] = [
+pub const ROWS: [Row; 19] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -34,6 +35,7 @@ pub const ROWS: [Row; 18] = [
     ("open-all", starts::open_all),
     ("requests", requests::requests),
     ("names", names::names),
+    ("completion", completion::completion),
     ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),

@@ -275,6 +275,55 @@ function tests.a_file_that_is_read_again_is_still_served()
   contains(hover(), 'keepalive: 75')
 end
 
+-- Asks for words behind the cursor line, and accepts the first one by key.
+local function accept_first_word()
+  vim.bo.omnifunc = 'v:lua.vim.lsp.omnifunc'
+  -- From 0.11 on, Neovim applies the edits of accepted words, where that is switched on.
+  local get = vim.lsp.completion and vim.lsp.completion.get
+  if get then
+    vim.lsp.completion.enable(true, attached(vim.api.nvim_get_current_buf()).id, vim.api.nvim_get_current_buf())
+  end
+  local function keys(text)
+    return vim.api.nvim_replace_termcodes(text, true, false, true)
+  end
+  local accepted, tries = false, 0
+  local timer = vim.loop.new_timer()
+  timer:start(50, 50, vim.schedule_wrap(function()
+    tries = tries + 1
+    if get and tries == 1 then
+      get()
+    end
+    local has_words = #vim.fn.complete_info({ 'items' }).items > 0
+    if not accepted and (has_words or tries > 200) then
+      accepted = true
+      timer:stop()
+      -- Without a screen there may be no menu: then the first word is in the line, and CTRL-Y is another command.
+      vim.api.nvim_feedkeys(keys(vim.fn.pumvisible() == 1 and '<C-y><Esc>' or '<Esc>'), 'n', false)
+    end
+  end))
+  -- Insert mode goes on until the timer ends it.
+  vim.api.nvim_feedkeys(keys(get and 'A' or 'A<C-x><C-o>'), 'tx!', false)
+  timer:close()
+end
+
+function tests.completion_is_accepted_by_key()
+  local buf = edit(common)
+  attached(buf)
+  for typed, wanted in pairs({
+    ["x: \"%{lookup('profile::base::conta"] = "x: \"%{lookup('profile::base::contact')}",
+    ['x: "%{facts.os.fam'] = 'x: "%{facts.os.family}',
+    ['profile::base::package_manager: a'] = 'profile::base::package_manager: apt',
+  }) do
+    vim.cmd('edit!')
+    vim.api.nvim_buf_set_lines(buf, -1, -1, false, { typed })
+    vim.cmd('normal! G')
+    accept_first_word()
+    local line = vim.api.nvim_buf_get_lines(buf, -2, -1, false)[1]
+    assert(line == wanted, ('"%s" became "%s"'):format(typed, line))
+  end
+  vim.cmd('edit!')
+end
+
 local function shown(text)
   return wait('"' .. text .. '" in a window', function()
     local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
@@ -551,6 +600,7 @@ local order = {
   'references_are_listed_with_those_in_code',
   'a_rename_changes_data_and_code_and_back',
   'a_token_jumps_to_its_key',
+  'completion_is_accepted_by_key',
   'a_broken_alias_is_found_and_mended',
   'a_save_notices_what_changed_on_disk',
   'the_chosen_node_shows_in_the_hover',

@@ -51,13 +51,16 @@ fn add_key(place: &Place, setting: &SettingWord, rest: &str, items: &mut Items) 
     let word = place.word_behind(|c| c.is_alphanumeric() || c == '-');
     let has_colon = place.behind[word..].starts_with(':');
     let end = match (has_colon, below) {
-        (true, _) => String::new(),
-        (false, true) => format!(":\n{}", " ".repeat(place.column + 2)),
-        (false, false) => ": ".to_owned(),
+        (true, _) => "",
+        (false, true) => ":",
+        (false, false) => ": ",
     };
     let edit = TextEdit::new(place.range(word), format!("{name}{end}"));
     let mut item = Item::new(ItemKind::Keyword, name, edit);
-    if !below {
+    if below {
+        let lines = format!("{name}:\n{}", " ".repeat(place.column + 2));
+        item.snippet = (!has_colon).then_some(lines);
+    } else {
         item = item.with_detail(format!("default: {}", setting.default));
         item.documentation = Some(setting.meaning);
     }

@@ -68,8 +68,9 @@ impl Shape {
         match self {
             Shape::List if in_flow => (" []".into(), " [$1]".into()),
             Shape::Hash if in_flow => (" {}".into(), " {$1}".into()),
-            Shape::List => same(&format!("\n{indent}- ")),
-            Shape::Hash => same(&format!("\n{indent}")),
+            // Clients without snippets may not insert several lines.
+            Shape::List => (String::new(), format!("\n{indent}- ")),
+            Shape::Hash => (String::new(), format!("\n{indent}")),
             Shape::Text if is_json => (" ".into(), " \"$1\"".into()),
             Shape::Unknown | Shape::Text => same(" "),
             Shape::Scalar(text) if !is_json || is_json_scalar(text) => {

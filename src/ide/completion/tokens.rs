@@ -114,8 +114,12 @@ pub(super) fn with_end(
         && token.ahead.is_empty()
         && rest[closed..].trim().is_empty();
     if !is_bare {
-        let range = TextRange::new(cursor - before as u32, stop);
-        return (TextEdit::new(range, format!("{text}{end}")), text.to_owned());
+        // Behind a dot only the last part is replaced: some clients compare no more than that.
+        let typed = &place.typed[place.typed.len() - before..];
+        let kept = typed.rfind('.').map_or(0, |dot| dot + 1);
+        let kept = if text.starts_with(&typed[..kept]) { kept } else { 0 };
+        let range = TextRange::new(cursor - (before - kept) as u32, stop);
+        return (TextEdit::new(range, format!("{}{end}", &text[kept..])), text[kept..].to_owned());
     }
     let kept = &place.typed[..place.typed.len() - before];
     let inner = format!("{kept}{text}{end}").replace('\\', "\\\\").replace('"', "\\\"");

@@ -1,6 +1,8 @@
 use expect_test::expect;
 
-use super::{accepted, labels, words};
+use super::{CompletionConfig, accepted, completion, labels, words};
+use crate::fixture::Fixture;
+use crate::text::CancelToken;
 
 const REPO: &str = "
 #- scope web01 role=web
@@ -87,8 +89,10 @@ fn a_key_brings_the_beginning_of_its_value() {
         profile::web::port:·
         snippet profile::web::port: ${1:80}
         profile::web::aliases:
+        snippet profile::web::aliases:
           -·
         profile::web::vhosts:
+        snippet profile::web::vhosts:
         ··
         profile::web::title:·
     "#]]
@@ -149,6 +153,7 @@ fn members_come_from_the_type_and_from_other_definitions() {
     .assert_eq(&words(&in_common("users:\n  - name: bob\n    $0")));
     expect![[r#"
           deep:
+        snippet   deep:
         ····
     "#]]
     .assert_eq(&accepted(&in_common("level:\n  $0"), "deep"));
@@ -211,4 +216,46 @@ fn json_gets_json() {
         {"profile::web::cache": "off"}
     "#]]
     .assert_eq(&accepted(&json("{\"profile::web::cache\": $0}"), "off"));
+}
+
+#[test]
+fn of_very_many_keys_few_are_listed_and_more_are_announced() {
+    let many: String =
+        (0..20_000).map(|number| format!("many::key_{number}: {number}\n")).collect();
+    let fixture = Fixture::new(&format!(
+        "#- levels Role Common\n#- /data/roles/web.yaml\n{many}#- /data/common.yaml\nmany$0\n"
+    ));
+    let config = CompletionConfig::default();
+    let found = completion(&fixture.snapshot, fixture.position(), &config).expect("words");
+    assert_eq!((found.items.len(), found.is_incomplete), (100, true));
+    let fixture = Fixture::new(&format!(
+        "#- levels Role Common\n#- /data/roles/web.yaml\n{many}#- /data/common.yaml\nmany::key_1999$0\n"
+    ));
+    let found = completion(&fixture.snapshot, fixture.position(), &config).expect("words");
+    assert_eq!(found.items[0].label, "many::key_1999");
+    assert_eq!(found.items.len(), 11);
+}
+
+#[test]
+fn a_cancelled_request_has_no_words() {
+    let fixture = Fixture::new(&in_common("prof$0"));
+    let cancel = CancelToken::new(|| true);
+    let position = fixture.position();
+    let snapshot = fixture.snapshot.with_cancel_token(cancel);
+    assert_eq!(completion(&snapshot, position, &CompletionConfig::default()), None);
+}
+
+#[test]
+fn quotes_and_braces_ask_for_nothing_outside_of_tokens() {
+    let asked = |text: &str, trigger: char| {
+        let fixture = Fixture::new(&in_common(text));
+        let config = CompletionConfig { trigger: Some(trigger), ..CompletionConfig::default() };
+        completion(&fixture.snapshot, fixture.position(), &config).is_some()
+    };
+    assert!(!asked("profile::web::cache: \"$0", '"'));
+    assert!(!asked("a: {$0", '{'));
+    assert!(!asked("a: x.$0", '.'));
+    assert!(asked("a: \"%{$0", '{'));
+    assert!(asked("a: \"%{lookup('$0", '\''));
+    assert!(asked("profile::$0", ':'));
 }

@@ -67,6 +67,7 @@ fn lookup_options_by_place() {
     .assert_eq(&words(&in_common("lookup_options:\n  motd:\n    convert_to: S$0")));
     expect![[r#"
           profile::web::port:
+        snippet   profile::web::port:
         ····
     "#]]
     .assert_eq(&accepted(&in_common("lookup_options:\n  $0"), "profile::web::port"));
@@ -127,6 +128,7 @@ fn hiera_yaml_by_place() {
     )));
     expect![[r#"
         hierarchy:
+        snippet hierarchy:
           -·
     "#]]
     .assert_eq(&accepted(&in_config("version: 5\nh$0"), "hierarchy"));
@@ -156,7 +158,7 @@ fn settings_by_place() {
         let found = items.finished(&Fixture::new("a: 1").snapshot).unwrap_or_default();
         found.items.into_iter().map(|item| item.edit.text).collect::<Vec<_>>()
     };
-    assert_eq!(at("$0"), ["puppet:\n  ", "environment: "]);
+    assert_eq!(at("$0"), ["puppet:", "environment: "]);
     assert_eq!(at("puppet:\n  strict: error\n  $0"), ["version: "]);
     assert_eq!(at("puppet:\n  version: $0"), ["7", "8"]);
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use anchors::carries_anchor;
-pub use rule::{Finding, Related, Rule, Severity, Suggestion};
+pub use rule::{Finding, Related, Rule, Severity, Suggestion, Tag};
 pub use session::{Findings, Told};
 
 use crate::hiera::config::{HieraConfig, Layer};

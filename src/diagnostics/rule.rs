@@ -29,6 +29,30 @@ pub struct Rule {
     pub check: Check,
 }
 
+/// A property of findings that editors show in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// The text has no effect: editors fade it.
+    Unnecessary,
+    /// The text means something outdated: editors strike it through.
+    Deprecated,
+}
+
+/// The rules whose findings have a tag.
+pub(super) const TAGS: [(&str, Tag); 4] = [
+    ("config-deprecated", Tag::Deprecated),
+    ("never-consulted", Tag::Unnecessary),
+    ("unreachable-key", Tag::Unnecessary),
+    ("unread-key", Tag::Unnecessary),
+];
+
+impl Rule {
+    /// Returns the tag of its findings, if they have one.
+    pub fn tag(&self) -> Option<Tag> {
+        TAGS.iter().find(|(code, _)| *code == self.code).map(|(_, tag)| *tag)
+    }
+}
+
 /// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {

@@ -9,7 +9,7 @@ use tower_lsp::lsp_types as lsp;
 pub(super) use edits::workspace_edit;
 
 use super::state::{Documents, Features};
-use crate::diagnostics::{Finding, Severity};
+use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
 use crate::ide::definition::{Definitions, Target};
 use crate::ide::hover::{Action, Call, Hover};
@@ -185,7 +185,20 @@ pub(super) fn diagnostic(
         source: Some("hiera-ls".into()),
         message,
         related_information: (!related.is_empty()).then_some(related),
+        tags: finding
+            .rule
+            .tag()
+            .map(tag)
+            .filter(|tag| features.announced.tags.contains(tag))
+            .map(|tag| vec![tag]),
         ..lsp::Diagnostic::default()
+    }
+}
+
+fn tag(tag: Tag) -> lsp::DiagnosticTag {
+    match tag {
+        Tag::Unnecessary => lsp::DiagnosticTag::UNNECESSARY,
+        Tag::Deprecated => lsp::DiagnosticTag::DEPRECATED,
     }
 }
 

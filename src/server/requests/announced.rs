@@ -16,6 +16,8 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,
+    /// The tags of diagnostics that it shows.
+    pub(in crate::server) tags: Vec<lsp::DiagnosticTag>,
     /// It takes code actions that are more than commands.
     pub(in crate::server) action_literals: bool,
     /// It takes edits of documents in certain versions.
@@ -69,6 +71,11 @@ impl Announced {
                 .document_link
                 .and_then(|links| links.tooltip_support)
                 .unwrap_or(false),
+            tags: text
+                .publish_diagnostics
+                .and_then(|diagnostics| diagnostics.tag_support)
+                .map(|tags| tags.value_set)
+                .unwrap_or_default(),
             action_literals: text
                 .code_action
                 .is_some_and(|action| action.code_action_literal_support.is_some()),

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from lsprotocol import types as lsp
+from pytest_lsp import client_capabilities
 
 from conftest import CLIENTS, EMACS, NEOVIM, VSCODE
 from session import Session, plain, refused
@@ -186,3 +187,14 @@ async def test_two_sessions_do_not_mix(start, repo, editor: str) -> None:
     two.open(ROLE)
     await one.select("web-01.kyoto.example.net")
     assert "node " not in plain(await two.hover(ROLE, VHOSTS))
+
+
+async def test_a_key_without_a_reader_is_faded_where_the_editor_can(session: Session, editor: str) -> None:
+    session.open(COMMON)
+    session.replace(COMMON, ("\ncompany:", "\nnever_read: 1\ncompany:"))
+    await session.until(
+        "unread-key", lambda: any(one.code == "unread-key" for one in session.findings(COMMON) or [])
+    )
+    tags = {tag for one in session.findings(COMMON) or [] if one.code == "unread-key" for tag in one.tags or []}
+    announced = client_capabilities(editor).text_document.publish_diagnostics.tag_support
+    assert tags == ({lsp.DiagnosticTag.Unnecessary} if announced else set())

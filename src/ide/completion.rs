@@ -47,7 +47,7 @@ pub struct CompletionConfig<'a> {
 pub const TRIGGERS: [char; 5] = [':', '{', '.', '\'', '"'];
 
 /// The name of the settings file.
-const SETTINGS_FILE: &str = ".hiera-ls.yaml";
+pub const SETTINGS_FILE: &str = ".hiera-ls.yaml";
 
 /// Returns the words that fit at `position`; `None` where nothing can be completed, and when the
 /// request is cancelled.

@@ -3,7 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::completion::{CompletionConfig, SettingWord, completion, resolve};
+use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, completion, resolve};
 use crate::ide::hover::HoverConfig;
 use crate::server::state::TextFormat;
 use crate::server::{Backend, from_lsp, to_lsp};
@@ -18,8 +18,10 @@ impl Backend {
         let place = params.text_document_position;
         let trigger = params.context.and_then(|context| context.trigger_character);
         let trigger = trigger.and_then(|text| text.chars().next());
-        let settings = setting_words();
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+        let path = from_lsp::path(&place.text_document.uri);
+        let is_settings = path.as_ref().is_some_and(|path| path.name() == SETTINGS_FILE);
+        let settings = if is_settings { setting_words() } else { Vec::new() };
+        self.answer(path, move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let config = CompletionConfig { trigger, settings: &settings };
             let found = completion(snapshot, position, &config)?;

@@ -20,7 +20,7 @@ use crate::workspace::Snapshot;
 /// A client that does not answer must not stop us.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a lens is about, as the client sends it back to have its text.
+/// The subject of a lens, as the client sends it back to have its text.
 #[derive(Debug, Serialize)]
 struct LensData {
     uri: lsp::Url,

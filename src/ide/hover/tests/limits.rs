@@ -1,4 +1,4 @@
-//! What a hover leaves out, and how it says so. Each text is just beyond a limit of
+//! The parts that a hover leaves out, and the words that say so. Each text is just beyond a limit of
 //! `docs/limits.md`.
 
 use super::hovered;

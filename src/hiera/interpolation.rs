@@ -54,6 +54,9 @@ pub enum Method {
 }
 
 impl Method {
+    /// The names of all functions.
+    pub const NAMES: [&str; 5] = ["lookup", "hiera", "alias", "literal", "scope"];
+
     /// Returns the function called `name`; names are case-sensitive.
     pub fn from_name(name: &str) -> Option<Method> {
         match name {

@@ -39,7 +39,7 @@ pub struct DeclaredFunction {
 }
 
 /// The functions of Puppet's own that read data.
-const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
+pub const BUILT_IN: [&str; 4] = ["eyaml_lookup_key", "hocon_data", "json_data", "yaml_data"];
 
 /// Returns the name of a function as Puppet seeks it.
 pub fn plain_name(name: &str) -> String {

@@ -1,7 +1,7 @@
 //! `unknown-strategy`
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
-use crate::hiera::merge::parse_strategy;
+use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::puppet::value::Member;
 use crate::text::similar::nearest;
 
@@ -13,10 +13,6 @@ pub(crate) static RULE: Rule = Rule {
     docs: include_str!("unknown_strategy.md"),
     check: Check::Options(check),
 };
-
-/// The strategies that `lookup_options` can ask for.
-const STRATEGIES: [&str; 6] =
-    ["first", "unique", "hash", "deep", "unconstrained_deep", "reverse_deep"];
 
 fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let Some(options) = options.value.as_hash() else { return };
@@ -30,7 +26,7 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
             let message = format!("{error}: lookups of '{}' fail for it", key.to_text());
             let name = merge.as_str().or_else(|| merge.get("strategy")?.as_str()).unwrap_or("");
             findings.push(
-                Finding::new(&RULE, span, message).suggesting(name, nearest(name, STRATEGIES)),
+                Finding::new(&RULE, span, message).suggesting(name, nearest(name, Strategy::NAMES)),
             );
         }
     }

@@ -130,6 +130,11 @@ fn by_name(name: &str) -> Option<Strategy> {
 }
 
 impl Strategy {
+    /// The names of the strategies, as `lookup_options` and calls give them. Without `default`, which
+    /// asks for nothing.
+    pub const NAMES: [&str; 6] =
+        ["first", "unique", "hash", "deep", "unconstrained_deep", "reverse_deep"];
+
     /// Returns its name as data writes it.
     pub fn name(&self) -> &'static str {
         match self {

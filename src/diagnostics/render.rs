@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::Finding;
 use super::secret_lines::SecretLines;
 use crate::text::escape::terminal;
-use crate::text::{Encoding, FilePath, Span};
+use crate::text::{Encoding, FilePath, LineCol, Span};
 use crate::workspace::Snapshot;
 
 /// Characters of a line that are shown at most.
@@ -62,15 +62,21 @@ impl<'a> LineSpans<'a> {
             .and_then(|file| file.text().cloned())
             .unwrap_or_default();
         let range = self.snapshot.place(span);
-        let start = text.line_col(range.start, encoding);
-        let end = text.line_col(range.end, encoding);
+        // Most places begin and end in one line, which is searched for once.
+        let line = text.line_of(range.start);
+        let line_range = text.line_range(line).unwrap_or_default();
+        let start = text.column_in(line_range, range.start, encoding);
+        let end = match range.end <= line_range.end {
+            true => LineCol { line, column: text.column_in(line_range, range.end, encoding) },
+            false => text.line_col(range.end, encoding),
+        };
         LineSpan {
             path: shown,
-            line: start.line + 1,
-            column: start.column + 1,
+            line: line + 1,
+            column: start + 1,
             end_line: end.line + 1,
             end_column: end.column + 1,
-            text: text.line(start.line).map(|line| line.into_owned()).unwrap_or_default(),
+            text: text.slice(line_range).into_owned(),
         }
     }
 }

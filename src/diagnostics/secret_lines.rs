@@ -11,8 +11,16 @@ use crate::workspace::Snapshot;
 /// whichever layer reads it.
 pub(crate) struct SecretLines<'a> {
     snapshot: &'a Snapshot,
-    /// By file, the places of the entries that may be secret, in order.
-    known: RefCell<HashMap<FileId, Rc<Vec<TextRange>>>>,
+    known: RefCell<HashMap<FileId, Rc<Entries>>>,
+}
+
+/// The entries of a file.
+#[derive(Default)]
+struct Entries {
+    /// The places of those that may be secret, in order.
+    secret: Vec<TextRange>,
+    /// The lines with which entries begin, read from the text: a broken entry may have no member.
+    begins: Vec<u32>,
 }
 
 impl<'a> SecretLines<'a> {
@@ -32,16 +40,18 @@ impl<'a> SecretLines<'a> {
         };
         let line = text.line_of(self.snapshot.place(span).start);
         let Some(line_range) = text.line_range(line) else { return false };
-        let is_on_line =
-            |entry: &TextRange| entry.start < line_range.end && line_range.start < entry.end;
-        self.entries(span.file, text).iter().any(is_on_line)
-            || entry_above(text, line).is_some_and(|key| keys.may_be_sensitive(&key))
+        let entries = self.entries(span.file, text);
+        let next = entries.secret.partition_point(|entry| entry.end <= line_range.start);
+        let is_on_line = |entry: &TextRange| entry.start < line_range.end;
+        let above = entries.begins.partition_point(|begin| *begin <= line);
+        let above = above.checked_sub(1).and_then(|at| root_key(text, entries.begins[at]));
+        entries.secret.get(next).is_some_and(is_on_line)
+            || above.is_some_and(|key| keys.may_be_sensitive(&key))
     }
 
-    /// Returns the places of the entries of a file whose values may be secret: each reaches to the
-    /// next.
-    fn entries(&self, id: FileId, text: &Text) -> Rc<Vec<TextRange>> {
-        let made = || {
+    /// Returns the entries of a file: each reaches to the next.
+    fn entries(&self, id: FileId, text: &Text) -> Rc<Entries> {
+        let secret = || {
             let file = self.snapshot.file_by_id(id)?;
             let data = file.data(file.format());
             let mut starts: Vec<(u32, bool)> = data
@@ -59,18 +69,22 @@ impl<'a> SecretLines<'a> {
             Some(entries.map(|((start, _), end)| TextRange::new(*start, end)).collect())
         };
         let mut known = self.known.borrow_mut();
-        known.entry(id).or_insert_with(|| Rc::new(made().unwrap_or_default())).clone()
+        let made = || {
+            let begins = (0..text.line_count()).filter(|line| begins_entry(text, *line)).collect();
+            Rc::new(Entries { secret: secret().unwrap_or_default(), begins })
+        };
+        known.entry(id).or_insert_with(made).clone()
     }
 }
 
-/// Returns the root key that the entry of a line begins with, read from its first line: a broken
-/// entry may have no member.
-fn entry_above(text: &Text, line: u32) -> Option<String> {
-    let begins = |line: &str| !line.starts_with([' ', '\t', '#', '-', '}', ']', '\r', '\n']);
-    let first = (0..=line)
-        .rev()
-        .filter_map(|line| text.line(line))
-        .find(|line| !line.is_empty() && begins(line))?;
+fn begins_entry(text: &Text, line: u32) -> bool {
+    let is_within = [' ', '\t', '#', '-', '}', ']', '\r', '\n'];
+    text.line(line).is_some_and(|line| !line.is_empty() && !line.starts_with(is_within))
+}
+
+/// Returns the root key of the entry that begins with a line.
+fn root_key(text: &Text, line: u32) -> Option<String> {
+    let first = text.line(line)?;
     let key = first.split_once(':').map_or(&*first, |_| key_of(&first));
     Some(key.trim().trim_matches(['"', '\'']).to_owned())
 }

@@ -18,6 +18,7 @@ mod folding;
 mod order;
 mod strategy;
 
+pub use accept::may_refuse;
 pub use deep::deep;
 use folding::Folding;
 pub use strategy::{DeepOptions, Strategy, StrategyError, parse_strategy};

@@ -357,4 +357,28 @@ port: 8080
             );
         }
     }
+
+    #[test]
+    fn nodes_beyond_those_that_are_named_or_compared_are_counted() {
+        let nodes = |count: usize, role: &str| -> String {
+            (0..count).map(|n| format!("#- node {role}{n:02} role={role}\n")).collect()
+        };
+        let text = format!(
+            "{}{}#- levels Role Common\n#- /data/roles/db.yaml\nk: 1\n#- /data/common.yaml\nk: 2\n",
+            nodes(25, "web"),
+            nodes(2, "db")
+        );
+        let named = page(&text, "/data/common.yaml", "k");
+        assert!(
+            named.contains("25 nodes: web00, ") && named.contains("web19, … and 5 more\n"),
+            "{named}"
+        );
+        assert!(named.contains("2 nodes: db00, db01\n"), "{named}");
+        let files: String =
+            (0..65).map(|n| format!("#- /data/roles/r{n}.yaml\nk: {n}\n")).collect();
+        let nodes: String = (0..65).map(|n| format!("#- node n{n} role=r{n}\n")).collect();
+        let text = format!("{nodes}#- levels Role Common\n{files}#- /data/common.yaml\nk: x\n");
+        let told = page(&text, "/data/common.yaml", "k");
+        assert!(told.contains("5 more nodes were not compared\n"), "{told}");
+    }
 }

@@ -209,6 +209,27 @@ fn aliases_of_lookups_that_double_with_every_key() {
 }
 
 #[test]
+fn aliases_of_lookups_that_nest_deeper_with_every_key() {
+    on_a_server_thread(|| {
+        let (open, close) = ("[".repeat(900), "]".repeat(900));
+        let mut text = format!("n0: {open}{close}\n");
+        for n in 1..=3 {
+            text.push_str(&format!("n{n}: {open}\"%{{alias('n{}')}}\"{close}\n", n - 1));
+        }
+        let fixture = Fixture::new(&text);
+        let snapshot = &fixture.snapshot;
+        let environment = &snapshot.environments().all[0];
+        let view = snapshot.view(environment);
+        let scope = Scope::default();
+        let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
+        let value = |key: &str| resolver.lookup(&LookupKey::of_root(key), None).value;
+        assert_eq!(value("n2").expect("it may").expect("it is there").depth(), 2_700);
+        let error = value("n3").expect_err("it inserts one that nests too deeply").to_string();
+        assert!(error.contains("a value nested more than 2000 deep"), "{error}");
+    });
+}
+
+#[test]
 fn deep_nesting() {
     on_a_server_thread(|| {
         for text in [

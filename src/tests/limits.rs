@@ -5,10 +5,10 @@ use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::scope::Scope;
-use crate::puppet::print::{PrintOptions, json};
+use crate::puppet::print::{Line, PrintOptions, json, with_comments};
 use crate::settings::{Origin, Settings};
-use crate::text::FilePath;
-use crate::workspace::fs::MemoryFs;
+use crate::text::{FileId, FilePath, Span, TextRange};
+use crate::workspace::fs::{MemoryFs, OsFs};
 use crate::workspace::{Change, Workspace, scan};
 
 /// Returns the codes of all findings, in the order of paths.
@@ -269,4 +269,59 @@ fn a_long_mismatch_ends_in_an_ellipsis() {
     let message = &found.first().expect("it does not fit").message;
     assert!(message.contains("…: Puppet refuses"), "{message}");
     assert!(message.chars().count() < 500, "{message}");
+}
+
+#[test]
+fn texts_that_double_with_every_key_end_in_an_error() {
+    let token = |n: usize| format!("%{{lookup('t{n}')}}");
+    let line = |n: usize| format!("t{n}: \"{}{}\"\n", token(n - 1), token(n - 1));
+    let lines: String = (1..=24).map(line).collect();
+    let data = format!("t0: {}\n{lines}", "x".repeat(64));
+    assert_eq!(answer(&data, "t4").len(), "\"\"".len() + 64 * 16);
+    let told = answer(&data, "t24");
+    assert!(told.contains("more than 32 MiB of text"), "{told}");
+}
+
+#[test]
+fn an_alias_of_a_value_that_nests_too_deeply_is_told() {
+    let (open, close) = ("[".repeat(400), "]".repeat(400));
+    let line = |n: usize| format!("a{n}: &a{n} {open}*a{}{close}\n", n - 1);
+    let with = |count: usize| {
+        let lines: String = (1..count).map(line).collect();
+        codes(&format!("a0: &a0 {open}{close}\n{lines}"))
+    };
+    assert_eq!(with(3), [""; 0]);
+    assert_eq!(with(4), ["limit-reached"]);
+}
+
+#[test]
+fn a_folder_of_more_files_than_are_listed_is_cut_short() {
+    let root = std::env::temp_dir().join(format!("hiera-ls-entries-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("data")).expect("a scratch folder");
+    std::fs::write(root.join("hiera.yaml"), "version: 5\n").expect("a scratch file");
+    for n in 0..20 {
+        std::fs::write(root.join(format!("data/{n}.yaml")), "a: 1\n").expect("a scratch file");
+    }
+    let folder = FilePath::new(root.to_str().expect("a path of UTF-8"));
+    let workspace = Workspace::new(Settings::default().workspace, vec![folder]);
+    let request = workspace.scan_request();
+    let scanned = |most| scan::scan_at_most(most, &request, &OsFs, &|_| {});
+    let [few, all] = [scanned(10), scanned(23)];
+    std::fs::remove_dir_all(&root).expect("it is there");
+    assert_eq!((few.entries.len(), few.cut_short), (10, true));
+    assert_eq!((all.entries.len(), all.cut_short), (23, false));
+}
+
+#[test]
+fn long_lines_do_not_move_the_comments_of_others() {
+    let line = |text: &str| Line {
+        text: text.to_owned(),
+        origin: Some(Span::in_file(FileId::new(0), TextRange::empty(0))),
+    };
+    let with = |long: usize| {
+        let lines = [line("a: 1"), line(&"x".repeat(long))];
+        let text = with_comments(&lines, &|_| Some("here".to_owned()));
+        text.find('#').expect("a comment")
+    };
+    assert_eq!((with(48), with(49)), (50, 6));
 }

@@ -40,13 +40,18 @@ impl Text {
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let line = self.line_of(offset);
         let Some(range) = self.line_range(line) else { return LineCol::default() };
-        let before = TextRange::new(range.start, offset.clamp(range.start, range.end));
-        let column = match encoding {
+        LineCol { line, column: self.column_in(range, offset, encoding) }
+    }
+
+    /// Returns the column of the byte at `offset` in the line whose bytes are `line`. An offset
+    /// outside of the line gives its nearer end.
+    pub fn column_in(&self, line: TextRange, offset: u32, encoding: Encoding) -> u32 {
+        let before = TextRange::new(line.start, offset.clamp(line.start, line.end));
+        match encoding {
             Encoding::Utf8 => self.clamped(before).len(),
             Encoding::Utf16 => self.utf16_units(before),
             Encoding::Utf32 => self.chars(before),
-        };
-        LineCol { line, column }
+        }
     }
 
     /// Returns the byte offset of a place.

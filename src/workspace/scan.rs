@@ -153,11 +153,21 @@ pub fn holds_more_than(most: usize, folder: &FilePath, fs: &dyn FileSystem) -> b
 /// Reads the folders: first the names and the files that shape the environments, then the data
 /// files that their levels can reach, and those that lie among them.
 pub fn scan(request: &Request, fs: &dyn FileSystem, progress: &dyn Fn(Progress)) -> Scan {
+    scan_at_most(MAX_ENTRIES, request, fs, progress)
+}
+
+/// Reads the folders as [`scan`] does, and lists so many files and folders of each at most.
+pub(crate) fn scan_at_most(
+    max_entries: usize,
+    request: &Request,
+    fs: &dyn FileSystem,
+    progress: &dyn Fn(Progress),
+) -> Scan {
     let start = Instant::now();
     let limits = WalkLimits {
         skipped_folders: SKIPPED_FOLDERS.map(str::to_owned).to_vec(),
         trusted: request.folders.iter().filter_map(|folder| fs.real_path(folder)).collect(),
-        max_entries: MAX_ENTRIES,
+        max_entries,
         max_depth: MAX_DEPTH,
     };
     let mut reading = Reading { request, fs, limits, scan: Scan::default() };

@@ -27,6 +27,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The hops of a circle that are reported one by one.
 const MAX_HOPS: usize = 8;
+/// The hops of a longer circle of which a finding has the places: each hop has its own finding.
+const MAX_SHOWN: usize = 2;
 /// How many keys are looked up for the circles of one file.
 const MAX_KEYS: usize = 100_000;
 /// How many definitions are checked for one token in search of a circle that only some other nodes
@@ -39,6 +41,11 @@ const MAX_STEPS_IN_FILE: usize = 10_000;
 const MAX_WAY: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
+    check_within(context, MAX_KEYS, findings);
+}
+
+/// Looks at most `max_keys` keys up for the circles of a scope.
+fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<Finding>) {
     let snapshot = context.file.snapshot;
     let index = snapshot.keys();
     let is_part = |token: &&TokenUse| {
@@ -52,11 +59,11 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     let own = file.snapshot.scope_reading(file.environment, &[&file.file.path]);
     let (others, was_cut_short) = match own {
-        Some(scope) => of_scope(context, &scope, parts, &mut tokens, findings),
+        Some(scope) => of_scope(context, &scope, max_keys, parts, &mut tokens, findings),
         None => (parts, false),
     };
     let first = others.first().copied().filter(|_| was_cut_short);
-    let cut_short = of_other_scopes(context, others, &mut tokens, findings);
+    let cut_short = of_other_scopes(context, max_keys, others, &mut tokens, findings);
     if let Some(token) = cut_short.or(first) {
         let message = "tokens lead on from here to so many keys that not all were followed in search of a circle";
         let mut finding = Finding::new(&limit_reached::RULE, token.span, message);
@@ -70,6 +77,7 @@ fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
 fn of_scope<'a>(
     context: &'a DataContext<'a>,
     scope: &Scope,
+    max_keys: usize,
     parts: Vec<&'a TokenUse>,
     tokens: &mut TokensOf<'a>,
     findings: &mut Vec<Finding>,
@@ -77,7 +85,7 @@ fn of_scope<'a>(
     let file = &context.file;
     let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, scope));
     let roots = parts.iter().map(|token| token.root.clone());
-    let circles = Circles::new(context, &resolver, tokens, roots, MAX_KEYS);
+    let circles = Circles::new(context, &resolver, tokens, roots, max_keys);
     let mut told: HashMap<Arc<str>, Option<Circle>> = HashMap::new();
     let mut others = Vec::new();
     for token in parts {
@@ -104,6 +112,7 @@ fn of_scope<'a>(
 /// one. Returns the first token for which the search was stopped early.
 fn of_other_scopes<'a>(
     context: &'a DataContext<'a>,
+    max_keys: usize,
     mut parts: Vec<&'a TokenUse>,
     tokens: &mut TokensOf<'a>,
     findings: &mut Vec<Finding>,
@@ -126,7 +135,7 @@ fn of_other_scopes<'a>(
         steps_left = steps_left.saturating_sub(search.steps);
         if let Some(scope) = search.too_long_in.take() {
             parts.push(token);
-            parts = of_scope(context, &scope, parts, tokens, findings).0;
+            parts = of_scope(context, &scope, max_keys, parts, tokens, findings).0;
             if parts.iter().any(|other| std::ptr::eq(*other, token)) {
                 cut_short.get_or_insert(token);
                 parts.retain(|other| !std::ptr::eq(*other, token));
@@ -181,7 +190,8 @@ fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     }
     let mut finding = Finding::new(&RULE, token.span, said(&names));
     let mut from = root;
-    for hop in way {
+    let shown = if comes_back { way.len() } else { MAX_SHOWN };
+    for hop in way.iter().take(shown) {
         let message = format!("'{from}' asks for '{}' here", hop.text);
         finding.related.push(Related::new(hop.span, message));
         from = &hop.text;
@@ -309,5 +319,35 @@ impl Search<'_, '_> {
         let scope = file.snapshot.scope_reading(file.environment, &files)?;
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         circle_of(&resolver, &self.token.root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn a_circle_of_more_keys_than_are_followed_is_told() {
+        let line = |n: usize| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % 40);
+        let fixture = Fixture::new(&(0..40).map(line).collect::<String>());
+        let snapshot = &fixture.snapshot;
+        let path = FilePath::new("/data/common.yaml");
+        let environment = &snapshot.environments().all[0];
+        let view = snapshot.view(environment);
+        let file = snapshot.file(&path).expect("the file is there");
+        let data = view.data_of(&path).expect("it is data");
+        let layer = environment.layer(&path).expect("the environment reads it");
+        let file =
+            crate::diagnostics::rule::FileContext { snapshot, environment, view: &view, file };
+        let codes = |max_keys: usize| {
+            let mut findings = Vec::new();
+            check_within(&DataContext { file, data: &data, layer }, max_keys, &mut findings);
+            let mut codes: Vec<&str> = findings.iter().map(|finding| finding.rule.code).collect();
+            codes.dedup();
+            codes
+        };
+        assert_eq!(codes(41), ["lookup-loop"]);
+        assert!(codes(20).contains(&"limit-reached"), "{:?}", codes(20));
     }
 }

@@ -8,7 +8,7 @@ use crate::diagnostics::rule::{Check, EntryContext, Finding, Related, Rule, Seve
 use crate::hiera::error::LookupErrorKind;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
-use crate::hiera::merge::{MergeError, Strategy};
+use crate::hiera::merge::{MergeError, Strategy, may_refuse};
 use crate::hiera::resolution::{MergeSource, Outcome, Resolution};
 use crate::text::FilePath;
 use crate::workspace::manifests::{CalledMerge, ManifestIndex, MergingCall};
@@ -31,15 +31,18 @@ const MAX_OTHERS: usize = 50;
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let file = &context.file;
     let index = file.snapshot.keys();
-    let keys =
-        context.members().filter_map(|(key, _)| key.as_str()).filter(|key| *key != LOOKUP_OPTIONS);
-    // A key that a single file defines is not merged.
+    let members = context.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
     let code = file.snapshot.manifests(file.environment);
-    let may_be_merged = |key: &&str| {
-        index.definitions(key).len() > 1
-            && (index.may_be_merged_strictly(key) || called_strictly(code, key))
-    };
-    for key in keys.filter(may_be_merged) {
+    for (key, member) in members.filter(|(key, _)| *key != LOOKUP_OPTIONS) {
+        // A key that a single file defines is not merged. Most values fit whatever others are: to
+        // look each of them up would cost the square of their files.
+        let refuses = |strategy: &Strategy| may_refuse(strategy, &member.value);
+        if index.definitions(key).len() < 2
+            || !index.strict_merges(key).any(|strategy| refuses(&strategy))
+                && !called_strictly(code, key).is_some_and(|strategy| refuses(&strategy))
+        {
+            continue;
+        }
         let is_another =
             |path: &&FilePath| **path != file.file.path && file.environment.reaches(path);
         let others: Vec<&FilePath> = index.definitions(key).iter().filter(is_another).collect();
@@ -54,15 +57,15 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn merges_strictly(context: &EntryContext<'_>, key: &str) -> bool {
     let code = context.file.snapshot.manifests(context.file.environment);
     match code.called_merge(key) {
-        CalledMerge::One(_) => called_strictly(code, key),
+        CalledMerge::One(_) => called_strictly(code, key).is_some(),
         _ => (context.strategy)(key).as_ref().is_some_and(is_strict),
     }
 }
 
-/// Whether all calls that read a key ask literally for a merge that can fail.
-fn called_strictly(code: &ManifestIndex, key: &str) -> bool {
-    let CalledMerge::One(call) = code.called_merge(key) else { return false };
-    call.literal().is_some_and(is_strict)
+/// Returns the merge that can fail and that all calls that read a key ask for literally.
+fn called_strictly(code: &ManifestIndex, key: &str) -> Option<Strategy> {
+    let CalledMerge::One(call) = code.called_merge(key) else { return None };
+    call.literal().filter(|strategy| is_strict(strategy)).cloned()
 }
 
 fn is_strict(strategy: &Strategy) -> bool {

@@ -4,6 +4,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::fixture::Fixture;
 
 #[test]
 fn old_versions() {
@@ -579,4 +580,19 @@ hierarchy: [{name: A, lookup_key: f, options: {uri: x}}]
                 |                                                ^^^
         "#]],
     );
+}
+
+#[test]
+fn configs_beyond_those_that_are_named_are_counted() {
+    let with = |count: usize| {
+        let config = "version: 5\nhierarchy: [{name: All, path: common.yaml}]";
+        let others: String =
+            (0..count).map(|n| format!("#- /hiera-{n}.yaml\n{config}\n")).collect();
+        let text = format!("#- /hiera.yaml\n{config}\n{others}#- /data/common.yaml\na: 1\n");
+        let findings = Fixture::new(&text).findings();
+        let told = findings.iter().find(|finding| finding.rule.code == "several-configs");
+        told.expect("several read it").message.to_string()
+    };
+    assert!(with(4).contains("hiera-2.yaml and hiera-3.yaml read"), "{}", with(4));
+    assert!(with(6).contains("hiera-3.yaml and 2 more read"), "{}", with(6));
 }

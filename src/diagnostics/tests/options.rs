@@ -3,7 +3,9 @@
 use expect_test::expect;
 
 use super::check;
+use crate::diagnostics::{RulesConfig, check_file};
 use crate::fixture::Fixture;
+use crate::text::work;
 
 #[test]
 fn options_must_be_a_hash() {
@@ -326,7 +328,8 @@ version: 5
 hierarchy: [{name: Role, path: 'roles/%{role}.yaml'}, {name: Common, path: common.yaml}]
 #- /data/common.yaml
 lookup_options: {users: {merge: hash}}
-users: {ada: 1}
+people: {ada: 1}
+users: \"%{alias('people')}\"
 "
         .to_owned();
         for n in 0..count {
@@ -336,7 +339,7 @@ users: {ada: 1}
     };
     assert_eq!(with_roles(50), "");
     let found = with_roles(51);
-    assert!(found.contains("data/common.yaml:2:1: hint: 'users' is merged with so many other files that it was tried with 50 of them [limit-reached]"), "{found}");
+    assert!(found.contains("data/common.yaml:3:1: hint: 'users' is merged with so many other files that it was tried with 50 of them [limit-reached]"), "{found}");
 }
 
 #[test]
@@ -448,4 +451,35 @@ ports:
                 data/nodes/web01.yaml:1:1: to be merged with this
         "#]],
     );
+}
+
+/// The lookups that a check of all files needs, and the findings.
+fn checked(text: &str) -> (usize, usize) {
+    let fixture = Fixture::new(text);
+    let (mut lookups, mut findings) = (0, 0);
+    for file in fixture.snapshot.files() {
+        work::take();
+        findings += check_file(&fixture.snapshot, &file.path, &RulesConfig::default()).len();
+        lookups += work::take().lookups;
+    }
+    (lookups, findings)
+}
+
+#[test]
+fn values_that_any_merge_takes_are_not_looked_up_in_each_of_their_files() {
+    let with = |levels: usize, last: &str| {
+        let name = |n: usize| format!("- {{name: L{n}, path: l{n}.yaml}}\n");
+        let names: String = (0..levels).map(name).collect();
+        let file = |n: usize| format!("#- /data/l{n}.yaml\nk: [a{n}, \"b%{{role}}\"]\n");
+        let files: String = (0..levels - 1).map(file).collect();
+        checked(&format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n{names}{files}#- /data/l{}.yaml\n\
+             lookup_options: {{k: {{merge: unique}}}}\nk: {last}\n",
+            levels - 1
+        ))
+    };
+    assert_eq!(with(20, "[c]"), (0, 0));
+    assert_eq!(with(40, "[c]"), (0, 0));
+    let (lookups, findings) = with(40, "{c: 1}");
+    assert!(lookups <= 3 && findings == 1, "{lookups} lookups, {findings} findings");
 }

@@ -2,12 +2,32 @@
 
 use std::sync::LazyLock;
 
-use super::{Element, MergeError};
+use super::{Element, MergeError, Strategy};
 use crate::puppet::types::{self, DataType};
 use crate::puppet::value::{Data, Hash, Value};
 
 static UNIQUE: LazyLock<DataType> = LazyLock::new(|| types::known("Variant[Scalar,Array[Data]]"));
 static HASH: LazyLock<DataType> = LazyLock::new(|| types::known("Hash[String,Data]"));
+
+/// Whether a strategy could refuse a value as it is written. Tokens leave a text a text, but for
+/// `alias`, which stands for a value of any type.
+pub fn may_refuse(strategy: &Strategy, value: &Value) -> bool {
+    let is_refused = match strategy {
+        Strategy::Unique => check_unique(Element::First, value).is_err(),
+        Strategy::Hash => check_hash(Element::First, value).is_err(),
+        _ => return false,
+    };
+    is_refused || value.is_live() && may_hold_alias(value)
+}
+
+fn may_hold_alias(value: &Value) -> bool {
+    match value.data() {
+        Data::String(text) => text.contains("alias"),
+        Data::Array(items) => items.iter().any(may_hold_alias),
+        Data::Hash(hash) => hash.values().any(|member| may_hold_alias(&member.value)),
+        _ => false,
+    }
+}
 
 pub(super) fn check_unique(element: Element, value: &Value) -> Result<(), MergeError> {
     let is_plain = match value.data() {

@@ -733,3 +733,24 @@ fn no_merge_drops_the_mark_of_a_secret() {
     }
     assert!(seen > 1_000, "secrets were merged: {seen}");
 }
+
+#[test]
+fn a_merge_of_more_places_than_a_lookup_has_left_is_told() {
+    use crate::text::Limit;
+    use crate::text::budget::MAX_REQUEST_STEPS;
+    let (cancel, budget) = (CancelToken::default(), Budget::of_request());
+    let most = usize::try_from(MAX_REQUEST_STEPS).expect("it fits");
+    budget.steps(most - 3).expect("so many are left");
+    let mut asked = 0;
+    let mut folded = |places| {
+        fold::<MergeError>(&Strategy::Unique, places, bounds(&cancel, &budget), &mut |_| {
+            asked += 1;
+            Ok(None)
+        })
+    };
+    assert_eq!(folded(3), Ok(None));
+    let error = folded(2).expect_err("none are left");
+    assert_eq!(error, MergeError::Exhausted(Limit::Steps));
+    assert_eq!(error.to_string(), "more than 50000000 levels to go through");
+    assert_eq!(asked, 3, "no place is asked that is not paid for");
+}

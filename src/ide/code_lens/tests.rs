@@ -130,3 +130,28 @@ greeting: \"%{lookup('name')}\"
     let none = LensConfig { overrides: false, readers: false, nodes: false };
     check(text, "/data/roles/web.yaml", none, expect![""]);
 }
+
+#[test]
+fn many_levels_are_counted() {
+    let text = |count: usize| {
+        let name = |n: usize| format!("- {{name: L{n}, path: l{n}.yaml}}\n");
+        let levels: String = (0..=count).map(name).collect();
+        let files: String = (0..=count).map(|n| format!("#- /data/l{n}.yaml\nk: {n}\n")).collect();
+        format!("#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}{files}")
+    };
+    let with = |count: usize, expected: Expect| {
+        check(&text(count), "/data/l0.yaml", LensConfig::default(), expected);
+    };
+    with(
+        3,
+        expect![[r#"
+        k: overrides data/l1.yaml, data/l2.yaml, data/l3.yaml [4]
+    "#]],
+    );
+    with(
+        4,
+        expect![[r#"
+        k: overrides 4 levels [5]
+    "#]],
+    );
+}

@@ -140,9 +140,11 @@ impl Items {
         self.is_incomplete = true;
     }
 
-    /// Returns the answer; `None` for an empty one, and when the request is cancelled.
+    /// Returns the answer; `None` for an empty one, unless words were left out, and when the request
+    /// is cancelled.
     pub(super) fn finished(self, snapshot: &Snapshot) -> Option<Completions> {
-        let is_wanted = !self.items.is_empty() && !snapshot.cancel_token().is_cancelled();
+        let has_words = !self.items.is_empty() || self.is_incomplete;
+        let is_wanted = has_words && !snapshot.cancel_token().is_cancelled();
         is_wanted.then_some(Completions { items: self.items, is_incomplete: self.is_incomplete })
     }
 }

@@ -2,6 +2,7 @@
 
 mod data;
 mod formats;
+mod limits;
 mod prefixes;
 mod tokens;
 

@@ -152,3 +152,17 @@ fn of_a_key_only_the_last_version_is_held() {
     plain.forget(0);
     assert_eq!((plain.known.len(), plain.size), (1, 4));
 }
+
+#[test]
+fn what_was_decrypted_is_forgotten_where_it_becomes_too_much() {
+    let mut plain = Plain::default();
+    let text = vec![b'x'; MAX_REMEMBERED / 3];
+    let mut remembered = Vec::new();
+    for number in 0..4 {
+        plain.remember((0, None, vec![number]), &text);
+        remembered.push(plain.known.len());
+        assert!(plain.size <= MAX_REMEMBERED);
+    }
+    assert_eq!(remembered, [1, 2, 1, 2]);
+    assert!(plain.known.contains_key(&(0, None, vec![3])), "the last one is there");
+}

@@ -17,7 +17,10 @@ use crate::text::{FilePath, Span};
 /// `lookup_options` change.
 #[derive(Debug, Default)]
 pub(super) struct OptionsMemo {
-    strictly_merged: OnceLock<WrittenOptions>,
+    /// The keys that may be merged with `unique`.
+    merged_uniquely: OnceLock<WrittenOptions>,
+    /// The keys that may be merged with `hash`.
+    merged_as_hashes: OnceLock<WrittenOptions>,
     /// The keys whose values may be Sensitive.
     sensitive: OnceLock<WrittenOptions>,
     places: OnceLock<OptionsPlaces>,
@@ -60,15 +63,18 @@ impl OptionsPlaces {
 }
 
 impl KeyIndex {
-    /// Whether `lookup_options` of any file may ask for a merge of this root key that fails for
-    /// values of some type.
-    pub fn may_be_merged_strictly(&self, key: &str) -> bool {
-        let gather = || {
-            let is_strict =
-                |strategy: &Strategy| matches!(strategy, Strategy::Hash | Strategy::Unique);
-            WrittenOptions::of_merges(self.written_options(), is_strict)
-        };
-        self.options.strictly_merged.get_or_init(gather).may_concern(key)
+    /// Returns the strategies that `lookup_options` of any file may ask for in a merge of this root
+    /// key, and that fail for values of some type.
+    pub fn strict_merges(&self, key: &str) -> impl Iterator<Item = Strategy> {
+        let strategies = [
+            (Strategy::Unique, &self.options.merged_uniquely),
+            (Strategy::Hash, &self.options.merged_as_hashes),
+        ];
+        strategies.into_iter().filter_map(move |(strategy, memo)| {
+            let is_it = |other: &Strategy| *other == strategy;
+            let gather = || WrittenOptions::of_merges(self.written_options(), is_it);
+            memo.get_or_init(gather).may_concern(key).then_some(strategy)
+        })
     }
 
     /// Whether `lookup_options` of any file may make values of this root key Sensitive. They

@@ -84,3 +84,67 @@ fn groups_of_nodes_beyond_those_that_are_shown_are_counted() {
     check_cut(&text, "- 18 other values in 18 nodes\n", "'6'");
     check_cut(&text, "- 16 other nodes, not compared", "n39");
 }
+
+#[test]
+fn values_by_unknown_variables_beyond_those_that_are_shown_are_counted() {
+    let files: String =
+        (0..11).map(|n| format!("#- /data/roles/r{n:02}.yaml\nk: v{n:02}\n")).collect();
+    let text = format!(
+        "#- levels Role Common\n{files}#- /data/common.yaml\nas$0ks: \"%{{lookup('k')}}\"\nk: 0\n"
+    );
+    // Five values, and then the first four conditions of the others.
+    check_cut(&text, "- 6 other values where role = r05", "v05");
+    check_cut(&text, "r08, …", "r09");
+}
+
+#[test]
+fn more_cases_than_are_looked_up_are_said_not_to_be() {
+    let names = ["zone", "site", "rack", "role", "tier"];
+    let levels: String = names
+        .iter()
+        .map(|name| format!("- {{name: {name}, path: '{name}/%{{{name}}}.yaml'}}\n"))
+        .collect();
+    let file = |name: &str, n: usize| format!("#- /data/{name}/x{n}.yaml\nk: {name}{n}\n");
+    let files: String = names.iter().flat_map(|name| (0..12).map(move |n| file(name, n))).collect();
+    let text = format!(
+        "#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}- {{name: Common, path: common.yaml}}\n\
+         {files}#- /data/common.yaml\nas$0ks: \"%{{lookup('k')}}\"\nk: 0\n"
+    );
+    // 48 lookups are those of four levels.
+    check_cut(&text, "- '0' otherwise, unless one of 12 files changes it", "tier = x");
+}
+
+#[test]
+fn of_many_files_that_have_all_of_a_value_the_number_is_told() {
+    let others = |count: usize| {
+        let name = |n: usize| format!("  - {{name: L{n}, path: l{n}.yaml}}\n");
+        let levels: String = (0..=count).map(name).collect();
+        let files: String =
+            (1..=count).map(|n| format!("#- /data/l{n}.yaml\nk: [a, {n}]\n")).collect();
+        format!(
+            "#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}#- /data/l0.yaml\n\
+             lookup_options: {{k: {{merge: unique}}}}\nk$0: [a]\n{files}"
+        )
+    };
+    check_cut(&others(3), "adds nothing to L1 data/l1.yaml", "the other");
+    check_cut(&others(4), "adds nothing to the other 4 files", "adds nothing to L1");
+}
+
+#[test]
+fn of_more_readings_of_a_path_than_are_named_none_is() {
+    let with = |names: &[&str]| {
+        let level = |name: &&str| format!("- {{name: {name}, path: '%{{{name}}}.yaml'}}\n");
+        let levels: String = names.iter().map(level).collect();
+        format!("#- /hiera.yaml\nversion: 5\nhierarchy:\n{levels}#- /data/x.yaml\n$0a: 1\n")
+    };
+    check_cut(
+        &with(&["role", "site", "zone"]),
+        "with role = x, or with site = x",
+        "read this file",
+    );
+    check_cut(
+        &with(&["role", "site", "zone", "tier"]),
+        "for the nodes that read this file",
+        "role = x",
+    );
+}

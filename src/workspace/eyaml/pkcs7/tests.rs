@@ -89,3 +89,22 @@ fn what_is_no_key_is_said_to_be_none() {
         "text around a block is passed over"
     );
 }
+
+#[test]
+fn a_key_that_is_too_long_is_refused() {
+    use rsa::pkcs1::EncodeRsaPrivateKey;
+    use rsa::{BigUint, RsaPrivateKey};
+    // Primes of Mersenne: nothing has to be searched for.
+    let prime = |bits: usize| (BigUint::from(1u8) << bits) - BigUint::from(1u8);
+    let read = |p: usize, q: usize| {
+        let key = RsaPrivateKey::from_p_q(prime(p), prime(q), BigUint::from(65_537u32));
+        let der = key.expect("they are primes").to_pkcs1_der().expect("it can be written");
+        let body = base64::encode(der.as_bytes());
+        let pem =
+            format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----\n");
+        PrivateKey::from_pem(&pem).map(|_| ())
+    };
+    assert_eq!(read(1_279, 2_203), Ok(()));
+    let told = Err("hiera-ls reads no RSA key of more than 8192 bits".to_owned());
+    assert_eq!(read(4_253, 4_423), told);
+}

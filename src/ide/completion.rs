@@ -16,6 +16,7 @@ mod roots;
 mod settings;
 mod shape;
 mod tokens;
+mod typed_token;
 mod values;
 mod variables;
 
@@ -70,7 +71,7 @@ pub fn completion(
     let environment = snapshot.environments().governing(&file.path).next()?;
     let ctx = Context { snapshot, environment, file, place: &place, is_json };
     let is_config = environment.configs().any(|(_, config)| config.path == file.path);
-    if let Some(token) = tokens::at(&place) {
+    if let Some(token) = typed_token::at(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);
     } else if is_wanted(config.trigger, &place) {
         match is_config {

@@ -17,7 +17,8 @@ use crate::settings::{Origin, READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{notification, terminal};
 use crate::workspace::fs::OsFs;
-use crate::workspace::scan::{self, NodeSource};
+use crate::workspace::nodes::NodeSource;
+use crate::workspace::scan;
 use crate::workspace::{Change, Snapshot};
 
 /// A client that does not answer must not stop us.

@@ -9,53 +9,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::datadirs::SoughtDatadir;
-use super::discover::Discovery;
-use super::environments::{Environment, Environments};
-use super::kinds::{ENVIRONMENT_CONF, FileKind, MODULE_FOLDERS, PUPPETFILE, is_named};
+use super::discovery::{Candidate, Discovery};
+use super::environments::{Environment, Environments, OtherConfig, UnusedConfig};
+use super::kinds::{FileKind, is_named};
 use super::names::Names;
 use crate::hiera::config::{HieraConfig, Layer, Version};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
-
-/// A config that reads data of an environment that another config governs.
-#[derive(Clone, Debug)]
-pub struct OtherConfig {
-    /// The config.
-    pub config: Arc<HieraConfig>,
-    /// Whether it belongs to tests or examples.
-    pub is_sample: bool,
-    /// The files that the environment governs and this config reads, too.
-    pub shared: BTreeSet<FilePath>,
-    /// The files that this config reads and no environment does.
-    pub own: BTreeSet<FilePath>,
-}
-
-/// A config that governs nothing.
-#[derive(Debug)]
-pub(super) struct UnusedConfig {
-    /// The config.
-    pub(super) path: FilePath,
-    /// The existing files that it reads.
-    pub(super) files: BTreeSet<FilePath>,
-    /// Whether it belongs to tests or examples.
-    pub(super) is_sample: bool,
-}
-
-/// A config that may govern data.
-pub(super) struct Candidate {
-    /// The config, with its datadirs placed.
-    pub(super) config: HieraConfig,
-    /// The layer that it configures.
-    pub(super) role: Layer,
-    /// The folder of the environment that it would make.
-    pub(super) root: FilePath,
-    /// The datadirs that were found elsewhere.
-    pub(super) sought: Vec<SoughtDatadir>,
-    is_sample: bool,
-    /// The existing files that it reads.
-    files: BTreeSet<FilePath>,
-}
 
 /// Returns the environments of all configs: those of the configs at their usual places, and those
 /// of other configs that read data that none of these read. `is_of_module` is true for folders of
@@ -153,7 +113,7 @@ fn candidates(
 
 impl Candidate {
     fn new(discovery: &Discovery<'_>, path: &FilePath, role: Layer) -> Option<Candidate> {
-        let home = Candidate::at_root(discovery, path, &role, home_of(discovery, path))?;
+        let home = Candidate::at_root(discovery, path, &role, discovery.home_of(path))?;
         let own = discovery
             .root_of(path)
             .filter(|_| FileKind::of(path, discovery.settings) == FileKind::HieraConfig);
@@ -201,23 +161,6 @@ impl Candidate {
         };
         shared.into_iter().map(told).collect()
     }
-}
-
-/// Returns the folder of the environment that a config elsewhere governs: the nearest one above it
-/// that looks like a control repository, or else the folder of the workspace.
-pub(super) fn home_of(discovery: &Discovery<'_>, config: &FilePath) -> FilePath {
-    let folder = discovery.folder_of(config);
-    let is_home = |above: &FilePath| {
-        let has = |name: &str| discovery.names.exists(&above.join(name));
-        [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MODULE_FOLDERS).any(|name| has(name))
-    };
-    let mut above =
-        config.ancestors().take_while(|above| folder.is_some_and(|it| above.is_within(it)));
-    above
-        .find(is_home)
-        .or_else(|| folder.cloned())
-        .or_else(|| config.parent())
-        .unwrap_or_else(|| config.clone())
 }
 
 /// Returns the existing files that the levels of a config name.

@@ -1,14 +1,13 @@
 //! The environments of a workspace: the files that each `hiera.yaml` governs, the modules, and the
 //! paths that the levels can name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::cache::{EnvironmentCache, Role};
-use super::candidates::{OtherConfig, UnusedConfig};
 use super::datadirs::SoughtDatadir;
 use super::kinds::has_data_name;
-use super::nodes::Node;
+use super::nodes::node::Node;
 use super::overview::Overview;
 use crate::hiera::config::{HieraConfig, Layer, Level, Reader, Template};
 use crate::hiera::data::Format;
@@ -91,6 +90,30 @@ pub struct RefusedModule {
     pub metadata: FilePath,
     /// The members that are missing there; none where `dependencies` is no list.
     pub missing: Vec<&'static str>,
+}
+
+/// A config that reads data of an environment that another config governs.
+#[derive(Clone, Debug)]
+pub struct OtherConfig {
+    /// The config.
+    pub config: Arc<HieraConfig>,
+    /// Whether it belongs to tests or examples.
+    pub is_sample: bool,
+    /// The files that the environment governs and this config reads, too.
+    pub shared: BTreeSet<FilePath>,
+    /// The files that this config reads and no environment does.
+    pub own: BTreeSet<FilePath>,
+}
+
+/// A config that governs nothing.
+#[derive(Debug)]
+pub(super) struct UnusedConfig {
+    /// The config.
+    pub(super) path: FilePath,
+    /// The existing files that it reads.
+    pub(super) files: BTreeSet<FilePath>,
+    /// Whether it belongs to tests or examples.
+    pub(super) is_sample: bool,
 }
 
 /// A location of a level, and the paths that it can name.

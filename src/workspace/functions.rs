@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::Snapshot;
 use super::environments::Environment;
+use super::snapshot::Snapshot;
 use crate::hiera::config::{Backend, BackendKind, Level};
 use crate::manifest::Manifest;
 use crate::manifest::model::{DefinitionKind, Documentation, FunctionSignature};

@@ -1,10 +1,8 @@
 //! The kinds of files, decided by their paths. Only this module decides about a file's kind.
 
-use super::WorkspaceConfig;
+use super::config::{HIERA_CONFIG, WorkspaceConfig};
 use crate::text::FilePath;
 
-/// The name that Puppet gives to the file that configures a layer.
-pub const HIERA_CONFIG: &str = "hiera.yaml";
 /// The file that names an environment's modules.
 pub const ENVIRONMENT_CONF: &str = "environment.conf";
 /// The file that lists the modules which a deployment installs into an environment.

@@ -4,9 +4,12 @@
 //! A change is applied to the [`Workspace`]; all other code reads a [`Snapshot`].
 
 mod cache;
-pub mod candidates;
+mod candidates;
+mod config;
+mod configs;
 pub mod datadirs;
 mod discover;
+mod discovery;
 mod environment_conf;
 pub mod environments;
 pub mod eyaml;
@@ -17,117 +20,40 @@ pub mod index;
 pub mod kinds;
 pub mod manifests;
 pub mod mapping;
+mod memo;
 pub mod names;
 pub mod nodes;
 pub mod overview;
 pub mod parallel;
 pub mod readers;
 pub mod scan;
+mod scopes;
 pub mod snapshot;
 pub mod ungoverned;
+mod view;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use discover::{Configs, discover, shapes_environments};
-use eyaml::{EyamlConfig, Keys};
+pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
+use configs::{Configs, shapes_environments};
+use discover::discover;
+use eyaml::Keys;
 use file::{Content, File};
 use fs::{Entry, OsFs, Stamp};
-use index::LazyIndex;
+use index::lazy::LazyIndex;
 use kinds::FileKind;
-use manifests::LazyManifests;
-use mapping::PathMappings;
+use manifests::lazy::LazyManifests;
 use names::Names;
-use nodes::NodesConfig;
+use nodes::source::NodeSource;
 use scan::Scan;
-pub use snapshot::{EnvironmentView, Snapshot};
+pub use snapshot::Snapshot;
+pub use view::EnvironmentView;
 
-use crate::hiera::config::DescribedBackends;
 use crate::hiera::data::Edited;
-use crate::puppet::PuppetVersion;
 use crate::text::CancelToken;
 use crate::text::work::{Work, count};
 use crate::text::{FileId, FilePath, Text, TextRange};
-
-/// The settings for reading a workspace.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorkspaceConfig {
-    /// The settings of the environments that are not among `environments`.
-    pub common: EnvironmentConfig,
-    /// The settings of those that have settings of their own, by their folders.
-    pub environments: BTreeMap<FilePath, EnvironmentConfig>,
-    /// The name of the file that configures an environment, relative to its folder.
-    pub hiera_config: String,
-    /// The global layer's `hiera.yaml`.
-    pub global_hiera_config: Option<FilePath>,
-    /// The user's settings for encrypted values.
-    pub eyaml: EyamlConfig,
-    /// The longest file that is read, in bytes.
-    pub max_file_size: u64,
-}
-
-/// The settings for reading an environment.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EnvironmentConfig {
-    /// The version of Puppet to agree with.
-    pub puppet: PuppetVersion,
-    /// Its name, where its folder does not show it; `None` assumes `production`.
-    pub name: Option<String>,
-    /// Folders of modules, relative to the environment; `None` reads environment.conf, then takes
-    /// Puppet's habit.
-    pub module_path: Option<Vec<String>>,
-    /// Deployed paths with their paths in the workspace.
-    pub path_mappings: PathMappings,
-    /// The files that functions of others read.
-    pub backends: DescribedBackends,
-    /// The sources of nodes.
-    pub nodes: NodesConfig,
-}
-
-/// The name of an environment's config where no setting names another.
-const USUAL_CONFIG: &str = kinds::HIERA_CONFIG;
-
-/// The name of an environment that neither its folder nor a setting names.
-const USUAL_NAME: &str = "production";
-
-impl EnvironmentConfig {
-    /// Returns the name of an environment whose folder does not show it.
-    pub fn environment_name(&self) -> &str {
-        self.name.as_deref().unwrap_or(USUAL_NAME)
-    }
-}
-
-impl WorkspaceConfig {
-    /// Whether a setting names the config of environments.
-    pub fn has_named_config(&self) -> bool {
-        self.hiera_config != USUAL_CONFIG
-    }
-
-    /// Returns the settings of the environment in this folder.
-    pub fn of(&self, environment: &FilePath) -> &EnvironmentConfig {
-        self.environments.get(environment).unwrap_or(&self.common)
-    }
-
-    /// Returns the settings of the environment that a file lies in.
-    pub fn of_file(&self, path: &FilePath) -> &EnvironmentConfig {
-        let holding = self.environments.iter().filter(|(root, _)| path.is_within(root));
-        let nearest = holding.max_by_key(|(root, _)| root.as_str().len());
-        nearest.map_or(&self.common, |(_, config)| config)
-    }
-}
-
-impl Default for WorkspaceConfig {
-    fn default() -> WorkspaceConfig {
-        WorkspaceConfig {
-            common: EnvironmentConfig::default(),
-            environments: BTreeMap::new(),
-            hiera_config: USUAL_CONFIG.into(),
-            global_hiera_config: None,
-            eyaml: EyamlConfig::default(),
-            max_file_size: 64 << 20,
-        }
-    }
-}
 
 /// The files of some folders, as they are on disk and in editors.
 #[derive(Debug)]
@@ -139,7 +65,7 @@ pub struct Workspace {
     disk: Arc<BTreeMap<FilePath, Arc<File>>>,
     overlay: BTreeMap<FilePath, Arc<File>>,
     disk_entries: Arc<BTreeMap<FilePath, Entry>>,
-    sources: Arc<Vec<scan::NodeSource>>,
+    sources: Arc<Vec<NodeSource>>,
     /// Whether settings or folders changed since the folders were read.
     reconfigured: bool,
     selected: Option<Arc<str>>,

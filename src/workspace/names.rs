@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::cache::Memo;
 use super::fs::Entry;
+use super::memo::Memo;
 use crate::hiera::pattern::Pattern;
 use crate::puppet::ruby::glob::{EntryKind, Listing, glob, glob_folders};
 use crate::text::FilePath;

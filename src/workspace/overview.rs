@@ -1,10 +1,8 @@
 //! The knowledge of a workspace in few words, for status lines: which configs govern, how many data
 //! files are read, which nodes are known and from where.
 
-use std::collections::BTreeMap;
+mod gather;
 
-use super::environments::Environment;
-use super::snapshot::Snapshot;
 use crate::text::FilePath;
 
 /// An environment in few words.
@@ -39,19 +37,6 @@ pub struct NodesFrom {
 }
 
 impl Overview {
-    /// Returns the overview of an environment.
-    pub fn of(snapshot: &Snapshot, environment: &Environment) -> Overview {
-        Overview {
-            root: environment.root.clone(),
-            config: governing(environment),
-            data_files: snapshot.files().filter(|file| environment.reaches(&file.path)).count(),
-            assumed: assumed(snapshot, environment),
-            nodes: nodes_from(snapshot, environment),
-            kinds: snapshot.kinds_of(environment).all.len(),
-            kinds_from: snapshot.kinds_of(environment).folders.clone(),
-        }
-    }
-
     /// `hiera.yaml governs 12 data files (environment = production); 3 nodes, from spec/facts`, with
     /// paths below `root` relative to it.
     pub fn line(&self, root: &FilePath) -> String {
@@ -101,76 +86,6 @@ impl Overview {
         let places = listed(self.nodes.iter().map(|from| name(&from.place)).collect());
         format!("{count} node{}, from {places}", plural(count))
     }
-}
-
-fn governing(environment: &Environment) -> Option<FilePath> {
-    if let Some(own) = &environment.config {
-        return Some(own.path.clone());
-    }
-    let mut modules = environment.modules.values().filter_map(|module| module.config.as_ref());
-    let only = modules.next().filter(|_| modules.next().is_none())?;
-    Some(only.path.clone())
-}
-
-fn assumed(snapshot: &Snapshot, environment: &Environment) -> Vec<String> {
-    let is_told =
-        environment.is_named_by_folder() || snapshot.config_of(environment).name.is_some();
-    let asks = !is_told
-        && environment.reach.iter().any(|reach| {
-            let names = reach.pattern.variables().iter();
-            names
-                .into_iter()
-                .any(|name| name == "environment" || name == "server_facts.environment")
-        });
-    let name = asks.then(|| format!("environment = {}", environment.name));
-    let datadirs = environment.sought_datadirs.iter().map(|sought| {
-        let found = sought.found.relative_to(&environment.root).unwrap_or(sought.found.as_str());
-        format!("{} is {found}", sought.written)
-    });
-    name.into_iter().chain(datadirs).collect()
-}
-
-/// Returns the nodes by source: a file that holds several, the folder of files that are called as
-/// their nodes, and the folder below which data files or specs lie.
-fn nodes_from(snapshot: &Snapshot, environment: &Environment) -> Vec<NodesFrom> {
-    let mut by_file: BTreeMap<&FilePath, (usize, bool)> = BTreeMap::new();
-    for node in snapshot.nodes_of(environment) {
-        let stem = node.source.name().strip_prefix(&*node.name);
-        let is_called_so = stem.is_some_and(|rest| rest.starts_with('.'));
-        let (count, are_called_so) = by_file.entry(&node.source).or_insert((0, true));
-        *count += 1;
-        *are_called_so &= is_called_so;
-    }
-    let mut found: BTreeMap<FilePath, usize> = BTreeMap::new();
-    let (mut data, mut specs) = (None, None);
-    let below = |common: &mut Option<(FilePath, usize)>, folder: FilePath, count: usize| {
-        *common = Some(match common.take() {
-            None => (folder, count),
-            Some((known, before)) => (common_folder(&known, &folder), before + count),
-        });
-    };
-    for (path, (count, is_called_so)) in by_file {
-        let folder = path.parent().unwrap_or_else(|| path.clone());
-        if environment.reaches(path) {
-            below(&mut data, folder, count);
-        } else if path.name().ends_with("_spec.rb") {
-            below(&mut specs, folder, count);
-        } else {
-            let place = if count == 1 && is_called_so { folder } else { path.clone() };
-            *found.entry(place).or_default() += count;
-        }
-    }
-    let all = found.into_iter().chain(data).chain(specs);
-    let mut sources: Vec<NodesFrom> =
-        all.map(|(place, count)| NodesFrom { place, count }).collect();
-    sources.sort_by_key(|from| std::cmp::Reverse(from.count));
-    sources
-}
-
-/// Returns the deepest folder in which both lie.
-fn common_folder(one: &FilePath, other: &FilePath) -> FilePath {
-    let mut above = std::iter::once(one.clone()).chain(one.ancestors());
-    above.find(|folder| other.is_within(folder)).unwrap_or_else(|| one.clone())
 }
 
 #[cfg(test)]

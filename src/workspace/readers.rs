@@ -1,48 +1,23 @@
 //! The readers of a file: the routes by which levels can name it, and the scopes in which they do.
 
-use std::collections::HashMap;
+pub(super) mod nodes;
+
 use std::sync::Arc;
 
+use nodes::{NodesByValue, plain_value};
+pub use nodes::{NodesReading, Reads};
+
 use super::environments::{Environment, Reach};
-use super::nodes::Node;
-use super::snapshot::EnvironmentView;
+use super::nodes::node::Node;
+use super::snapshot::Snapshot;
+use super::view::EnvironmentView;
 use crate::hiera::config::{HieraConfig, Version};
 use crate::hiera::hierarchy::locate;
 use crate::hiera::hierarchy::located::Place;
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::PatternMatch;
 use crate::hiera::scope::{Scope, Variable};
-use crate::puppet::value::Value;
 use crate::text::FilePath;
-
-/// Whether a node reads a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Its known variables decide that it does.
-    Certainly,
-    /// Variables that are unknown decide it.
-    Possibly,
-}
-
-/// The nodes that read a file: their numbers among the nodes of an environment, in order.
-#[derive(Debug, Default)]
-pub struct NodesReading {
-    /// Nodes whose variables decide that they read it.
-    pub certainly: Vec<usize>,
-    /// Nodes for which unknown variables decide it.
-    pub possibly: Vec<usize>,
-    /// All of them with a number for the way in which each reads it: by which location, and whether
-    /// that is certain.
-    pub(super) ways: Vec<(usize, u32)>,
-}
-
-impl NodesReading {
-    /// Returns all nodes that read the file, or may read it, in order, each with a number. Two
-    /// nodes with equal numbers read it in the same way.
-    pub fn all(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.ways.iter().copied()
-    }
-}
 
 /// The routes in which the levels of an environment can name a file.
 pub(super) struct FileReaders<'a> {
@@ -156,32 +131,6 @@ impl<'a> FileReaders<'a> {
     }
 }
 
-/// The numbers of the nodes, in order, by what a variable of theirs means in a path.
-#[derive(Debug, Default)]
-pub(super) struct NodesByValue {
-    plain: HashMap<String, Vec<usize>>,
-    /// Those for which its text alone does not decide it.
-    others: Vec<usize>,
-}
-
-impl NodesByValue {
-    fn gather(nodes: &[Arc<Node>], variable: &LookupKey) -> NodesByValue {
-        let mut all = NodesByValue::default();
-        for (number, node) in nodes.iter().enumerate() {
-            match plain_value(&node.scope, variable) {
-                Some(text) => all.plain.entry(text.to_owned()).or_default().push(number),
-                None => all.others.push(number),
-            }
-        }
-        all
-    }
-
-    /// Returns the nodes for which the variable may mean this text.
-    fn with(&self, text: &str) -> Vec<usize> {
-        self.plain.get(text).into_iter().flatten().chain(&self.others).copied().collect()
-    }
-}
-
 impl Route<'_> {
     /// Whether the path of the file shows the environment.
     fn names_environment(&self) -> bool {
@@ -197,11 +146,6 @@ impl Route<'_> {
             .iter()
             .any(|(key, needed)| plain_value(scope, key).is_some_and(|text| text != needed))
     }
-}
-
-/// Returns the text of a variable, if the variable means no more than that in a path.
-fn plain_value<'a>(scope: &'a Scope, variable: &LookupKey) -> Option<&'a str> {
-    scope.member(variable).and_then(Value::as_str).filter(|text| is_plain(text))
 }
 
 /// Whether a variable is the same in every environment that the node is looked at in, see
@@ -229,10 +173,45 @@ fn needs(config: &HieraConfig, reach: &Reach, path: &FilePath) -> Vec<(LookupKey
         .collect()
 }
 
-/// Whether a variable's value is just itself in a path: no folder, no wildcard, no token.
-fn is_plain(text: &str) -> bool {
-    !matches!(text, "" | "." | "..")
-        && !text.contains(['/', '*', '?', '[', ']', '{', '}', ',', '\\', '%'])
+impl Snapshot {
+    /// Whether a node with this scope reads the file.
+    pub fn reads(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        let readers = FileReaders::of(environment, path);
+        readers.is_read_by(scope, &self.view(environment)) == Some(Reads::Certainly)
+    }
+
+    /// Whether a node with this scope may read the file: its variables do not speak against it.
+    pub fn may_read(&self, environment: &Environment, scope: &Scope, path: &FilePath) -> bool {
+        FileReaders::of(environment, path).is_read_by(scope, &self.view(environment)).is_some()
+    }
+
+    /// Returns the nodes that read a file.
+    pub fn readers_of(&self, environment: &Environment, path: &FilePath) -> Arc<NodesReading> {
+        environment.cache.readers.get_or(path, || {
+            let (view, readers) = (self.view(environment), FileReaders::of(environment, path));
+            let nodes = self.nodes_of(environment);
+            let mut found = NodesReading::default();
+            for number in readers.candidates(nodes) {
+                let scope = nodes[number].scope_in(&environment.name);
+                let Some((reads, route)) = readers.way_of(&scope, &view) else { continue };
+                let is_certain = reads == Reads::Certainly;
+                let list = if is_certain { &mut found.certainly } else { &mut found.possibly };
+                list.push(number);
+                found.ways.push((number, route as u32 * 2 + u32::from(is_certain)));
+            }
+            Arc::new(found)
+        })
+    }
+
+    /// Returns the nodes whose hierarchy certainly includes the file.
+    pub fn nodes_reading<'a>(
+        &self,
+        environment: &'a Environment,
+        path: &FilePath,
+    ) -> Vec<&'a Arc<Node>> {
+        let nodes = self.nodes_of(environment);
+        self.readers_of(environment, path).certainly.iter().map(|number| &nodes[*number]).collect()
+    }
 }
 
 #[cfg(test)]

@@ -7,21 +7,22 @@ use std::time::Instant;
 
 use tracing::{debug, info, trace, warn};
 
-use super::discover::{Configs, discover, shapes_environments};
+use super::config::{EnvironmentConfig, HIERA_CONFIG, WorkspaceConfig};
+use super::configs::{Configs, shapes_environments};
+use super::discover::discover;
 use super::environments::Environments;
 use super::file::{Content, File};
 use super::fs::{Entry, FileSystem, ReadError, Stamp, Unlisted, WalkLimits};
 use super::kinds::{
-    ENVIRONMENT_CONF, FileKind, HIERA_CONFIG, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE,
-    may_be_config,
+    ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE, SETTINGS_FILE, may_be_config,
 };
 use super::manifests;
 use super::names::Names;
 use super::nodes::parts::Parts;
+use super::nodes::source::NodeSource;
 use super::nodes::sources::shapes::{self, Candidate};
 use super::nodes::{Step, read_parts};
 use super::parallel::on_all_cores;
-use super::{EnvironmentConfig, WorkspaceConfig};
 use crate::text::{FileId, FilePath};
 
 /// The input of a scan.
@@ -55,28 +56,6 @@ pub struct Scan {
     pub cut_short: bool,
     /// Entries that were passed over in folders that environments read, with the reasons.
     pub unlisted: Vec<Unlisted>,
-}
-
-/// A file that nodes come from.
-#[derive(Clone, Debug)]
-pub struct NodeSource {
-    /// The file.
-    pub path: FilePath,
-    /// The folder of the environment whose own settings name it; `None` where the workspace's do.
-    pub environment: Option<FilePath>,
-    /// The step of `nodes.infer` that found it; `None` where settings name it.
-    pub step: Option<Step>,
-    /// The version of it that was read.
-    pub stamp: Option<Stamp>,
-    /// The parts of its nodes, or why it has none.
-    pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
-}
-
-impl NodeSource {
-    /// Returns the reason why no nodes were read from it.
-    pub fn error(&self) -> Option<&str> {
-        self.nodes.as_ref().err().map(String::as_str)
-    }
 }
 
 impl Scan {

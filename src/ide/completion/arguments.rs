@@ -3,7 +3,7 @@
 use super::context::{Context, dig};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::place::Step;
-use super::tokens::{Token, with_end};
+use super::typed_token::{Token, with_end};
 use super::{keys, variables};
 use crate::hiera::interpolation::Method;
 use crate::ide::cursor::dotted_member;

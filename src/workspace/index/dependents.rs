@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::KeyIndex;
 use super::circles::circles;
+use super::key_index::KeyIndex;
 use super::siblings::group;
 use crate::text::FilePath;
 

@@ -2,17 +2,13 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use super::KeyIndex;
+use super::key_index::KeyIndex;
 use crate::text::FilePath;
-use crate::workspace::snapshot::Snapshot;
-
-/// With fewer changed files an index is brought up to them by the way.
-const LITTLE: usize = 64;
 
 /// An index that is computed on first use: from an index before it, if there is one.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct LazyIndex {
-    done: OnceLock<KeyIndex>,
+    pub(super) done: OnceLock<KeyIndex>,
     /// The last index that was computed when this was made, and the changes since.
     before: Option<(KeyIndex, Changed)>,
     /// An index between them that was not computed yet, and the changes since. Another thread may
@@ -43,12 +39,6 @@ impl Changed {
             }
             _ => Changed::Layout,
         }
-    }
-
-    /// Whether bringing an index up to it is a matter of some files that take little to read.
-    fn is_little(&self, snapshot: &Snapshot) -> bool {
-        let is_soon_read = |path| snapshot.file(path).is_none_or(|file| file.is_soon_read());
-        matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(is_soon_read))
     }
 }
 
@@ -82,25 +72,11 @@ impl LazyIndex {
     }
 
     /// Returns the nearest index that is computed already, and the changes since.
-    fn nearest(&self) -> Option<(KeyIndex, Changed)> {
+    pub(super) fn nearest(&self) -> Option<(KeyIndex, Changed)> {
         let under_way = self.under_way.as_ref().and_then(|(index, changed)| {
             let done = index.upgrade()?.done.get()?.clone();
             Some((done, changed.clone()))
         });
         under_way.or_else(|| self.before.clone())
-    }
-
-    /// Whether no more than a little has to be read for it.
-    pub(in crate::workspace) fn is_near(&self, snapshot: &Snapshot) -> bool {
-        self.done.get().is_some()
-            || self.nearest().is_some_and(|(_, changed)| changed.is_little(snapshot))
-    }
-
-    /// Returns the index of the snapshot that this belongs to.
-    pub(in crate::workspace) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
-        self.done.get_or_init(|| match self.nearest() {
-            Some((before, changed)) => before.patched(snapshot, &changed),
-            None => KeyIndex::new(snapshot),
-        })
     }
 }

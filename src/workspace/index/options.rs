@@ -1,66 +1,17 @@
 //! The `lookup_options` of all files: the entries that name or match a root key, and the keys for
 //! which entries ask for something.
 
-use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::KeyIndex;
+use super::key_index::KeyIndex;
+use super::options_memo::{OptionsPlace, OptionsPlaces};
 use crate::hiera::data::DataFile;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::hiera::lookup_options::WrittenOptions;
 use crate::hiera::merge::Strategy;
 use crate::puppet::ruby::regex::RubyRegex;
 use crate::puppet::value::{Key, Member, Value};
-use crate::text::{FilePath, Span};
-
-/// Facts about the options of all files, computed on first use; the same as long as no
-/// `lookup_options` change.
-#[derive(Debug, Default)]
-pub(super) struct OptionsMemo {
-    /// The keys that may be merged with `unique`.
-    merged_uniquely: OnceLock<WrittenOptions>,
-    /// The keys that may be merged with `hash`.
-    merged_as_hashes: OnceLock<WrittenOptions>,
-    /// The keys whose values may be Sensitive.
-    sensitive: OnceLock<WrittenOptions>,
-    places: OnceLock<OptionsPlaces>,
-}
-
-/// The places of all entries.
-#[derive(Debug, Default)]
-struct OptionsPlaces {
-    literal: HashMap<Arc<str>, Vec<OptionsPlace>>,
-    patterns: Vec<(RubyRegex, OptionsPlace)>,
-}
-
-/// An entry of `lookup_options` in some file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionsPlace {
-    /// The place of the entry's key. It may be written in another file's entry that an anchor
-    /// shares.
-    pub span: Span,
-    /// The entry's key, as a pattern or literally.
-    pub key: Arc<str>,
-    /// Whether it is a pattern.
-    pub is_pattern: bool,
-}
-
-impl OptionsPlaces {
-    fn of<'v>(all: impl Iterator<Item = &'v Value>) -> OptionsPlaces {
-        let mut found = OptionsPlaces::default();
-        let entries = all.filter_map(Value::as_hash).flatten();
-        for (key, member) in entries {
-            let (Some(key), Some(span)) = (key.as_arc(), member.key_origin) else { continue };
-            let is_pattern = key.starts_with('^');
-            let place = OptionsPlace { span, key: key.clone(), is_pattern };
-            match is_pattern {
-                true => found.patterns.extend(RubyRegex::new(key).ok().map(|regex| (regex, place))),
-                false => found.literal.entry(key.clone()).or_default().push(place),
-            }
-        }
-        found
-    }
-}
+use crate::text::FilePath;
 
 impl KeyIndex {
     /// Returns the strategies that `lookup_options` of any file may ask for in a merge of this root

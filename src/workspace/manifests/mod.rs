@@ -4,14 +4,15 @@
 //! A [`ManifestIndex`] belongs to one environment of one snapshot. It is computed on first use, and
 //! patched after an edit: the entries of a file are replaced, and all others are shared with the
 //! index before it. `files` decides by names alone which code belongs to which environment; `lazy`
-//! keeps the indexes of a snapshot; `changes` computes the keys that a change concerns; `asked` the
+//! keeps the indexes of a snapshot, which `build` computes; `changes` computes the keys that a change concerns; `asked` the
 //! merge strategies that calls ask for.
 
 mod asked;
+mod build;
 mod changes;
 mod files;
 mod index;
-mod lazy;
+pub(super) mod lazy;
 mod query;
 mod standing;
 #[cfg(test)]
@@ -22,6 +23,5 @@ pub use changes::CodeChanges;
 pub use files::{CodeModule, CodeModules, CodePlace};
 pub(in crate::workspace) use files::{code_files, modules};
 pub use index::{CodeFile, ManifestIndex};
-pub(in crate::workspace) use lazy::LazyManifests;
 pub use query::{DefinitionAt, ModuleOrigin, ParameterAt, ReaderAt, UseAt, split_key};
 pub use standing::KeyStanding;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::lazy::LazyManifests;
 use super::*;
 use crate::fixture::Fixture;
 use crate::text::{FilePath, TextRange};

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::Node;
-use super::parts::{Around, Parts};
+use super::build::Around;
+use super::node::Node;
+use super::parts::Parts;
+use super::source::NodeSource;
 use crate::text::FilePath;
-use crate::workspace::WorkspaceConfig;
-use crate::workspace::scan::NodeSource;
+use crate::workspace::config::WorkspaceConfig;
 
 /// A node by the environment whose settings name its file, the folder that the file lies in, and
 /// its certname. Two folders may be two checkouts of the repository of one fleet.

@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::parts::{Around, Included, Inferred, Parts};
+use super::build::{Around, Inferred};
+use super::node::Node;
+use super::parts::{Included, Parts};
 use super::positions::{KnownValues, Positions, Told};
-use super::{Node, SaidAs, Step, VariableSource};
+use super::source::{SaidAs, VariableSource};
+use super::steps::Step;
 use crate::hiera::config::Layer;
 use crate::hiera::interpolation::{TokenKind, tokens};
 use crate::hiera::pattern::{Bindings, PatternMatch, variable_name};

@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::inferred::{files_at, is_shared_name, node_locations};
+use super::node::{Kinds, Node};
 use super::parts::Parts;
-use super::{Node, Step, VariableSource};
+use super::source::VariableSource;
+use super::steps::Step;
 use crate::hiera::config::Layer;
 use crate::hiera::scope::Scope;
 use crate::puppet::Value;
@@ -22,20 +24,6 @@ const MAX_KINDS: usize = 1000;
 /// Facts of the operating system and the network, which are variables of their own as well.
 const FACTS: [&str; 7] =
     ["os", "networking", "kernel", "kernelversion", "kernelmajversion", "virtual", "processors"];
-
-/// The kinds of nodes of an environment.
-#[derive(Debug, Default)]
-pub struct Kinds {
-    /// The kinds, in the order of their values. Their scopes are open and those of no node.
-    pub all: Vec<Arc<Node>>,
-    /// The variables that they have, those of single locations first.
-    pub variables: Vec<String>,
-    /// The folders of the files that show them, in the order of the levels.
-    pub folders: Vec<FilePath>,
-    /// The variables that stay open, as there would be too many kinds, each with its number of
-    /// values.
-    pub open: Vec<(String, usize)>,
-}
 
 /// Returns the other name of a fact of the operating system or the network: `os.name` is
 /// `facts.os.name`.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::build::Around;
 use super::inferred::{infer, node_locations};
-use super::parts::{Around, Parts};
+use super::node::Node;
+use super::parts::Parts;
 use super::sources::shapes;
-use super::{Node, Step, Steps};
+use super::steps::{Step, Steps};
 use crate::hiera::hierarchy::locate;
 use crate::hiera::hierarchy::located::Place;
 use crate::text::FilePath;

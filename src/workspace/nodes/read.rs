@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use super::Step;
-use super::parts::{Around, Facts, Parts, Said, trusted_of_lookup};
+use super::build::{Around, trusted_of_lookup};
+use super::parts::{Facts, Parts, Said};
 use super::sources::bolt;
+use super::steps::Step;
 use super::values::{from_json, read_values};
 use crate::hiera::scope::Scope;
 use crate::puppet::PuppetVersion;

@@ -1,6 +1,11 @@
-use super::parts::{Around, Parts};
+use std::sync::Arc;
+
+use super::build::Around;
+use super::parts::Parts;
 use super::*;
-use crate::puppet::PuppetVersion;
+use crate::hiera::scope::Variable;
+use crate::puppet::{PuppetVersion, Value};
+use crate::text::FilePath;
 
 /// The nodes of files, those of one name joined, in an environment `production`.
 fn nodes_in(version: u8, files: &[(&str, &str)]) -> Vec<Node> {

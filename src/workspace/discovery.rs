@@ -1,0 +1,467 @@
+//! The environment that a config makes: its name, its layers and the modules of its module path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::cache::EnvironmentCache;
+use super::config::{HIERA_CONFIG, WorkspaceConfig};
+use super::configs::Configs;
+use super::datadirs::{DatadirPlacer, SoughtDatadir};
+use super::environment_conf::EnvironmentConf;
+use super::environments::{Environment, Module, RefusedModule};
+use super::kinds::{
+    DEFAULT_MODULE_FOLDER, ENVIRONMENT_CONF, FileKind, METADATA, MODULE_FOLDERS, PUPPETFILE,
+    is_module_name, is_named, is_test,
+};
+use super::names::Names;
+use crate::hiera::config::{ConfigSource, HieraConfig, Layer, Version, select};
+use crate::hiera::data::Format;
+use crate::puppet::PuppetVersion;
+use crate::puppet::ruby::glob::EntryKind;
+use crate::text::FilePath;
+
+/// The input of the discovery of environments.
+pub(super) struct Discovery<'a> {
+    pub(super) names: &'a Names,
+    pub(super) configs: &'a Configs,
+    pub(super) settings: &'a WorkspaceConfig,
+    pub(super) folders: &'a [FilePath],
+    pub(super) is_on_disk: &'a dyn Fn(&FilePath) -> bool,
+}
+
+/// A config that may govern data.
+pub(super) struct Candidate {
+    /// The config, with its datadirs placed.
+    pub(super) config: HieraConfig,
+    /// The layer that it configures.
+    pub(super) role: Layer,
+    /// The folder of the environment that it would make.
+    pub(super) root: FilePath,
+    /// The datadirs that were found elsewhere.
+    pub(super) sought: Vec<SoughtDatadir>,
+    /// Whether it belongs to tests or examples.
+    pub(super) is_sample: bool,
+    /// The existing files that it reads.
+    pub(super) files: BTreeSet<FilePath>,
+}
+
+/// The part of an environment that its modules' configs depend on.
+struct Outer<'a> {
+    root: &'a FilePath,
+    name: &'a str,
+    puppet: PuppetVersion,
+}
+
+/// The layers of an environment before its datadirs are placed.
+struct Layers {
+    global: Option<Arc<HieraConfig>>,
+    config: Option<HieraConfig>,
+    modules: Modules,
+}
+
+/// The modules of an environment.
+#[derive(Default)]
+struct Modules {
+    taken: BTreeMap<String, Module>,
+    refused: Vec<RefusedModule>,
+}
+
+impl Modules {
+    /// Creates those of a folder that is one module.
+    fn lone((name, module): (String, Module)) -> Modules {
+        Modules { taken: BTreeMap::from([(name, module)]), refused: Vec::new() }
+    }
+}
+
+impl Discovery<'_> {
+    /// Returns the folders with a `hiera.yaml` of their own, and those that are environments
+    /// without one.
+    pub(super) fn roots(&self) -> BTreeSet<FilePath> {
+        let is_global = |path: &FilePath| self.settings.global_hiera_config.as_ref() == Some(path);
+        let is_config = |path: &&FilePath| {
+            FileKind::of(path, self.settings) == FileKind::HieraConfig && !is_global(path)
+        };
+        let paths = self.configs.paths();
+        let mut roots: BTreeSet<FilePath> =
+            paths.clone().filter(is_config).filter_map(|path| self.root_of(path)).collect();
+        // Without a hiera.yaml, an environment still has the layers above and below it, or the
+        // config that an older setting asks for.
+        let has_global = self.settings.global_hiera_config.is_some();
+        let confs = paths.filter(|path| path.name() == ENVIRONMENT_CONF);
+        roots.extend(
+            confs
+                .filter_map(FilePath::parent)
+                .filter(|root| has_global || self.environment_data_provider(root).is_some()),
+        );
+        if has_global {
+            let has_environment = |folder: &FilePath| {
+                let modules = self.module_path(folder);
+                let is_environment = |root: &FilePath| {
+                    root.is_within(folder) && !root.parent().is_some_and(|it| modules.contains(&it))
+                };
+                roots.iter().any(|root| folder.is_within(root) || is_environment(root))
+            };
+            let without: Vec<FilePath> =
+                self.folders.iter().filter(|folder| !has_environment(folder)).cloned().collect();
+            roots.extend(without);
+        }
+        roots
+    }
+
+    /// Returns the folders that are environments although no config governs them: those with an
+    /// environment.conf, and opened folders that hold modules with data. Puppet answers from the
+    /// modules' data there. `roots` are the folders with configs.
+    pub(super) fn bare_roots(&self, roots: &BTreeSet<FilePath>) -> BTreeSet<FilePath> {
+        let paths = self.configs.paths();
+        let confs = paths.filter(|path| path.name() == ENVIRONMENT_CONF);
+        let holds_modules = |folder: &&FilePath| {
+            let modules = self.module_path(folder);
+            let is_module =
+                |root: &&FilePath| root.parent().is_some_and(|it| modules.contains(&it));
+            let mut below = roots.iter().filter(|root| root.is_within(folder));
+            let is_apart = !folder.ancestors().any(|above| roots.contains(&above));
+            is_apart && below.clone().next().is_some() && below.all(|root| is_module(&root))
+        };
+        let opened = self.folders.iter().filter(holds_modules).cloned();
+        let bare = confs.filter_map(FilePath::parent).chain(opened);
+        bare.filter(|root| !roots.contains(root)).collect()
+    }
+
+    /// Returns the folders of the environments that configs under other names would make.
+    pub(super) fn homes(&self) -> impl Iterator<Item = FilePath> {
+        let is_other = |path: &FilePath| FileKind::of(path, self.settings) != FileKind::HieraConfig;
+        let others = self
+            .configs
+            .files()
+            .filter(move |file| is_other(&file.path) && file.config_version().is_some());
+        others.map(|file| self.home_of(&file.path))
+    }
+
+    /// Returns the folder of the environment that a config elsewhere governs: the nearest one above it
+    /// that looks like a control repository, or else the folder of the workspace.
+    pub(super) fn home_of(&self, config: &FilePath) -> FilePath {
+        let folder = self.folder_of(config);
+        let is_home = |above: &FilePath| {
+            let has = |name: &str| self.names.exists(&above.join(name));
+            [ENVIRONMENT_CONF, PUPPETFILE].iter().chain(&MODULE_FOLDERS).any(|name| has(name))
+        };
+        let mut above =
+            config.ancestors().take_while(|above| folder.is_some_and(|it| above.is_within(it)));
+        above
+            .find(is_home)
+            .or_else(|| folder.cloned())
+            .or_else(|| config.parent())
+            .unwrap_or_else(|| config.clone())
+    }
+
+    /// Returns the folder of the environment that a config configures.
+    pub(super) fn root_of(&self, config: &FilePath) -> Option<FilePath> {
+        if !is_named(self.settings, config) {
+            return config.parent();
+        }
+        let depth = FilePath::new(&self.settings.hiera_config).as_str().matches('/').count();
+        config.ancestors().nth(depth)
+    }
+
+    /// Returns the global layer's config; Puppet's defaults where its file does not exist.
+    pub(super) fn global_config(&self) -> Option<Arc<HieraConfig>> {
+        let path = self.settings.global_hiera_config.as_ref()?;
+        let puppet = self.settings.common.puppet;
+        let config = self
+            .written_config(path, &Layer::Global, puppet)
+            .unwrap_or_else(|| HieraConfig::default_at(path));
+        Some(Arc::new(config))
+    }
+
+    /// Returns the environment in a folder: one with a config at its usual place, or without any.
+    pub(super) fn environment(
+        &self,
+        root: &FilePath,
+        module_path: &[FilePath],
+        is_nested: bool,
+        global: Option<Arc<HieraConfig>>,
+    ) -> Environment {
+        let name = self.name_of(root);
+        let outer = Outer { root, name: &name, puppet: self.settings.of(root).puppet };
+        let mut sought = Vec::new();
+        let lone = if is_nested { None } else { self.lone_module(&outer) };
+        let layers = match lone {
+            Some(module) => Layers { global, config: None, modules: Modules::lone(module) },
+            None => {
+                let own_global =
+                    if global.is_none() { self.own_global_config(&outer) } else { None };
+                let config = match own_global {
+                    Some(_) => None,
+                    None => self.environment_config(&outer, &mut sought),
+                };
+                let global = own_global.map(Arc::new).or(global);
+                Layers { global, config, modules: self.modules(module_path, &outer) }
+            }
+        };
+        self.made(root, name.clone(), layers, sought)
+    }
+
+    /// Returns the environment that a config governs which lies elsewhere or has another name.
+    pub(super) fn environment_of_config(
+        &self,
+        candidate: Candidate,
+        global: Option<&Arc<HieraConfig>>,
+    ) -> Environment {
+        let Candidate { config, role, root, .. } = candidate;
+        let name = self.name_of(&root);
+        let outer = Outer { root: &root, name: &name, puppet: self.settings.of(&root).puppet };
+        let modules = match self.lone_module(&outer) {
+            Some(module) => Modules::lone(module),
+            None => self.modules(&self.module_path(&root), &outer),
+        };
+        let layers = match role {
+            Layer::Global => Layers { global: Some(Arc::new(config)), config: None, modules },
+            _ => Layers { global: global.cloned(), config: Some(config), modules },
+        };
+        self.made(&root, name.clone(), layers, candidate.sought)
+    }
+
+    fn made(
+        &self,
+        root: &FilePath,
+        name: String,
+        Layers { mut global, config, modules }: Layers,
+        mut sought: Vec<SoughtDatadir>,
+    ) -> Environment {
+        // Each environment may have path mappings of its own.
+        if let Some(global) = &mut global {
+            for found in self.place_datadirs(Arc::make_mut(global), root) {
+                if !sought.contains(&found) {
+                    sought.push(found);
+                }
+            }
+        }
+        let environment = Environment {
+            root: root.clone(),
+            config: config.map(Arc::new),
+            global,
+            modules: modules.taken,
+            refused: modules.refused,
+            main_manifests: self.main_manifests(root),
+            reach: Vec::new(),
+            datadirs: Vec::new(),
+            are_formats_one: false,
+            sought_datadirs: sought,
+            others: Vec::new(),
+            unread: Vec::new(),
+            cache: EnvironmentCache::default(),
+            name,
+        };
+        environment.with_reach()
+    }
+
+    /// Returns the name of the environment in a folder.
+    fn name_of(&self, root: &FilePath) -> String {
+        match root.parent().as_ref().map(FilePath::name) {
+            Some("environments") => root.name().to_owned(),
+            _ => self.settings.of(root).environment_name().to_owned(),
+        }
+    }
+
+    /// Returns the config in the environment's folder where it is of version 3: no environment can
+    /// have that, so that it is kept there to be deployed as the global layer's.
+    fn own_global_config(&self, outer: &Outer<'_>) -> Option<HieraConfig> {
+        let path = self.config_path(outer.root);
+        let file = self.configs.file(&path)?;
+        if file.config_version() != Some(Version::V3) {
+            return None;
+        }
+        self.written_config(&path, &Layer::Global, outer.puppet)
+    }
+
+    /// Returns the environment's own config, if it has one.
+    fn environment_config(
+        &self,
+        outer: &Outer<'_>,
+        sought: &mut Vec<SoughtDatadir>,
+    ) -> Option<HieraConfig> {
+        let path = self.config_path(outer.root);
+        let is_global = self.settings.global_hiera_config.as_ref() == Some(&path);
+        let layer = Layer::Environment;
+        let written =
+            if is_global { None } else { self.written_config(&path, &layer, outer.puppet) };
+        if let Some(Err(message)) = self.read_environment_conf(outer.root) {
+            return Some(HieraConfig::refused_by(message, &path));
+        }
+        let selector = self.environment_data_provider(outer.root);
+        let mut config = select(written, selector.as_deref(), &layer, outer.name, &path)?;
+        *sought = self.place_datadirs(&mut config, outer.root);
+        Some(config)
+    }
+
+    /// Returns the path of the config of the environment in a folder, whether it exists or not.
+    pub(super) fn config_path(&self, root: &FilePath) -> FilePath {
+        let named = root.join(&self.settings.hiera_config);
+        if self.configs.file(&named).is_some() { named } else { root.join(HIERA_CONFIG) }
+    }
+
+    /// Returns the one module that an opened folder is, where it is no environment.
+    fn lone_module(&self, outer: &Outer<'_>) -> Option<(String, Module)> {
+        let has = |name: &str| self.names.exists(&outer.root.join(name));
+        if !has(METADATA) || has(ENVIRONMENT_CONF) || has(PUPPETFILE) {
+            return None;
+        }
+        let name = self.module_name(outer.root);
+        let module = self.module(outer.root.clone(), &name, outer);
+        Some((name, module))
+    }
+
+    /// Returns the name of a module. In metadata.json, and often in the folder's name, the author's
+    /// name stands before it.
+    fn module_name(&self, root: &FilePath) -> String {
+        let metadata = self.metadata(root, "name");
+        let full = metadata.as_ref().and_then(|metadata| metadata["name"].as_str());
+        let full = full.unwrap_or(root.name());
+        full.split_once(['-', '/']).map_or(full, |(_, name)| name).to_owned()
+    }
+
+    /// Reads the metadata.json of a module, if it is JSON and mentions `member`.
+    fn metadata(&self, root: &FilePath, member: &str) -> Option<serde_json::Value> {
+        let text = self.configs.text(&root.join(METADATA))?;
+        if text.contains(member) { serde_json::from_str(&text).ok() } else { None }
+    }
+
+    pub(super) fn module_path(&self, root: &FilePath) -> Vec<FilePath> {
+        let below = |folder: &str| root.join(folder);
+        if let Some(folders) = &self.settings.of(root).module_path {
+            return folders.iter().map(|folder| below(folder)).collect();
+        }
+        match self.environment_conf(root) {
+            Some(conf) => conf
+                .module_folders(root, self.names)
+                .unwrap_or_else(|| vec![below(DEFAULT_MODULE_FOLDER)]),
+            // The server's own settings name the folders, as far as anything does.
+            None => MODULE_FOLDERS.map(below).to_vec(),
+        }
+    }
+
+    /// Returns the path of the environment's own manifests, by `manifest` of environment.conf or
+    /// Puppet's habit.
+    fn main_manifests(&self, root: &FilePath) -> FilePath {
+        let conf = self.environment_conf(root).unwrap_or_default();
+        root.join(conf.manifest().unwrap_or("manifests"))
+    }
+
+    /// Returns the setting that chose an environment's data before Hiera 5. OpenVox 9 has dropped
+    /// it.
+    fn environment_data_provider(&self, root: &FilePath) -> Option<String> {
+        let is_known = self.settings.of(root).puppet.major < 9;
+        let conf = self.environment_conf(root).filter(|_| is_known)?;
+        conf.data_provider().map(str::to_owned)
+    }
+
+    /// Reads the environment.conf in a folder, if there is one; its settings are empty if Puppet
+    /// refuses it.
+    fn environment_conf(&self, root: &FilePath) -> Option<EnvironmentConf> {
+        self.read_environment_conf(root).map(Result::unwrap_or_default)
+    }
+
+    fn read_environment_conf(&self, root: &FilePath) -> Option<Result<EnvironmentConf, String>> {
+        let text = self.configs.text(&root.join(ENVIRONMENT_CONF))?;
+        Some(EnvironmentConf::read(&text))
+    }
+
+    /// Returns the modules in these folders; the first of two with the same name wins.
+    fn modules(&self, folders: &[FilePath], outer: &Outer<'_>) -> Modules {
+        let mut modules = Modules::default();
+        let mut seen = BTreeSet::new();
+        for folder in folders {
+            for (name, kind) in self.names.children.get(folder).map_or(&[][..], Vec::as_slice) {
+                // The first module of a name wins, even where Puppet then refuses it.
+                if *kind == EntryKind::File || !is_module_name(name) || !seen.insert(name) {
+                    continue;
+                }
+                let root = folder.join(name);
+                match self.refused(&root, name) {
+                    Some(refused) => modules.refused.push(refused),
+                    None => {
+                        modules.taken.insert(name.clone(), self.module(root, name, outer));
+                    }
+                }
+            }
+        }
+        modules
+    }
+
+    /// Returns the refusal of a module that Puppet passes over for its metadata.json, with an error
+    /// in its log: one that says anything says all of these. Source: `Puppet::Module#load_metadata`.
+    fn refused(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
+        const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
+        let metadata = self.metadata(root, "")?;
+        if metadata.as_object().is_none_or(serde_json::Map::is_empty) {
+            return None;
+        }
+        let missing: Vec<_> = NEEDED.into_iter().filter(|it| metadata[*it].is_null()).collect();
+        let is_refused = !missing.is_empty() || !metadata["dependencies"].is_array();
+        let metadata = root.join(METADATA);
+        is_refused.then(|| RefusedModule { name: name.to_owned(), metadata, missing })
+    }
+
+    fn module(&self, root: FilePath, name: &str, outer: &Outer<'_>) -> Module {
+        let layer = Layer::Module(name.into());
+        let path = root.join(HIERA_CONFIG);
+        let metadata = self.metadata(&root, "data_provider");
+        let selector = metadata.as_ref().and_then(|metadata| metadata["data_provider"].as_str());
+        let written = self.written_config(&path, &layer, outer.puppet);
+        let mut config = select(written, selector, &layer, outer.name, &path);
+        if let Some(config) = &mut config {
+            // Modules are deployed as they are, so that none of their datadirs is elsewhere.
+            let mappings = &self.settings.of(outer.root).path_mappings;
+            let exists = |path: &FilePath| self.names.exists(path);
+            config.place_datadirs(|datadir| mappings.map(datadir, Some(outer.root), &exists));
+        }
+        Module { root, config: config.map(Arc::new) }
+    }
+
+    /// Has the levels of a config read where the path mappings of the environment at `root` put
+    /// their datadirs, or where they are found in the repository; tells of the latter.
+    pub(super) fn place_datadirs(
+        &self,
+        config: &mut HieraConfig,
+        root: &FilePath,
+    ) -> Vec<SoughtDatadir> {
+        let folder = self.folder_of(&config.path);
+        let placer = DatadirPlacer {
+            names: self.names,
+            is_on_disk: self.is_on_disk,
+            mappings: &self.settings.of(root).path_mappings,
+            root,
+            ceiling: folder.unwrap_or(root),
+            is_sample: self.is_sample(&config.path),
+        };
+        placer.place(config)
+    }
+
+    /// Whether a config belongs to tests, templates or examples of the workspace.
+    pub(super) fn is_sample(&self, config: &FilePath) -> bool {
+        let below = self.folder_of(config).and_then(|folder| config.relative_to(folder));
+        let folders = below.and_then(|below| below.rsplit_once('/'));
+        folders.is_some_and(|(folders, _)| is_test(folders))
+    }
+
+    /// Returns the folder of the workspace that a file lies in.
+    pub(super) fn folder_of(&self, path: &FilePath) -> Option<&FilePath> {
+        let holding = self.folders.iter().filter(|folder| path.is_within(folder));
+        holding.max_by_key(|folder| folder.as_str().len())
+    }
+
+    /// Returns the config that the file at `path` holds, if it exists.
+    pub(super) fn written_config(
+        &self,
+        path: &FilePath,
+        layer: &Layer,
+        puppet: PuppetVersion,
+    ) -> Option<HieraConfig> {
+        let file = self.configs.file(path)?;
+        let text = file.text().cloned().unwrap_or_default();
+        let source = ConfigSource { file: file.id, path, text: &text, layer, puppet };
+        let mut config = HieraConfig::read(source, &file.data(Format::Yaml));
+        config.describe_backends(&self.settings.of_file(path).backends);
+        Some(config)
+    }
+}

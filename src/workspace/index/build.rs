@@ -1,0 +1,112 @@
+//! Computes the index of keys from a snapshot: from all files, or from an index before it.
+
+use std::sync::Arc;
+
+use super::key_index::KeyIndex;
+use super::lazy::{Changed, LazyIndex};
+use super::readings::Readings;
+use crate::text::FilePath;
+use crate::workspace::parallel::on_all_cores;
+use crate::workspace::snapshot::Snapshot;
+
+/// With fewer changed files an index is brought up to them by the way.
+const LITTLE: usize = 64;
+
+impl Snapshot {
+    /// Whether [`keys`](Snapshot::keys) need not read much first, as they must where files or
+    /// layers are others than before, or a long file is.
+    pub fn is_indexed(&self) -> bool {
+        self.key_index.is_near(self)
+    }
+
+    /// Returns the index of keys and of the files that define them.
+    pub fn keys(&self) -> &KeyIndex {
+        self.key_index.get(self)
+    }
+}
+
+impl KeyIndex {
+    /// Reads all data files of a snapshot that some level can reach.
+    pub fn new(snapshot: &Snapshot) -> KeyIndex {
+        KeyIndex::of(all_readings(snapshot))
+    }
+
+    /// Returns the index after these changes.
+    fn patched(&self, snapshot: &Snapshot, changed: &Changed) -> KeyIndex {
+        let files = match changed {
+            Changed::Files(changed) => {
+                let paths: Vec<&FilePath> = changed.iter().collect();
+                let new = on_all_cores(&paths, |path| readings(snapshot, path));
+                paths.into_iter().zip(new).collect()
+            }
+            Changed::Layout => {
+                let all = all_readings(snapshot);
+                let is_other = |path: &FilePath, new: &Readings| {
+                    self.readings.get(path).map_or(!new.0.is_empty(), |old| old != new)
+                };
+                let others = all.iter().filter(|(path, new)| is_other(path, new)).count();
+                if others > all.len() / 2 {
+                    return KeyIndex::of(all);
+                }
+                let gone = self.readings.keys().filter(|path| snapshot.file(path).is_none());
+                let gone = gone.map(|path| (path, Readings::default()));
+                all.into_iter()
+                    .filter(|(path, new)| is_other(path, new))
+                    .chain(gone)
+                    .collect::<Vec<_>>()
+            }
+        };
+        let mut index = self.clone();
+        for (path, new) in files {
+            let old = if new.0.is_empty() {
+                index.readings.remove(path)
+            } else {
+                index.readings.insert(path.clone(), new.clone())
+            };
+            index.replace(path, &old.unwrap_or_default(), &new);
+        }
+        index
+    }
+}
+
+impl Changed {
+    /// Whether bringing an index up to it is a matter of some files that take little to read.
+    fn is_little(&self, snapshot: &Snapshot) -> bool {
+        let is_soon_read = |path| snapshot.file(path).is_none_or(|file| file.is_soon_read());
+        matches!(self, Changed::Files(files) if files.len() < LITTLE && files.iter().all(is_soon_read))
+    }
+}
+
+impl LazyIndex {
+    /// Whether no more than a little has to be read for it.
+    pub(in crate::workspace) fn is_near(&self, snapshot: &Snapshot) -> bool {
+        self.done.get().is_some()
+            || self.nearest().is_some_and(|(_, changed)| changed.is_little(snapshot))
+    }
+
+    /// Returns the index of the snapshot that this belongs to.
+    pub(in crate::workspace) fn get(&self, snapshot: &Snapshot) -> &KeyIndex {
+        self.done.get_or_init(|| match self.nearest() {
+            Some((before, changed)) => before.patched(snapshot, &changed),
+            None => KeyIndex::new(snapshot),
+        })
+    }
+}
+
+/// Returns the data of all files.
+fn all_readings(snapshot: &Snapshot) -> Vec<(&FilePath, Readings)> {
+    let files: Vec<&FilePath> = snapshot.files().map(|file| &file.path).collect();
+    let readings = on_all_cores(&files, |path| readings(snapshot, path));
+    files.into_iter().zip(readings).collect()
+}
+
+/// Returns the data of a file, in each way in which an environment's levels read it.
+fn readings(snapshot: &Snapshot, path: &FilePath) -> Readings {
+    let environments = &snapshot.environments().all;
+    let governing = environments.iter().filter(|environment| environment.reaches(path));
+    let mut data: Vec<_> =
+        governing.filter_map(|environment| snapshot.view(environment).data_of(path)).collect();
+    // Environments that read the file in the same way share its data: parsed once, counted once.
+    data.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    Readings(data.into())
+}

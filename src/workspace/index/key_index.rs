@@ -1,0 +1,126 @@
+//! The index of keys.
+
+use std::collections::HashMap;
+use std::ops::Bound;
+use std::sync::{Arc, OnceLock};
+
+use super::changes::{Change, asks_otherwise, changes, questions};
+use super::keys::{Keys, KeysBuilder};
+use super::options_memo::OptionsMemo;
+use super::readings::Readings;
+use super::siblings::Siblings;
+use crate::hiera::data::Part;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::FilePath;
+use crate::text::work::{self, Work};
+
+/// The index of one snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct KeyIndex {
+    pub(super) keys: Keys,
+    /// The data of each file, in each way in which some level reads it.
+    pub(super) readings: imbl::OrdMap<FilePath, Readings>,
+    /// Computed when a search has to go far; the same as long as no key asks for another one.
+    pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
+    /// The same as long as no `lookup_options` change.
+    pub(super) options: Arc<OptionsMemo>,
+}
+
+impl KeyIndex {
+    /// Returns the index of these files.
+    pub(super) fn of(files: Vec<(&FilePath, Readings)>) -> KeyIndex {
+        let mut index = KeyIndex::default();
+        let mut keys = KeysBuilder::default();
+        for (path, readings) in files {
+            if readings.0.is_empty() {
+                continue;
+            }
+            let parts = readings.0.iter().flat_map(|file| file.parts().iter());
+            for data in parts.map(|part| &part.data) {
+                let members = data.members.iter().filter_map(|(key, _)| key.as_str());
+                members.for_each(|key| keys.define(key, path));
+                questions(data).for_each(|(root, target)| keys.ask(root, &target));
+            }
+            index.readings.insert(path.clone(), readings);
+        }
+        index.keys = keys.build();
+        index
+    }
+
+    /// Replaces the entries of a file.
+    pub(super) fn replace(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
+        let changes = changes(old, new);
+        let come = changes.iter().filter(|change| matches!(change, Change::Come(_)));
+        come.for_each(|_| work::count(Work::Index));
+        let is_of_options = |part: &Part| {
+            part.data.members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
+        };
+        if changes.iter().any(|change| is_of_options(change.part())) {
+            self.options = Arc::default();
+        }
+        if asks_otherwise(&changes) {
+            self.circles = Arc::default();
+            for change in &changes {
+                for (root, target) in questions(&change.part().data) {
+                    self.keys.ask(root, &target, matches!(change, Change::Come(_)));
+                }
+            }
+        }
+        for change in &changes {
+            for key in change.part().data.members.iter().filter_map(|(key, _)| key.as_str()) {
+                let defines =
+                    |readings: &Readings| readings.0.iter().any(|data| data.get(key).is_some());
+                let is_defined = defines(new);
+                if is_defined == defines(old) {
+                    continue; // as with most keys of a file that is read again
+                }
+                self.keys.define(key, path, is_defined);
+                self.keys.forget_unused(key);
+            }
+        }
+    }
+
+    /// Returns the files that define a root key, in the order of their paths.
+    pub fn definitions(&self, key: &str) -> &[FilePath] {
+        self.keys.definitions(key)
+    }
+
+    /// Returns the number of root keys that some file defines.
+    pub fn key_count(&self) -> usize {
+        self.keys.defined.len()
+    }
+
+    /// Returns the number of files that some level reads.
+    pub fn file_count(&self) -> usize {
+        self.readings.len()
+    }
+
+    /// Returns the files that some level reads, in order.
+    pub fn files(&self) -> impl Iterator<Item = &FilePath> {
+        self.readings.keys()
+    }
+
+    /// Returns all root keys that some file defines, in the order of their bytes.
+    pub fn keys(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.keys.defined.iter()
+    }
+
+    /// Returns the root keys that some file defines and that start with this text, in the order of
+    /// their bytes.
+    pub fn keys_with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a Arc<str>> {
+        let from = (Bound::Included(prefix), Bound::Unbounded);
+        let keys = self.keys.defined.range::<(Bound<&str>, Bound<&str>), str>(from);
+        keys.take_while(move |key| key.starts_with(prefix))
+    }
+
+    /// Returns the other root keys of a key's class or prefix that some file defines.
+    pub fn siblings(&self, key: &str) -> Siblings {
+        Siblings::among(&self.keys.defined, key)
+    }
+
+    /// Returns the defined root key that was probably meant by another one of the same class or
+    /// prefix.
+    pub fn nearest(&self, key: &str) -> Option<Arc<str>> {
+        Siblings::nearest(&self.keys.defined, key)
+    }
+}

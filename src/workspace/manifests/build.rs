@@ -1,0 +1,98 @@
+//! Computes the index of the code of an environment from a snapshot.
+
+use std::sync::Arc;
+
+use super::files::{CodePlace, code_files, modules};
+use super::index::{CodeFile, ManifestIndex};
+use super::lazy::{Changed, LazyManifests};
+use crate::manifest::parse_puppetfile;
+use crate::text::{FilePath, Text};
+use crate::workspace::environments::Environment;
+use crate::workspace::kinds::{is_below_installed, may_be_installed};
+use crate::workspace::parallel::on_all_cores;
+use crate::workspace::snapshot::Snapshot;
+
+impl Snapshot {
+    /// Returns the index of the manifests, templates and Ruby code of an environment. The first
+    /// call parses them.
+    pub fn manifests(&self, environment: &Environment) -> &ManifestIndex {
+        self.manifests.get(self, environment)
+    }
+
+    /// Whether a file is part of a module that a tool installed: a Puppetfile names it, or it lies
+    /// below `vendor` and the like.
+    pub fn is_third_party(&self, environment: &Environment, path: &FilePath) -> bool {
+        if path.relative_to(&environment.root).is_some_and(is_below_installed) {
+            return true;
+        }
+        let mut modules = environment.modules.iter();
+        let Some((name, module)) = modules.find(|(_, module)| path.is_within(&module.root)) else {
+            return false;
+        };
+        let is_installed = || self.manifests(environment).is_installed(name);
+        self.complete && may_be_installed(&module.root) && is_installed()
+    }
+
+    /// Returns the index of the code of an environment, if it was computed before.
+    pub fn known_manifests(&self, environment: &Environment) -> Option<&ManifestIndex> {
+        self.manifests.done(&environment.root)
+    }
+}
+
+impl LazyManifests {
+    /// Returns the index of an environment of the snapshot that this belongs to.
+    fn get(&self, snapshot: &Snapshot, environment: &Environment) -> &ManifestIndex {
+        let Some(index) = self.indexes.get(&environment.root) else { return &self.nothing };
+        index.done.get_or_init(|| match &index.before {
+            Some((before, Changed::Files(paths))) => patched(before, snapshot, paths),
+            Some((before, Changed::Layout)) => self.laid_out(snapshot, environment, Some(before)),
+            None => self.laid_out(snapshot, environment, None),
+        })
+    }
+
+    fn laid_out(
+        &self,
+        snapshot: &Snapshot,
+        environment: &Environment,
+        before: Option<&ManifestIndex>,
+    ) -> ManifestIndex {
+        let environments = &snapshot.environments;
+        let all = self.modules.get_or_init(|| modules(environments, &snapshot.names));
+        let number = environments.all.iter().position(|one| one.root == environment.root);
+        let modules = number.and_then(|number| all.get(number)).cloned().unwrap_or_default();
+        let files = code_files(environment, &modules, &snapshot.names);
+        let read = on_all_cores(&files, |(path, place)| code_file(snapshot, path, place));
+        let files: Vec<CodeFile> = read.into_iter().flatten().collect();
+        match before {
+            Some(before) => before.with_files(modules, files),
+            None => ManifestIndex::new(modules, files),
+        }
+    }
+}
+
+/// Returns the index after the texts of these files changed.
+fn patched(
+    before: &ManifestIndex,
+    snapshot: &Snapshot,
+    paths: &imbl::OrdSet<FilePath>,
+) -> ManifestIndex {
+    let mut index = before.clone();
+    for path in paths {
+        let Some(known) = before.files.get(path) else { continue };
+        index.replace(path, code_file(snapshot, path, &known.place));
+    }
+    index
+}
+
+fn code_file(snapshot: &Snapshot, path: &FilePath, place: &CodePlace) -> Option<CodeFile> {
+    let file = snapshot.files.get(path)?;
+    let installs: Vec<Arc<str>> = if *place == CodePlace::Puppetfile {
+        let text = file.text().map(Text::to_str).unwrap_or_default();
+        parse_puppetfile(&text).into_iter().map(|module| module.name.into()).collect()
+    } else {
+        Vec::new()
+    };
+    let manifest = file.manifest(place.module());
+    let (path, place) = (path.clone(), place.clone());
+    Some(CodeFile { id: file.id, path, place, manifest, installs: installs.into() })
+}

@@ -1,0 +1,301 @@
+//! The one function that makes a node of its parts.
+//!
+//! Source of the order: what a real compiler with a node terminus made of facts, parameters and
+//! server facts.
+
+use std::sync::Arc;
+
+use super::node::Node;
+use super::parts::{Facts, Parts, Said};
+use super::source::{SaidAs, VariableSource};
+use super::values::without_nulls;
+use crate::hiera::scope::{DeriveRule, Scope, Variable};
+use crate::puppet::PuppetVersion;
+use crate::puppet::value::{Hash, Key, Member, Provenance, Value};
+use crate::text::FilePath;
+
+/// Variables that neither a fact nor a parameter of the classifier sets.
+const RESERVED: [&str; 4] = ["environment", "facts", "trusted", "server_facts"];
+/// The facts that a compiling Puppet may have about itself, without the environment; the last one
+/// is OpenVox 9's.
+const SERVER_FACTS: [&str; 6] = [
+    "serverversion",
+    "servername",
+    "serverip",
+    "serverip6",
+    "pe_serverversion",
+    "serverimplementation",
+];
+/// The members of `$trusted` that only the node's certificate, or a command of the server, tells.
+const OF_THE_CERTIFICATE: [&str; 2] = ["extensions", "external"];
+
+/// A variable that is known of a node by other ways than its parts.
+pub(in crate::workspace) type Inferred = (String, String, VariableSource);
+
+/// The input of a scope beyond the node.
+pub(in crate::workspace) struct Around<'a> {
+    /// The environment's name, for nodes that state none.
+    pub(in crate::workspace) environment: &'a str,
+    pub(in crate::workspace) puppet: PuppetVersion,
+    /// The rules in `nodes.derive`.
+    pub(in crate::workspace) rules: &'a Arc<[DeriveRule]>,
+}
+
+impl Parts {
+    /// Returns the node: its scope is that which Puppet makes of the parts. Variables that were
+    /// inferred, and those that rules of the settings derive, come after them and replace nothing
+    /// that is known; a rule counts more than a part of the name.
+    ///
+    /// The scope is open unless all facts, or all variables, are given.
+    pub(in crate::workspace) fn node(
+        self: Arc<Parts>,
+        inferred: Vec<Inferred>,
+        around: &Around<'_>,
+    ) -> Node {
+        let mut making = Making { scope: Scope::open_node(&self.name), told: Vec::new() };
+        match &self.whole {
+            Some(said) => {
+                let hash = said.value.as_hash().cloned().unwrap_or_default();
+                making.scope = literal_scope(&hash, &self.name, around.environment, around.puppet);
+            }
+            None => making.parts(&self, around),
+        }
+        let is_part = |(_, _, source): &Inferred| {
+            matches!(source, VariableSource::NamePart | VariableSource::NoNamePart)
+        };
+        let (of_name, certain): (Vec<_>, Vec<_>) = inferred.into_iter().partition(is_part);
+        making.set_all_unknown(certain);
+        making.derive(around.rules);
+        making.set_all_unknown(of_name);
+        let states_environment = self.environment.is_some()
+            || self.whole.as_ref().is_some_and(|said| said.value.get("environment").is_some());
+        Node {
+            name: self.name.clone(),
+            scope: Arc::new(making.scope),
+            source: self.source().clone(),
+            environment: None,
+            states_environment,
+            is_given: false,
+            told: making.told.into(),
+            parts: self,
+        }
+    }
+}
+
+/// A scope that is being made, with the sources of its variables.
+struct Making {
+    scope: Scope,
+    told: Vec<(Arc<str>, VariableSource)>,
+}
+
+impl Making {
+    /// Sets a variable that nothing has set.
+    fn set_new(&mut self, name: &str, value: Value, source: &VariableSource) {
+        if !matches!(self.scope.get(name), Variable::Known(_)) {
+            self.scope.set(name, value);
+            self.told.push((name.into(), source.clone()));
+        }
+    }
+
+    /// Sets those variables, or parts of variables, that are unknown.
+    fn set_all_unknown(&mut self, inferred: Vec<Inferred>) {
+        for (path, text, source) in inferred {
+            if self.scope.get_path(&path) == Variable::Unknown {
+                self.scope.set_path(&path, Value::given(&text));
+                self.told.push((path.into(), source));
+            }
+        }
+    }
+
+    fn parts(&mut self, parts: &Parts, around: &Around<'_>) {
+        if parts.is_closed() {
+            self.scope = Scope::closed(&parts.name, []);
+        }
+        let certificate = parts.certificate();
+        if let Some(said) = &parts.parameters {
+            let source = VariableSource::Said(SaidAs::Parameter, said.by.clone());
+            for (name, value) in variables_of(&said.value) {
+                self.set_new(&name, value, &source);
+            }
+        }
+        if let Some(said) = &parts.facts {
+            self.facts(said, certificate.is_some());
+        }
+        if let Some(said) = &parts.server_facts {
+            let source = VariableSource::Said(SaidAs::ServerFact, said.by.clone());
+            for (name, value) in variables_of(&said.value) {
+                self.set_new(&name, value, &source);
+            }
+            self.scope.set("server_facts", said.value.clone());
+            self.told.push(("server_facts".into(), source));
+        }
+        self.trusted(parts, certificate);
+        let environment =
+            parts.environment.as_ref().map_or(around.environment, |said| &*said.value);
+        self.scope.set("environment", Value::given(environment));
+        if let Some(said) = &parts.environment {
+            let source = VariableSource::Said(SaidAs::Environment, said.by.clone());
+            self.told.push(("environment".into(), source));
+        }
+        if parts.is_closed() {
+            complete(&mut self.scope, Some(&parts.name), environment, around.puppet);
+        }
+    }
+
+    /// Each fact is a variable; of 200 facts one source is kept, as that of `facts`.
+    fn facts(&mut self, said: &Said<Facts>, without_trusted: bool) {
+        let source = VariableSource::Said(SaidAs::Fact, said.by.clone());
+        for (name, value) in variables_of(&said.value.values) {
+            if !matches!(self.scope.get(&name), Variable::Known(_)) {
+                self.scope.set(&name, value);
+            }
+        }
+        let mut facts = without_nulls(&said.value.values);
+        if without_trusted && let Some(hash) = facts.as_hash() {
+            let mut hash = hash.clone();
+            hash.shift_remove("trusted");
+            facts = Value::hash(hash, Provenance::written(None));
+        }
+        self.scope.set("facts", facts);
+        self.told.push(("facts".into(), source));
+    }
+
+    /// `$trusted`: as a source says, or else made of the certname. Then its extensions are unknown,
+    /// and not empty: the certificate may have some.
+    fn trusted(&mut self, parts: &Parts, said: Option<(Value, FilePath)>) {
+        let is_said = said.is_some();
+        if !is_said && !parts.is_certname {
+            return;
+        }
+        let mut trusted = made_of_certname(&parts.name);
+        if let Some((value, by)) = said {
+            let source = VariableSource::Said(SaidAs::Trusted, by);
+            if parts.is_closed() {
+                trusted = value.as_hash().cloned().unwrap_or_default();
+            } else if let Some(hash) = value.as_hash() {
+                trusted.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
+            }
+            self.told.push(("trusted".into(), source));
+        } else {
+            self.told.push(("trusted".into(), VariableSource::Name));
+        }
+        self.scope.set("trusted", Value::hash(trusted, Provenance::written(None)));
+        if parts.is_closed() && !is_said {
+            self.scope.set_partial("trusted", &OF_THE_CERTIFICATE);
+        }
+    }
+
+    fn derive(&mut self, rules: &Arc<[DeriveRule]>) {
+        let before: Vec<Arc<str>> = self.scope.variables().map(|(name, _)| name.into()).collect();
+        self.scope.derive(rules.clone());
+        let is_new = |name: &&str| !before.iter().any(|known| **known == **name);
+        let names: Vec<Arc<str>> =
+            self.scope.variables().map(|(name, _)| name).filter(is_new).map(Arc::from).collect();
+        self.told.extend(names.into_iter().map(|name| (name, VariableSource::Derived)));
+    }
+}
+
+impl Parts {
+    /// Returns `$trusted` as a source states it: by itself, or among the facts, where PuppetDB
+    /// keeps it. Source: `Puppet::Node#sanitize`.
+    pub(super) fn certificate(&self) -> Option<(Value, FilePath)> {
+        if let Some(said) = &self.trusted {
+            return Some((said.value.clone(), said.by.clone()));
+        }
+        let said = self.facts.as_ref()?;
+        let trusted = said.value.values.get("trusted")?;
+        let is_one = ["authenticated", "certname", "extensions"]
+            .iter()
+            .all(|name| trusted.get(name).is_some());
+        is_one.then(|| (trusted.clone(), said.by.clone()))
+    }
+}
+
+/// Returns the members of a hash of facts or parameters that are variables.
+fn variables_of(hash: &Value) -> Vec<(String, Value)> {
+    let members = hash.as_hash().into_iter().flatten();
+    members
+        .map(|(key, member)| (key.to_text().into_owned(), without_nulls(&member.value)))
+        .filter(|(name, _)| !RESERVED.contains(&name.as_str()))
+        .collect()
+}
+
+/// Returns the members of `$trusted` that follow from the certname.
+fn made_of_certname(name: &str) -> Hash {
+    let (hostname, domain) = match name.split_once('.') {
+        Some((hostname, domain)) => (hostname, Some(domain)),
+        None => (name, None),
+    };
+    let member = |value: Value| Member { key_origin: None, value };
+    [
+        (Key::string("authenticated"), member("remote".into())),
+        (Key::string("certname"), member(Value::given(name))),
+        (Key::string("hostname"), member(Value::given(hostname))),
+        (Key::string("domain"), member(domain.map_or_else(|| Value::null(None), Value::given))),
+    ]
+    .into_iter()
+    .collect()
+}
+
+/// `$trusted` as `puppet lookup` makes it of a certname alone: of a certificate without extensions.
+pub(super) fn trusted_of_lookup(name: &str) -> Value {
+    let mut trusted = made_of_certname(name);
+    let member = |value: Value| Member { key_origin: None, value };
+    trusted.insert(Key::string("authenticated"), member("local".into()));
+    let none = Value::hash(Hash::default(), Provenance::written(None));
+    trusted.insert(Key::string("extensions"), member(none));
+    Value::hash(trusted, Provenance::written(None))
+}
+
+/// Creates a scope whose variables are exactly these, but for those that every scope has.
+pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetVersion) -> Scope {
+    let variables =
+        hash.iter().map(|(key, member)| (Arc::from(key.to_text()), member.value.clone()));
+    let mut scope = Scope::closed(name, variables);
+    let facts = match scope.get("facts") {
+        Variable::Known(facts) => facts,
+        _ => Value::hash(Hash::default(), Provenance::written(None)),
+    };
+    let clientcert = facts.get("clientcert").and_then(Value::as_str).map(str::to_owned);
+    complete(&mut scope, clientcert.as_deref(), environment, puppet);
+    scope
+}
+
+/// Sets what every closed scope has and this one lacks.
+fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet: PuppetVersion) {
+    let member = |value: Value| Member { key_origin: None, value };
+    if !matches!(scope.get("trusted"), Variable::Known(_)) {
+        let trusted = match certname {
+            Some(certname) => trusted_of_lookup(certname),
+            None => {
+                let mut hash = made_of_certname("");
+                for name in ["certname", "hostname", "domain"] {
+                    hash.insert(Key::string(name), member(Value::null(None)));
+                }
+                hash.insert(Key::string("authenticated"), member("local".into()));
+                let none = Value::hash(Hash::default(), Provenance::written(None));
+                hash.insert(Key::string("extensions"), member(none));
+                Value::hash(hash, Provenance::written(None))
+            }
+        };
+        scope.set("trusted", trusted);
+    }
+    // `puppet lookup` of version 7 leaves it empty. Source: semantics 0.1,
+    // `Puppet::Node#add_server_facts`.
+    let mut server_facts = Hash::default();
+    if puppet.major >= 8 && !matches!(scope.get("server_facts"), Variable::Known(_)) {
+        server_facts.insert(Key::string("environment"), member(Value::given(environment)));
+        let known_to = if puppet.major >= 9 { &SERVER_FACTS[..] } else { &SERVER_FACTS[..5] };
+        scope.set_partial("server_facts", known_to);
+    }
+    for (name, value) in [
+        ("facts", Value::hash(Hash::default(), Provenance::written(None))),
+        ("server_facts", Value::hash(server_facts, Provenance::written(None))),
+        ("environment", Value::given(environment)),
+        ("module_name", Value::null(None)),
+    ] {
+        if !matches!(scope.get(name), Variable::Known(_)) {
+            scope.set(name, value);
+        }
+    }
+}

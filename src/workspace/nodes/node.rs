@@ -1,0 +1,89 @@
+//! A node with its variables, and the kinds of nodes where no node is known.
+
+use std::sync::Arc;
+
+use super::parts::Parts;
+use super::source::{VariableSource, VariableSources};
+use crate::hiera::scope::{Scope, Variable};
+use crate::puppet::Value;
+use crate::text::FilePath;
+
+/// A node with its variables.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its certname, or the name used in its place.
+    pub name: Arc<str>,
+    /// Its variables. A variable that is not among them is undefined for a node whose facts are all
+    /// known, and unknown for others: their scope is open.
+    pub scope: Arc<Scope>,
+    /// The file with most of its parts: facts, the classifier's output, a data file of its own.
+    pub source: FilePath,
+    /// The folder of the environment whose own settings name that file; `None` where the
+    /// workspace's do, or none does.
+    pub environment: Option<FilePath>,
+    /// Whether a file says which environment it is in; the scope has the settings' environment
+    /// otherwise.
+    pub states_environment: bool,
+    /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
+    pub is_given: bool,
+    /// The source of each variable; facts have one source together.
+    pub told: VariableSources,
+    /// Its parts, as files state them.
+    pub(super) parts: Arc<Parts>,
+}
+
+impl Node {
+    /// Whether this is a kind of nodes: variables that several nodes may have in common.
+    pub fn is_kind(&self) -> bool {
+        !self.scope.is_node
+    }
+
+    /// Returns its scope in an environment of this name, which is the node's own where nothing else
+    /// is said.
+    pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
+        let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);
+        if self.states_environment || !is_other {
+            return self.scope.clone();
+        }
+        let mut scope = (*self.scope).clone();
+        scope.set("environment", Value::given(environment));
+        if scope.get_path("server_facts.environment") != Variable::Undefined {
+            scope.set_path("server_facts.environment", Value::given(environment));
+        }
+        Arc::new(scope)
+    }
+
+    /// Returns the classes that the node classifier gives, and the file that states them. Hiera is
+    /// not asked for the parameters that it gives to them.
+    pub fn classes(&self) -> Option<(&Value, &FilePath)> {
+        self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
+    }
+
+    /// Where a variable comes from; a part of one, from where the whole does. `None` for what every
+    /// scope has, and for the variables of a whole scope.
+    pub fn source_of(&self, name: &str) -> Option<&VariableSource> {
+        let told = |name: &str| {
+            self.told.iter().find(|(known, _)| **known == *name).map(|(_, source)| source)
+        };
+        let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+        above.into_iter().find_map(told).or_else(|| {
+            let root = name.split('.').next().unwrap_or(name);
+            let is_fact = self.scope.get_path(&format!("facts.{root}"));
+            told("facts").filter(|_| matches!(is_fact, Variable::Known(_)))
+        })
+    }
+}
+
+/// The kinds of nodes of an environment.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    /// The kinds, in the order of their values. Their scopes are open and those of no node.
+    pub all: Vec<Arc<Node>>,
+    /// The variables that they have, those of single locations first.
+    pub variables: Vec<String>,
+    /// The folders of the files that show them, in the order of the levels.
+    pub folders: Vec<FilePath>,
+    /// The variables that stay open, as there would be too many kinds, each with its number of
+    /// values.
+    pub open: Vec<(String, usize)>,
+}

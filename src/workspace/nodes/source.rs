@@ -1,0 +1,97 @@
+//! The sources of nodes, and of their variables.
+
+use std::sync::Arc;
+
+use super::parts::Parts;
+use super::steps::Step;
+use crate::text::FilePath;
+use crate::workspace::fs::Stamp;
+
+/// Variables, dotted, each with its source.
+pub type VariableSources = Arc<[(Arc<str>, VariableSource)]>;
+
+/// The source of a node's variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableSource {
+    /// A file states it.
+    Said(SaidAs, FilePath),
+    /// The path of its data file.
+    Path,
+    /// Its name: the variable is another spelling or a part of it by definition.
+    Name,
+    /// The part of its name at a position at which nearly all nodes have a known value.
+    NamePart,
+    /// Longer names have a part for it, and this one has none: it is an empty text.
+    NoNamePart,
+    /// A rule of the settings.
+    Derived,
+    /// The names of data files, which show it of a kind of nodes.
+    FileNames,
+}
+
+/// The role in which a file states a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaidAs {
+    /// A fact.
+    Fact,
+    /// A part of the certificate.
+    Trusted,
+    /// A parameter of the node classifier.
+    Parameter,
+    /// The environment that the classifier or the agent chose.
+    Environment,
+    /// A fact of the server about itself.
+    ServerFact,
+    /// A variable of its `node` block.
+    Variable,
+    /// A class that its `node` block includes.
+    Class,
+}
+
+impl VariableSource {
+    /// In words: `part of its name`, `fact in facts/web01.json`, with paths relative to `root`.
+    pub fn phrase(&self, root: &FilePath) -> String {
+        match self {
+            VariableSource::Said(said_as, path) => {
+                let what = match said_as {
+                    SaidAs::Fact => "fact",
+                    SaidAs::Trusted => "certificate",
+                    SaidAs::Parameter => "parameter",
+                    SaidAs::Environment => "environment",
+                    SaidAs::ServerFact => "server fact",
+                    SaidAs::Variable => "variable in its node block",
+                    SaidAs::Class => "class in its node block",
+                };
+                format!("{what} in {}", path.relative_to(root).unwrap_or(path.as_str()))
+            }
+            VariableSource::Path => "path of its data file".into(),
+            VariableSource::Name => "its name".into(),
+            VariableSource::NamePart => "part of its name".into(),
+            VariableSource::NoNamePart => "its name has no such part".into(),
+            VariableSource::FileNames => "names of data files".into(),
+            VariableSource::Derived => "rule in nodes.derive".into(),
+        }
+    }
+}
+
+/// A file that nodes come from.
+#[derive(Clone, Debug)]
+pub struct NodeSource {
+    /// The file.
+    pub path: FilePath,
+    /// The folder of the environment whose own settings name it; `None` where the workspace's do.
+    pub environment: Option<FilePath>,
+    /// The step of `nodes.infer` that found it; `None` where settings name it.
+    pub step: Option<Step>,
+    /// The version of it that was read.
+    pub stamp: Option<Stamp>,
+    /// The parts of its nodes, or why it has none.
+    pub(in crate::workspace) nodes: Result<Vec<Arc<Parts>>, String>,
+}
+
+impl NodeSource {
+    /// Returns the reason why no nodes were read from it.
+    pub fn error(&self) -> Option<&str> {
+        self.nodes.as_ref().err().map(String::as_str)
+    }
+}

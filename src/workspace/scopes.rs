@@ -1,0 +1,125 @@
+//! The scope that values are shown for in a file: of a node that is chosen, of the only node that
+//! reads the file, or what the path of the file shows.
+
+use std::sync::Arc;
+
+use super::environments::Environment;
+use super::nodes::node::Node;
+use super::snapshot::Snapshot;
+use crate::hiera::scope::{Scope, Variable};
+use crate::puppet::value::{Member, Provenance, Value};
+use crate::text::FilePath;
+
+impl Snapshot {
+    /// Returns the node whose hierarchy includes the file, if no other one can include it.
+    ///
+    /// Of an inferred node only its own files are: there may be nodes that have no file.
+    pub fn only_node_reading<'a>(
+        &self,
+        environment: &'a Environment,
+        path: &FilePath,
+    ) -> Option<&'a Node> {
+        let readers = self.readers_of(environment, path);
+        let ([number], []) = (&readers.certainly[..], &readers.possibly[..]) else { return None };
+        let node = &*self.nodes_of(environment)[*number];
+        let is_named = |(_, value): (&str, &Value)| holds_text(value, &node.name);
+        let is_own =
+            node.is_given || self.inferred_scope(environment, path).variables().any(is_named);
+        is_own.then_some(node)
+    }
+
+    /// Returns the scope that values are shown for in a file: the chosen node's, or that of the
+    /// only known node that reads the file, or the one that follows from the file's own path.
+    pub fn scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
+        let scope = self.find_scope_for(environment, path);
+        // Callers look several keys up in one scope.
+        environment.cache.keep_levels_of(&scope);
+        scope
+    }
+
+    fn find_scope_for(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
+        if let Some(node) = self.selected_in(environment) {
+            return node.scope_in(&environment.name);
+        }
+        let inferred = self.inferred_scope(environment, path);
+        if !environment.reaches(path) {
+            return inferred;
+        }
+        match self.only_node_reading(environment, path) {
+            Some(only) => only.scope_in(&environment.name),
+            None => inferred,
+        }
+    }
+
+    /// Returns the scope that follows from a file's path, with the variables that the rules derive
+    /// from it.
+    pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {
+        let infer = || {
+            let mut scope = environment.infer_scope(path);
+            scope.derive(self.config_of(environment).nodes.derive.clone());
+            scope
+        };
+        environment.cache.scopes.get_or(path, || Arc::new(infer()))
+    }
+
+    /// Returns the least scope in which a node reads all these files: the variables in their paths.
+    /// `None` when no node can read them all, or when that is unknown.
+    pub fn scope_reading(&self, environment: &Environment, files: &[&FilePath]) -> Option<Scope> {
+        let mut scope = Scope::open(files.first()?.as_str());
+        let inferred: Vec<Arc<Scope>> =
+            files.iter().map(|path| self.inferred_scope(environment, path)).collect();
+        scope.set("environment", Value::given(&environment.name));
+        let mut is_told = false;
+        for (path, one) in files.iter().zip(&inferred) {
+            for (name, value) in one.variables() {
+                // Most paths do not show the environment.
+                if name == "environment" {
+                    if !environment.tells_environment(path) {
+                        continue;
+                    }
+                    if !std::mem::replace(&mut is_told, true) {
+                        scope.set(name, value.clone());
+                        continue;
+                    }
+                }
+                let value = match scope.get(name) {
+                    Variable::Known(known) => united(&known, value)?,
+                    _ => value.clone(),
+                };
+                scope.set(name, value);
+            }
+            match (&scope.pinned, &one.pinned) {
+                (Some(known), Some(other)) if known != other => return None,
+                (None, Some(_)) => scope.pinned = one.pinned.clone(),
+                _ => {}
+            }
+        }
+        // Each has what rules derive from its path, so that contradictions have shown by now.
+        scope.derive(self.config_of(environment).nodes.derive.clone());
+        Some(scope)
+    }
+}
+
+/// Whether a value, or a part of it, is this text.
+fn holds_text(value: &Value, text: &str) -> bool {
+    match value.as_hash() {
+        Some(hash) => hash.values().any(|member| holds_text(&member.value, text)),
+        None => value.as_str() == Some(text),
+    }
+}
+
+/// Two partial values of one variable as one; `None` when they differ.
+fn united(one: &Value, other: &Value) -> Option<Value> {
+    let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else {
+        return (one == other).then(|| one.clone());
+    };
+    let mut both = a.clone();
+    for (key, member) in b {
+        let value = match a.get(key) {
+            Some(known) => united(&known.value, &member.value)?,
+            None => member.value.clone(),
+        };
+        both.insert(key.clone(), Member { key_origin: None, value });
+    }
+    Some(Value::hash(both, Provenance::written(None)))
+}

@@ -1,0 +1,156 @@
+//! A snapshot as the lookups of one environment see it.
+
+use std::sync::Arc;
+
+use super::environments::Environment;
+use super::eyaml::EnvironmentKeys;
+use super::file::Content;
+use super::fs::Entry;
+use super::functions::FunctionSource;
+use super::snapshot::Snapshot;
+use crate::hiera::config::{Layer, Reader};
+use crate::hiera::data::DataFile;
+use crate::hiera::error::LookupError;
+use crate::hiera::hierarchy::located::LocatedLayer;
+use crate::hiera::lookup::Context;
+use crate::hiera::scope::Scope;
+use crate::hiera::sources::{Locate, ModuleLayer, Sources};
+use crate::puppet::value::Member;
+use crate::text::FilePath;
+
+impl Snapshot {
+    /// Returns the files of an environment, as the resolver sees them.
+    pub fn view<'a>(&'a self, environment: &'a Environment) -> EnvironmentView<'a> {
+        EnvironmentView { snapshot: self, environment: Some(environment) }
+    }
+
+    /// Returns the context of lookups in an environment, as an editor wants them: broken files are
+    /// read as far as they go.
+    pub fn context<'a>(
+        &'a self,
+        environment: &'a Environment,
+        view: &'a EnvironmentView<'a>,
+        scope: &'a Scope,
+    ) -> Context<'a> {
+        Context {
+            sources: view,
+            global: environment.global.clone(),
+            environment: environment.config.clone(),
+            scope,
+            puppet: self.config_of(environment).puppet,
+            decryptor: None,
+            tolerant: true,
+            cancel: &self.cancel,
+        }
+    }
+
+    /// Returns the decryptor for values of an environment; `None` unless the user has switched it
+    /// on. [`Snapshot::context`] leaves it out: rules decrypt nothing, only answers to the user's
+    /// own questions do.
+    pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
+        self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
+    }
+}
+
+/// A snapshot as one environment's lookups see it: modules are the environment's own.
+#[derive(Clone, Copy, Debug)]
+pub struct EnvironmentView<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) environment: Option<&'a Environment>,
+}
+
+impl Sources for EnvironmentView<'_> {
+    fn data(&self, path: &FilePath, reader: Reader) -> Option<Arc<DataFile>> {
+        Some(self.snapshot.file(path)?.data(reader.format()))
+    }
+
+    fn exists(&self, path: &FilePath) -> bool {
+        self.snapshot.names.entries.contains_key(path)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        let find = |environment| self.snapshot.function_source(environment, name);
+        matches!(self.environment.map(find), Some(FunctionSource::File(_)))
+    }
+
+    fn is_folder(&self, path: &FilePath) -> bool {
+        matches!(self.snapshot.names.entries.get(path), Some(Entry::Folder { .. }))
+    }
+
+    fn is_unread(&self, path: &FilePath) -> bool {
+        self.snapshot.file(path).is_some_and(|file| matches!(file.content, Content::Unreadable(_)))
+    }
+
+    fn glob(&self, pattern: &str) -> Arc<[FilePath]> {
+        self.snapshot.names.glob(pattern)
+    }
+
+    fn files_defining(&self, root: &str) -> &[FilePath] {
+        self.snapshot.keys().definitions(root)
+    }
+
+    fn is_named_plainly(&self, path: &FilePath) -> bool {
+        self.environment.is_some_and(|environment| environment.matches(path).next().is_some())
+    }
+
+    fn is_indexed(&self, path: &FilePath) -> bool {
+        self.environment
+            .is_some_and(|environment| environment.are_formats_one && environment.reaches(path))
+    }
+
+    fn files_starting_with(&self, prefix: &str) -> Vec<FilePath> {
+        self.snapshot.paths_starting_with(prefix).cloned().collect()
+    }
+
+    fn located(
+        &self,
+        scope: &Scope,
+        layer: &Layer,
+        locate: Locate<'_>,
+    ) -> Result<LocatedLayer, LookupError> {
+        self.environment
+            .map_or_else(locate, |environment| environment.cache.located(scope, layer, locate))
+    }
+
+    fn module(&self, name: &str) -> ModuleLayer {
+        match self.environment.and_then(|environment| environment.modules.get(name)) {
+            None => ModuleLayer::NotFound,
+            Some(module) => {
+                module.config.clone().map_or(ModuleLayer::WithoutConfig, ModuleLayer::Config)
+            }
+        }
+    }
+}
+
+impl EnvironmentView<'_> {
+    /// Returns the data of a file, read as the level that reads the file does.
+    pub fn data_of(&self, path: &FilePath) -> Option<Arc<DataFile>> {
+        let reader = self
+            .environment
+            .and_then(|environment| environment.reader(path))
+            .unwrap_or(Reader::Yaml);
+        self.data(path, reader)
+    }
+
+    /// Returns the members under a root key in the files that the environment's levels read, in the
+    /// order of their paths.
+    pub fn definitions(&self, root: &str) -> impl Iterator<Item = Member> {
+        let is_read = |path: &&FilePath| {
+            self.environment.is_some_and(|environment| environment.reaches(path))
+        };
+        let files = self.snapshot.keys().definitions(root).iter().filter(is_read);
+        files.filter_map(move |path| Some(self.data_of(path)?.get(root)?.clone()))
+    }
+
+    /// Whether any of them defines a root key.
+    pub fn is_defined(&self, root: &str) -> bool {
+        // Some environment reads each file in the index. Most workspaces have one environment: then
+        // it is the reader.
+        let is_the_only_one = self.snapshot.environments.all.len() == 1;
+        if is_the_only_one {
+            !self.snapshot.keys().definitions(root).is_empty()
+        } else {
+            self.definitions(root).next().is_some()
+        }
+    }
+}

@@ -47,7 +47,7 @@ const FRESH_VALUES: [&str; 15] = [
     "workspace/environments.rs",
     "workspace/nodes.rs",
     "workspace/nodes/",
-    "workspace/snapshot.rs",
+    "workspace/scopes.rs",
     "cli/lookup.rs",
     "ide/cursor.rs",
     "ide/effective.rs",

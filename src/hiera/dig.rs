@@ -2,7 +2,8 @@
 
 use super::error::{LookupError, LookupErrorKind};
 use super::key::{LookupKey, Segment};
-use crate::puppet::value::{Data, Value, inspect};
+use crate::puppet::ruby::inspect::inspect;
+use crate::puppet::value::{Data, Value};
 
 /// Digs the subkeys of `key` out of its root value.
 ///

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use super::ruby::base64;
-use super::value::{Data, Secrecy, Value, float_text};
+use super::value::{Data, Secrecy, Value};
+use crate::puppet::ruby::inspect::float_text;
 use crate::text::{CancelToken, Span};
 use crate::yaml::psych::{Resolved, resolve_plain};
 

@@ -21,8 +21,6 @@ mod provenance;
 
 pub use provenance::{Provenance, Secrecy};
 
-pub use super::ruby::inspect::{float_text, inspect, inspected};
-
 /// A value, where it was written, and why it must not be shown.
 #[derive(Clone, Debug)]
 pub struct Value {

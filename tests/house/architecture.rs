@@ -75,11 +75,11 @@ const HOMES: [(&str, &[&str]); 16] = [
     ("yaml_rust2", &["diagnostics/rules/not_yaml_1_2.rs"]),
 ];
 
-struct Source {
+pub(crate) struct Source {
     /// Below `src`, with `/`.
-    path: String,
+    pub(crate) path: String,
     /// Without comments and without test modules' files.
-    code: String,
+    pub(crate) code: String,
 }
 
 impl Source {
@@ -88,7 +88,7 @@ impl Source {
     }
 }
 
-fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     collect(&src, &src, &mut found);

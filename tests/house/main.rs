@@ -5,6 +5,7 @@
 mod support;
 
 mod architecture;
+mod circles;
 mod citations;
 mod documents;
 mod limits;

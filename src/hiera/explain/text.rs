@@ -3,7 +3,8 @@
 use super::{Event, Kind, Node, Shown};
 use crate::hiera::key::Segment;
 use crate::puppet::print::{REDACTED, masked};
-use crate::puppet::value::{Data, Hash, Value, inspect};
+use crate::puppet::ruby::inspect::inspect;
+use crate::puppet::value::{Data, Hash, Value};
 
 /// Returns the text of a tree, each line with its end.
 pub fn text(tree: &Node, shown: Shown<'_>) -> String {

@@ -19,7 +19,8 @@ use crate::hiera::sources::ModuleLayer;
 use crate::puppet::convert::ConvertTo;
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::print::PrintOptions;
-use crate::puppet::value::{Data, Value, float_text};
+use crate::puppet::ruby::inspect::float_text;
+use crate::puppet::value::{Data, Value};
 use crate::text::{Bounds, CancelToken};
 
 impl Resolver<'_> {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 
 use super::MergeError;
-use crate::puppet::value::{Data, Hash, Value, float_text};
+use crate::puppet::ruby::inspect::float_text;
+use crate::puppet::value::{Data, Hash, Value};
 
 /// How many values are compared one by one with each other sooner than remembered.
 const FEW: usize = 8;

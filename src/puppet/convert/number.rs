@@ -4,8 +4,9 @@ use super::{
     Made, OnMismatch, Parameters, call, error, is_true, local, made_of, member, pattern, refusal,
 };
 use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
+use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types::{self, DataType, Range};
-use crate::puppet::value::{Data, Value, float_text};
+use crate::puppet::value::{Data, Value};
 
 use DataType as T;
 
@@ -289,9 +290,10 @@ fn ruby_float(text: &str) -> Result<Data, String> {
     };
     match number {
         Some(number) => Ok(Data::Float(if negative { -number } else { number })),
-        None => {
-            Err(format!("invalid value for Float(): {}", crate::puppet::value::inspected(text)))
-        }
+        None => Err(format!(
+            "invalid value for Float(): {}",
+            crate::puppet::ruby::inspect::inspected(text)
+        )),
     }
 }
 

@@ -3,9 +3,10 @@
 use super::quote::{double_quote, puppet_quote};
 use super::{Failure, Made, Parameters, call, local, made_of, member, pattern, string_from};
 use crate::puppet::rich::{Pattern, Rich};
+use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::ruby::sprintf::Directive;
 use crate::puppet::types::DataType;
-use crate::puppet::value::{Data, Hash, Value, float_text};
+use crate::puppet::value::{Data, Hash, Value};
 
 use DataType as T;
 

@@ -2,8 +2,9 @@
 
 use super::{Failure, Made, Parameters, call, is_true, local, member, rich, string_from};
 use crate::puppet::rich::{NANOS_PER_SECOND, Rich};
+use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types::{DataType, Range};
-use crate::puppet::value::{Data, Value, float_text};
+use crate::puppet::value::{Data, Value};
 
 mod span;
 mod stamp;

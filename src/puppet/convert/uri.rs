@@ -2,8 +2,9 @@
 
 use super::{Failure, Made, Parameters, call, error, member, rich, string_from, within};
 use crate::puppet::rich::Rich;
+use crate::puppet::ruby::inspect::inspected;
 use crate::puppet::types::DataType;
-use crate::puppet::value::{Value, inspected};
+use crate::puppet::value::Value;
 
 use DataType as T;
 

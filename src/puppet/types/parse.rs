@@ -131,9 +131,9 @@ fn to_type(
                 None => return Err(invalid(text)),
             },
             [from, to] => match float(from).zip(float(to)) {
-                Some((from, to)) => {
-                    T::Float(ordered(from, to, |number| crate::puppet::value::float_text(*number))?)
-                }
+                Some((from, to)) => T::Float(ordered(from, to, |number| {
+                    crate::puppet::ruby::inspect::float_text(*number)
+                })?),
                 None => T::Undecided(text.to_owned()),
             },
             _ => return Err(counted("Float", "1 or 2")),

@@ -7,7 +7,7 @@ use super::size::exactly;
 use super::{DataType, NamedAlias, Range, Size, StructMember, Text};
 use crate::puppet::convert::quote::puppet_quote;
 use crate::puppet::rich::{timespan_text, timestamp_text};
-use crate::puppet::value::float_text;
+use crate::puppet::ruby::inspect::float_text;
 
 use DataType as T;
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use crate::support;
 use crate::support::random::{self, Random};
 use hiera_ls::hiera::merge::{MergeError, Strategy, fold, parse_strategy};
-use hiera_ls::puppet::value::{Data, Hash, Key, Member, Provenance, Value, float_text};
+use hiera_ls::puppet::ruby::inspect::float_text;
+use hiera_ls::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use hiera_ls::text::{Bounds, Budget, CancelToken};
 use serde_json::{Value as Json, json};
 

@@ -4,12 +4,14 @@ mod batch;
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{
     Failure, Given, LookupArguments, Opened, Places, Render, Status, absolute, explain, note,
     note_unapplied, open,
 };
 use crate::cli::settled::note_unsettled;
+use crate::hiera::backends::Backends;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::lookup::{Context, Resolver};
 use crate::hiera::merge::{Strategy, parse_strategy};
@@ -21,6 +23,7 @@ use crate::puppet::types;
 use crate::puppet::value::{Hash, Value};
 use crate::text::FilePath;
 use crate::text::escape::terminal_lines;
+use crate::workspace::backends::{BackendsConfig, Functions};
 use crate::workspace::environments::Environment;
 use crate::workspace::eyaml::EnvironmentKeys;
 use crate::workspace::fs::{FileSystem, OsFs};
@@ -54,7 +57,11 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let (_, scope) = scopes.first().ok_or("the scope file holds no scope")?;
     let view = opened.snapshot.view(&environment);
     let keys = opened.snapshot.decryptor(&environment);
-    let resolver = Resolver::new(context(&opened, &environment, &view, keys.as_ref(), scope));
+    let functions = functions(arguments, &opened, &environment);
+    let session = functions.as_ref().map(|functions| functions.session(&environment.name, scope));
+    let backends = session.as_ref().map(|session| session as &dyn Backends);
+    let context = context(&opened, &environment, &view, keys.as_ref(), scope);
+    let resolver = Resolver::new(Context { backends, ..context });
     if arguments.explain || arguments.explain_options {
         return explain::run(
             arguments,
@@ -80,6 +87,25 @@ fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
         }
     }
     Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
+}
+
+/// The functions that `--run-backends` lets run; `None` without it.
+fn functions(
+    arguments: &LookupArguments,
+    opened: &Opened,
+    environment: &Environment,
+) -> Option<Functions> {
+    let names = arguments.run_backends.as_ref()?;
+    let usual = BackendsConfig::default();
+    let config = BackendsConfig {
+        command: arguments.ruby.clone().map_or(usual.command, |ruby| vec![ruby]),
+        environment: arguments.pass_env.clone(),
+        functions: Some(names.iter().filter(|name| !name.is_empty()).cloned().collect())
+            .filter(|names: &Vec<String>| !names.is_empty()),
+        deadline: Duration::from_secs(arguments.backend_timeout),
+    };
+    let puppet = opened.snapshot.config_of(environment).puppet;
+    Some(Functions::new(config, environment.root.clone(), puppet))
 }
 
 fn print_options(arguments: &LookupArguments) -> PrintOptions<'static> {

@@ -220,6 +220,21 @@ pub struct LookupArguments {
     /// With --decrypt: the certificate with the public key to use in place of those in hiera.yaml.
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     eyaml_public_key: Option<String>,
+    /// Run the functions of levels that hiera-ls cannot evaluate itself, with the Puppet of this
+    /// machine and the rights of the user; with names, only these functions. They are code of the
+    /// repository.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
+    run_backends: Option<Vec<String>>,
+    /// With --run-backends: the Ruby that has Puppet [default: that of Puppet's packages, or `ruby`].
+    #[arg(long, value_name = "FILE", requires = "run_backends")]
+    ruby: Option<String>,
+    /// With --run-backends: an environment variable that functions see beside the usual ones, such
+    /// as VAULT_TOKEN; may be repeated.
+    #[arg(long, value_name = "NAME", requires = "run_backends")]
+    pass_env: Vec<String>,
+    /// With --run-backends: how many seconds a function may work on one call.
+    #[arg(long, value_name = "SECONDS", requires = "run_backends", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    backend_timeout: u64,
     /// Answer JSON lines on standard input with JSON lines: {"key":"k"} with any member of an
     /// options hash, or with `name` in place of `key`. Each answer tells whether its key was found,
     /// or what is wrong; with "settled":false it names the levels that could not be evaluated and

@@ -24,5 +24,8 @@ pub(super) fn note_unsettled(subject: &str, levels: &[UnsettledLevel], names: &N
     if has(|reason| matches!(reason, Unevaluated::Encrypted(_))) {
         lines.push("  --decrypt decrypts with the keys that hiera.yaml names".into());
     }
+    if has(|reason| matches!(reason, Unevaluated::Backend(_))) {
+        lines.push("  --run-backends runs functions, which are code of the repository".into());
+    }
     note(&lines.join("\n"));
 }

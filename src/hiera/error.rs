@@ -80,8 +80,8 @@ pub enum LookupErrorKind {
     IllegalValue {
         /// The root key.
         key: String,
-        /// The file.
-        path: FilePath,
+        /// The path or the URI; `None` for a level without a location.
+        location: Option<String>,
         /// The function that gave it, as Puppet calls it: `data_hash function 'yaml_data'`.
         function: String,
         /// Whether that gave it in a hash.
@@ -108,10 +108,31 @@ pub enum LookupErrorKind {
     Missing(String),
     /// A Ruby error that makes Puppet itself fail.
     Crash(String),
+    /// The function of a level failed when it was called.
+    Function {
+        /// Its message.
+        message: String,
+        /// The class of the error that it raised.
+        raised: Raised,
+    },
     /// It would be more than a lookup may need. Puppet has no such limit.
     Exhausted(Limit),
     /// It was cancelled, as no caller waits for it any more.
     Cancelled,
+}
+
+/// The classes of errors that Puppet treats alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Raised {
+    /// A lookup error.
+    Lookup {
+        /// Whether it has an issue code, and so keeps its message in the global layer.
+        has_issue: bool,
+    },
+    /// Another error of Puppet's.
+    Puppet,
+    /// Any other of Ruby's.
+    Ruby,
 }
 
 /// Why options make lookups fail.
@@ -219,6 +240,20 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Crash(message), None)
     }
 
+    /// Returns an error of a function that was called.
+    pub fn function(message: String, raised: Raised) -> LookupError {
+        LookupError::new(LookupErrorKind::Function { message, raised }, None)
+    }
+
+    /// Returns the class of the error that Puppet raises.
+    pub fn raised(&self) -> Raised {
+        match self.class {
+            Class::Lookup => Raised::Lookup { has_issue: !self.kind.is_renamed() },
+            Class::Puppet => Raised::Puppet,
+            Class::Ruby => Raised::Ruby,
+        }
+    }
+
     /// Returns an error of a config.
     pub fn config(message: impl Into<String>) -> LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
@@ -263,7 +298,7 @@ impl LookupError {
     }
 
     /// Returns the error as one whose message may quote `value`.
-    pub(super) fn about(self, value: &Value) -> LookupError {
+    pub fn about(self, value: &Value) -> LookupError {
         self.into_secret(value.secrecy_of_parts())
     }
 
@@ -318,6 +353,11 @@ impl LookupErrorKind {
             | LookupErrorKind::Options(_)
             | LookupErrorKind::UndefinedVariable(_)
             | LookupErrorKind::Crash(_) => Class::Ruby,
+            LookupErrorKind::Function { raised, .. } => match raised {
+                Raised::Lookup { .. } => Class::Lookup,
+                Raised::Puppet => Class::Puppet,
+                Raised::Ruby => Class::Ruby,
+            },
             LookupErrorKind::KeySyntax(_)
             | LookupErrorKind::TokenSyntax(_)
             | LookupErrorKind::Recursion { .. }
@@ -350,6 +390,7 @@ impl LookupErrorKind {
             | LookupErrorKind::IllegalValue { .. }
             | LookupErrorKind::Conversion(_)
             | LookupErrorKind::WrongType(_)
+            | LookupErrorKind::Function { .. }
             | LookupErrorKind::Crash(_) => true,
             LookupErrorKind::KeySyntax(_)
             | LookupErrorKind::TokenSyntax(_)
@@ -386,6 +427,9 @@ impl LookupErrorKind {
             | LookupErrorKind::ConfigType(_)
             | LookupErrorKind::Missing(_) => true,
             LookupErrorKind::Secret(kind, _) => kind.is_renamed(),
+            LookupErrorKind::Function { raised, .. } => {
+                matches!(raised, Raised::Lookup { has_issue: false } | Raised::Puppet)
+            }
             LookupErrorKind::Merge(error) => matches!(error, MergeError::WrongType(_)),
             LookupErrorKind::Options(error) => match error {
                 OptionsError::NotAHash(_) | OptionsError::ForeignKey { .. } => true,
@@ -461,13 +505,13 @@ impl fmt::Display for LookupError {
                 None => write!(f, "Undefined variable '{name}'; "),
             },
             LookupErrorKind::File { message, .. } => f.write_str(message),
-            LookupErrorKind::IllegalValue { key, path, function, in_hash, got } => {
+            LookupErrorKind::IllegalValue { key, location, function, in_hash, got } => {
                 let source = if *in_hash { "in hash returned" } else { "returned" };
-                write!(
-                    f,
-                    "Value for key '{key}', {source} from {function}, when using location '{path}', has wrong type, \
-                     expects Puppet::LookupValue, got {got}"
-                )
+                write!(f, "Value for key '{key}', {source} from {function}")?;
+                if let Some(location) = location {
+                    write!(f, ", when using location '{location}',")?;
+                }
+                write!(f, " has wrong type, expects Puppet::LookupValue, got {got}")
             }
             LookupErrorKind::Decryption(what) => {
                 let Undecryptable { text, key, path, reason } = what;
@@ -479,7 +523,8 @@ impl fmt::Display for LookupError {
             | LookupErrorKind::Missing(message)
             | LookupErrorKind::Conversion(message)
             | LookupErrorKind::WrongType(message)
-            | LookupErrorKind::Crash(message) => f.write_str(message),
+            | LookupErrorKind::Crash(message)
+            | LookupErrorKind::Function { message, .. } => f.write_str(message),
             LookupErrorKind::Secret(..) => Ok(()), // said above
             LookupErrorKind::Exhausted(limit) => {
                 write!(f, "given up: the lookup needs {limit}, and hiera-ls goes no further")

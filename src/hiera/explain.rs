@@ -63,6 +63,8 @@ pub struct Node {
 pub enum Text {
     /// A remark.
     Remark(String),
+    /// The text of a function about itself. It carries the marks of values that it may quote.
+    Told(Value),
     /// The error that ended the search. Its message may quote decrypted text.
     Failure(LookupError),
 }
@@ -71,6 +73,10 @@ impl Text {
     fn shown(&self, shown: &Shown<'_>) -> String {
         match self {
             Text::Remark(text) => text.clone(),
+            Text::Told(text) => match shown.mark_for(text.secrecy()) {
+                Some(mark) => mark.to_owned(),
+                None => text.to_text().into_owned(),
+            },
             Text::Failure(error) if shown.reveal => error.revealed(),
             Text::Failure(error) => error.to_string(),
         }

@@ -111,6 +111,19 @@ pub fn options_of(
     Ok(options)
 }
 
+/// Returns the options of a level as its function gets them, all tokens replaced, those of keys too;
+/// `None` where an unknown variable takes part. For `puppet` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn options_for_call(
+    options: &Value,
+    scope: &Scope,
+    puppet: Option<PuppetVersion>,
+) -> Result<Option<Value>, LookupError> {
+    let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
+    Variables { scope, local: None, classic: false, undefined_fails }.replace(options)
+}
+
 /// Returns the folder that a level's locations are relative to, as far as no variable decides it.
 pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
     let datadir = datadir(config, level);

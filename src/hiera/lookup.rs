@@ -6,6 +6,7 @@
 //! merged value.
 
 mod answer;
+mod called;
 mod decryption;
 mod explained;
 mod location;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use ready::Levels;
 
+use super::backends::Backends;
 use super::config::{HieraConfig, Layer};
 use super::error::{Frame, LookupError, LookupErrorKind, OptionsError};
 use super::explain::{Explainer, Kind};
@@ -57,6 +59,9 @@ pub struct Context<'a> {
     pub puppet: PuppetVersion,
     /// The decryptor of values of `eyaml_lookup_key`; `None` leaves them as they are.
     pub decryptor: Option<&'a dyn Decryptor>,
+    /// Calls the functions of levels that hiera-ls cannot evaluate itself; `None` leaves these
+    /// levels open.
+    pub backends: Option<&'a dyn Backends>,
     /// Whether to go on with the readable parts of broken files, as an editor wants; Puppet fails
     /// every lookup for one.
     pub tolerant: bool,
@@ -98,6 +103,8 @@ pub struct Resolver<'a> {
     unread_options: RefCell<Vec<UnsettledLevel>>,
     /// By module, those of its default hierarchy.
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
+    /// The answers of functions that were called.
+    called: RefCell<called::Called>,
 }
 
 /// The source of the options that are meant.
@@ -224,6 +231,7 @@ impl<'a> Resolver<'a> {
             shared_options: RefCell::default(),
             unread_options: RefCell::default(),
             default_options: RefCell::default(),
+            called: RefCell::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The rules of Hiera. Pure: no files, no protocol, no `async`, no clock.
 
+pub mod backends;
 pub mod config;
 mod confinement;
 pub mod data;

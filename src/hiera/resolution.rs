@@ -153,6 +153,15 @@ pub enum Outcome {
     },
     /// A backend that cannot be evaluated would be asked.
     Opaque(Backend),
+    /// The function of the level was called and has a value.
+    Answered {
+        /// The function.
+        backend: Backend,
+        /// The candidate; of a dotted key within the value of its root key.
+        value: Value,
+    },
+    /// The function of the level was called and does not have the key.
+    NotAnswered(Backend),
     /// A backend that cannot be evaluated finds nothing, for its options exclude the key.
     Excluded(Backend),
     /// hiera-ls could not read the file, which Puppet may be able to.

@@ -323,6 +323,76 @@ pub fn environment_variable(name: &str) -> Option<String> {
     if name.is_empty() || name.contains(['=', '\0']) { None } else { std::env::var(name).ok() }
 }
 
+/// A folder that only the user may look into, removed with all that is in it when this is dropped.
+#[derive(Debug)]
+pub struct PrivateFolder {
+    path: PathBuf,
+    name: String,
+}
+
+impl PrivateFolder {
+    /// Creates a folder among the temporary ones, whose name begins with `prefix`.
+    pub fn new(prefix: &str) -> std::io::Result<PrivateFolder> {
+        use std::hash::{BuildHasher, RandomState};
+        const TRIES: u64 = 16;
+        for number in 0..TRIES {
+            let name = format!("{prefix}-{:016x}", RandomState::new().hash_one(number));
+            let path = std::env::temp_dir().join(&name);
+            match create_private(&path) {
+                Ok(()) => return Ok(PrivateFolder { path, name }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(std::io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Returns its name, which nobody can guess.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Creates a folder in it.
+    pub fn create(&self, name: &str) -> std::io::Result<PathBuf> {
+        let path = self.path.join(name);
+        create_private(&path).map(|()| path)
+    }
+
+    /// Writes a file in it.
+    pub fn write(&self, name: &str, content: &[u8]) -> std::io::Result<PathBuf> {
+        let path = self.path.join(name);
+        std::fs::write(&path, content).map(|()| path)
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+fn create_private(path: &Path) -> std::io::Result<()> {
+    #[allow(unused_mut)]
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Returns the processes of the user whose environment began with this variable, where the system
+/// tells (Linux).
+#[cfg(unix)]
+pub fn processes_with(name: &str, value: &str) -> Vec<i32> {
+    let wanted = format!("{name}={value}");
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let has_it = |number: &i32| {
+        let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes())
+    };
+    numbers.filter(has_it).collect()
+}
+
 /// Files in memory, for tests and for work that needs no disk.
 #[derive(Debug, Default)]
 pub struct MemoryFs {

@@ -3,6 +3,7 @@
 //!
 //! A change is applied to the [`Workspace`]; all other code reads a [`Snapshot`].
 
+pub mod backends;
 mod cache;
 mod candidates;
 mod config;

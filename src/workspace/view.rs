@@ -39,6 +39,7 @@ impl Snapshot {
             scope,
             puppet: self.config_of(environment).puppet,
             decryptor: None,
+            backends: None,
             tolerant: true,
             cancel: &self.cancel,
         }

@@ -36,7 +36,8 @@ fn without_a_value_open_levels_make_status_3() {
     assert_eq!(
         err,
         "hiera-ls: did not find a value for 'nowhere'; levels that could not be evaluated may have one:\n  \
-         level Vault, asked for 'nowhere': the backend vault_lookup cannot be evaluated here\n"
+         level Vault, asked for 'nowhere': the backend vault_lookup cannot be evaluated here\n  \
+         --run-backends runs functions, which are code of the repository\n"
     );
     let (status, _, err) = lookup(&["only_db"]);
     assert_eq!(status, 3);

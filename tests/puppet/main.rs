@@ -9,6 +9,7 @@ mod typed;
 
 mod aliases;
 mod backends;
+mod bridge;
 mod configs;
 mod confinement;
 mod conformance;

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::{LookupArguments, context, from_json, print_options};
+use super::{LookupArguments, context, from_json, functions, print_options};
 use crate::cli::{Failure, Opened, Status};
-use crate::hiera::lookup::{Resolver, STACK};
+use crate::hiera::backends::Backends;
+use crate::hiera::lookup::{Context, Resolver, STACK};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::ide::phrases::level_names;
 use crate::puppet::print::{self, PrintOptions};
+use crate::workspace::backends::Session;
 use crate::workspace::environments::Environment;
 use crate::workspace::parallel;
 
@@ -37,8 +39,10 @@ pub(super) fn batch(
     let is_lines =
         |path: &Option<String>| path.as_ref().is_some_and(|path| path.ends_with("jsonl"));
     let name_nodes = is_lines(&arguments.scope) || scopes.len() > 1;
-    let answerer = Answerer { opened, environment, options: print_options(arguments), name_nodes };
-    let cores = parallel::cores();
+    let options = print_options(arguments);
+    let answerer = Answerer { arguments, opened, environment, options, name_nodes };
+    // Functions of levels run in one process.
+    let cores = if arguments.run_backends.is_some() { 1 } else { parallel::cores() };
     thread::scope(|threads| {
         let mut workers = Vec::new();
         for scopes in scopes.chunks(scopes.len().div_ceil(cores).max(1)) {
@@ -102,6 +106,7 @@ fn next_line(input: &mut impl BufRead) -> std::io::Result<Option<Line>> {
 
 /// The data that all threads answer from.
 struct Answerer<'a> {
+    arguments: &'a LookupArguments,
     opened: &'a Opened,
     environment: &'a Environment,
     options: PrintOptions<'static>,
@@ -119,11 +124,18 @@ impl Answerer<'_> {
     ) {
         let view = self.opened.snapshot.view(self.environment);
         let keys = self.opened.snapshot.decryptor(self.environment);
-        let resolver = |scope| {
-            Resolver::new(context(self.opened, self.environment, &view, keys.as_ref(), scope))
+        let functions = functions(self.arguments, self.opened, self.environment);
+        let session = |scope: &Arc<Scope>| {
+            functions.as_ref().map(|functions| functions.session(&self.environment.name, scope))
         };
-        let resolvers: Vec<(&str, Resolver<'_>)> =
-            scopes.iter().map(|(name, scope)| (name.as_str(), resolver(scope))).collect();
+        let sessions: Vec<Option<Session<'_>>> =
+            scopes.iter().map(|(_, scope)| session(scope)).collect();
+        let mut resolvers: Vec<(&str, Resolver<'_>)> = Vec::new();
+        for ((name, scope), session) in scopes.iter().zip(&sessions) {
+            let backends = session.as_ref().map(|session| session as &dyn Backends);
+            let context = context(self.opened, self.environment, &view, keys.as_ref(), scope);
+            resolvers.push((name, Resolver::new(Context { backends, ..context })));
+        }
         for questions in questions {
             let answered =
                 questions.iter().map(|question| self.answer(question, &resolvers)).collect();

@@ -8,7 +8,7 @@ use crate::hiera::interpolation::{Token, TokenKind, tokens};
 use crate::hiera::key::LookupKey;
 use crate::hiera::pattern::{Piece, variable_name};
 use crate::hiera::scope::{Scope, Variable};
-use crate::puppet::value::{Data, Value};
+use crate::puppet::value::{Data, Hash, Key, Member, Value};
 
 /// The outcome of evaluating a template that may name variables only.
 #[derive(Clone)]
@@ -58,6 +58,35 @@ impl Variables<'_> {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Replaces the tokens of all strings of a value, keys included; `None` where an unknown
+    /// variable takes part.
+    pub(super) fn replace(&self, value: &Value) -> Result<Option<Value>, LookupError> {
+        Ok(match value.data() {
+            Data::String(text) => match self.evaluate(text)? {
+                Evaluated::Text(text) => Some(Value::string(&text, value.provenance())),
+                Evaluated::Partial(_) => None,
+            },
+            Data::Array(items) => {
+                let items: Result<Option<Vec<Value>>, LookupError> =
+                    items.iter().map(|item| self.replace(item)).collect();
+                items?.map(|items| Value::array(items, value.provenance()))
+            }
+            Data::Hash(hash) => {
+                let mut out = Hash::default();
+                for (key, member) in hash.iter() {
+                    let key = self.replace(&key.to_value(member.key_origin))?;
+                    let (Some(key), Some(inner)) = (key, self.replace(&member.value)?) else {
+                        return Ok(None);
+                    };
+                    let member = Member { key_origin: member.key_origin, value: inner };
+                    out.insert(Key::from(key), member);
+                }
+                Some(Value::hash(out, value.provenance()))
+            }
+            _ => Some(value.clone()),
+        })
     }
 
     /// `open` are the variables in whose values `text` was found: a value that holds tokens is

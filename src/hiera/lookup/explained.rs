@@ -146,6 +146,13 @@ impl Invocation {
         }
     }
 
+    /// Says a text of a function about the part that is being searched.
+    pub(super) fn tell(&mut self, text: Value) {
+        if let Some(node) = self.node() {
+            node.texts.push(Text::Told(text));
+        }
+    }
+
     /// Says beside the part that is searched that the whole search failed.
     fn fail(&mut self, error: &LookupError) {
         if let Some(node) = self.node() {
@@ -248,6 +255,8 @@ impl Invocation {
             Outcome::Unread { message, .. } => {
                 self.say(|| format!("The file cannot be read here: {message}"));
             }
+            // Told when the function is called.
+            Outcome::Answered { .. } | Outcome::NotAnswered(_) => {}
             Outcome::NotReached { .. } | Outcome::Failed(_) => {}
         }
     }

@@ -48,7 +48,7 @@ impl Resolver<'_> {
         }
         // A backend of Hiera 3 is asked for each location, whether or not there is a file.
         if level.backend.kind == BackendKind::Hiera3 {
-            return Ok(self.opaque(inv, layer, located, root));
+            return self.call_or_opaque(inv, layer, located, location, root);
         }
         let path = match &location.place {
             Place::File { path, exists: true } => path,
@@ -59,10 +59,12 @@ impl Resolver<'_> {
             Place::Undetermined(undetermined) => {
                 return Ok(self.ask_undetermined(inv, layer, located, undetermined, root));
             }
-            Place::Uri(_) | Place::Nowhere => return Ok(self.opaque(inv, layer, located, root)),
+            Place::Uri(_) | Place::Nowhere => {
+                return self.call_or_opaque(inv, layer, located, location, root);
+            }
         };
         let Some(reader) = level.backend.reader() else {
-            return Ok(self.opaque(inv, layer, located, root));
+            return self.call_or_opaque(inv, layer, located, location, root);
         };
         if root.is_empty() && reader == Reader::Eyaml {
             let message =
@@ -108,7 +110,7 @@ impl Resolver<'_> {
             let Backend { kind, name, .. } = &level.backend;
             let kind = LookupErrorKind::IllegalValue {
                 key: root.to_owned(),
-                path: path.clone(),
+                location: Some(path.to_string()),
                 function: format!("{version}{} function '{name}'", kind.key()),
                 in_hash: *kind == BackendKind::DataHash,
                 got: types::infer(value).to_string(),
@@ -143,8 +145,29 @@ impl Resolver<'_> {
         Ok(Outcome::Found { path: path.clone(), key: member.key_origin, value })
     }
 
+    /// Returns the outcome at a level of a backend that is not Puppet's own: its answer, where it
+    /// may be called.
+    fn call_or_opaque(
+        &self,
+        inv: &mut Invocation,
+        layer: &Layer,
+        located: &LocatedLevel,
+        location: &Location,
+        root: &str,
+    ) -> Result<Outcome, LookupError> {
+        let backend = &located.level.backend;
+        let is_settled =
+            || located.level.excludes(root) && !self.ctx.sources.has_function(&backend.name);
+        match self.ctx.backends {
+            Some(backends) if backends.may_call(&backend.name) && !is_settled() => {
+                self.call(inv, backends, layer, located, location, root)
+            }
+            _ => Ok(self.opaque(inv, layer, located, root)),
+        }
+    }
+
     /// Returns the outcome at a level whose backend cannot be evaluated.
-    fn opaque(
+    pub(super) fn opaque(
         &self,
         inv: &mut Invocation,
         layer: &Layer,

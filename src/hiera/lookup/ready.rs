@@ -91,9 +91,14 @@ impl Resolver<'_> {
         root: &str,
     ) -> Result<Option<Value>, LookupError> {
         Ok(match self.ask(inv, layer, located, &located.locations[number], root, None)? {
-            Outcome::Found { value, .. } => Some(value),
+            Outcome::Found { value, .. } | Outcome::Answered { value, .. } => Some(value),
             _ => None,
         })
+    }
+
+    /// Returns the work at a location of a backend that is not Puppet's own.
+    fn unless_called(&self, number: usize) -> Ready {
+        if self.ctx.backends.is_some() { Ready::Ask(number) } else { Ready::Open(number) }
     }
 
     fn prepare(&self, layer: &Layer, located: &LocatedLevel) -> Vec<Ready> {
@@ -125,10 +130,10 @@ impl Resolver<'_> {
             Place::File { exists: false, .. } if level.backend.kind != BackendKind::Hiera3 => {
                 return Some(Ready::Nothing);
             }
-            _ => return Some(Ready::Open(number)),
+            _ => return Some(self.unless_called(number)),
         };
         let reader = match (level.backend.kind, level.backend.reader()) {
-            (BackendKind::Hiera3, _) | (_, None) => return Some(Ready::Open(number)),
+            (BackendKind::Hiera3, _) | (_, None) => return Some(self.unless_called(number)),
             (BackendKind::DataHash, Some(reader)) if reader != Reader::Eyaml => reader,
             _ => return None,
         };

@@ -182,7 +182,9 @@ impl Resolver<'_> {
                 None => ask(inv),
             };
         let value = match &result {
-            Ok(Outcome::Found { value, .. }) => Ok(Some(value.clone())),
+            Ok(Outcome::Found { value, .. } | Outcome::Answered { value, .. }) => {
+                Ok(Some(value.clone()))
+            }
             Ok(_) => Ok(None),
             Err(error) => Err(error.clone()),
         };

@@ -158,7 +158,7 @@ impl Written<'_> {
         let questions = &self.scenario.questions;
         self.resolved(puppet, |context| {
             let resolver = Resolver::new(context);
-            questions.iter().map(|question| self.tidy(answer(&resolver, question))).collect()
+            questions.iter().map(|question| self.tidy(answer_of(&resolver, question))).collect()
         })
     }
 
@@ -231,7 +231,8 @@ fn with_bytes(content: &str) -> Vec<u8> {
     bytes
 }
 
-fn answer(resolver: &Resolver<'_>, question: &Question) -> Value {
+/// What a resolver answers.
+pub fn answer_of(resolver: &Resolver<'_>, question: &Question) -> Value {
     let merge = match &question.merge {
         None => Ok(None),
         Some(given) => parse_strategy(&from_json(given)).map_err(|error| error.to_string()),

@@ -1,0 +1,132 @@
+//! The functions of levels that hiera-ls cannot evaluate itself, called by others. The resolver
+//! resolves: it asks for one function, one key and one location at a time, keeps the answers, and
+//! answers the questions that a function has meanwhile.
+//!
+//! Without an implementation such a level stays one that cannot be evaluated. Source of the rules:
+//! semantics 9.
+
+use std::sync::Arc;
+
+use super::config::{BackendKind, Layer};
+use super::error::LookupError;
+use super::key::Segment;
+use crate::puppet::value::{Key, Value};
+use crate::text::{FilePath, Span};
+
+/// Calls functions of levels.
+pub trait Backends {
+    /// Returns whether the user lets a function of this name be called.
+    fn may_call(&self, function: &str) -> bool;
+
+    /// Calls the function of a level, and answers its questions with `ask` while it runs. An answer
+    /// may need other calls, so that calls nest.
+    fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply;
+}
+
+/// Answers a question of a function that runs.
+pub type Ask<'a> = dyn FnMut(Question) -> Result<Option<Value>, LookupError> + 'a;
+
+/// A call of a level's function.
+pub struct Call<'a> {
+    /// The kind of function.
+    pub kind: BackendKind,
+    /// Its name, as written.
+    pub function: &'a str,
+    /// Where the name is written: the place of the values that the function returns.
+    pub origin: Option<Span>,
+    /// The layer of the level.
+    pub layer: &'a Layer,
+    /// The `hiera.yaml` that names it.
+    pub config: &'a FilePath,
+    /// The level: a number that no other level of this process has.
+    pub level: u64,
+    /// The number of the location within the level.
+    pub location_number: usize,
+    /// The options of the level with their tokens replaced; `None` where it has none.
+    pub options: Option<&'a Value>,
+    /// The location; `None` for a level without one.
+    pub location: Option<CallLocation<'a>>,
+    /// The key, as the kind of function wants it.
+    pub key: CallKey<'a>,
+    /// Whether the texts are wanted that the function explains itself with.
+    pub explains: bool,
+}
+
+/// The location that a function is called for.
+#[derive(Clone, Copy, Debug)]
+pub enum CallLocation<'a> {
+    /// A file or a folder that exists.
+    Path(&'a str),
+    /// Another place.
+    Uri(&'a str),
+}
+
+/// The key that a function is called for.
+#[derive(Clone, Copy, Debug)]
+pub enum CallKey<'a> {
+    /// All keys: the function returns a hash.
+    All,
+    /// A key that the hash of an earlier call with [`Returned::Hash::has_default`] does not hold.
+    Member(&'a str),
+    /// A root key.
+    Root(&'a str),
+    /// The segments of a dotted key, the root key first.
+    Segments(&'a [Segment]),
+}
+
+/// A question of a function that runs.
+#[derive(Debug)]
+pub enum Question {
+    /// The value with its tokens replaced.
+    Interpolate(Value),
+    /// The value of a key; `None` as an answer where nothing has it.
+    Lookup {
+        /// The key.
+        key: String,
+        /// The merge, as the `lookup` function takes it; `null` for that of `lookup_options`.
+        merge: Value,
+        /// Whether the global layer alone is asked.
+        global_only: bool,
+        /// Values by name that go before all data.
+        overrides: Value,
+        /// Values by name for tokens that nothing else defines.
+        defaults: Value,
+    },
+}
+
+/// The outcome of a call.
+#[derive(Debug)]
+pub struct Reply {
+    /// What the function returned.
+    pub returned: Returned,
+    /// The texts that it explained itself with.
+    pub texts: Vec<Value>,
+}
+
+/// What a function returned.
+#[derive(Debug)]
+pub enum Returned {
+    /// A value.
+    Value(Checked),
+    /// The hash of a `data_hash` function.
+    Hash {
+        /// Its members in order.
+        members: Vec<(Key, Checked)>,
+        /// Whether the hash has a default: any other key is to be asked for as a
+        /// [`CallKey::Member`].
+        has_default: bool,
+    },
+    /// It does not have the key.
+    NotFound,
+    /// The call failed.
+    Failed(LookupError),
+}
+
+/// A value, or the type of one that Puppet refuses when it is looked up.
+#[derive(Clone, Debug)]
+pub enum Checked {
+    /// A value.
+    Legal(Value),
+    /// The type of an object that is no value, in Puppet's words.
+    Illegal(Arc<str>),
+}

@@ -1,0 +1,294 @@
+//! Functions of levels, called in a Ruby process with the user's own Puppet.
+//!
+//! Nothing here happens unless the *user* asks for an evaluation, and says so on the command line or
+//! in the editor's own settings: a function is code of the repository and may do all that the user
+//! may. Nothing of a repository starts a process, or names one.
+
+mod process;
+mod wire;
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use super::fs::{FileSystem, OsFs};
+use super::functions::plain_name;
+use crate::hiera::backends::{Ask, Backends, Call, Reply, Returned};
+use crate::hiera::error::{LookupError, Raised};
+use crate::hiera::scope::Scope;
+use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
+use crate::puppet::{PuppetVersion, Strict};
+use crate::text::FilePath;
+use process::{Process, Received};
+use wire::{Decoder, Malformed};
+
+/// How calls within calls may nest.
+const MAX_NESTED_CALLS: usize = 64;
+/// How many processes may be lost in a row until none is started any more.
+const MAX_LOSSES: usize = 3;
+
+/// The user's settings for functions of levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendsConfig {
+    /// The command that starts Ruby, and its first arguments.
+    pub command: Vec<String>,
+    /// The names of environment variables that are passed on beside the usual ones.
+    pub environment: Vec<String>,
+    /// The functions that may be called; `None` for all.
+    pub functions: Option<Vec<String>>,
+    /// How long a function may work on one call.
+    pub deadline: Duration,
+}
+
+impl Default for BackendsConfig {
+    fn default() -> BackendsConfig {
+        BackendsConfig {
+            command: vec![default_ruby()],
+            environment: Vec::new(),
+            functions: None,
+            deadline: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Returns the Ruby of Puppet's own packages, where they are installed, or the one on the path.
+fn default_ruby() -> String {
+    const OF_PACKAGES: &str = "/opt/puppetlabs/puppet/bin/ruby";
+    let is_there = OsFs.entry(&FilePath::new(OF_PACKAGES)).is_some();
+    if is_there { OF_PACKAGES } else { "ruby" }.to_owned()
+}
+
+/// The functions of one environment: a Ruby process that starts when it is needed first.
+pub struct Functions {
+    config: BackendsConfig,
+    /// The folder of the environment.
+    root: FilePath,
+    puppet: PuppetVersion,
+    process: RefCell<Option<Process>>,
+    /// How many processes were started.
+    started: Cell<u64>,
+    /// How many were lost since a call succeeded.
+    losses: Cell<usize>,
+    /// The number of the last message.
+    last: Cell<u64>,
+    /// The session that is open in the process, and which process that was.
+    open: Cell<Option<(u64, u64)>>,
+    sessions: Cell<u64>,
+    nested: Cell<usize>,
+    /// The marks of all values that functions were given: they may have kept them.
+    given: Cell<Secrecy>,
+}
+
+impl Functions {
+    /// Returns the functions of an environment. No process is started yet.
+    pub fn new(config: BackendsConfig, root: FilePath, puppet: PuppetVersion) -> Functions {
+        Functions {
+            config,
+            root,
+            puppet,
+            process: RefCell::new(None),
+            started: Cell::new(0),
+            losses: Cell::new(0),
+            last: Cell::new(0),
+            open: Cell::new(None),
+            sessions: Cell::new(0),
+            nested: Cell::new(0),
+            given: Cell::new(Secrecy::NONE),
+        }
+    }
+
+    /// Returns the functions as they are called for one scope.
+    pub fn session(&self, environment: &str, scope: &Scope) -> Session<'_> {
+        let number = self.sessions.get() + 1;
+        self.sessions.set(number);
+        let variables: Hash = scope
+            .variables()
+            .map(|(name, value)| {
+                let key = Key::from(Value::string(name, Provenance::written(None)));
+                (key, Member { key_origin: None, value: value.clone() })
+            })
+            .collect();
+        let environment = match scope.get("environment") {
+            crate::hiera::scope::Variable::Known(name) => name.to_text().into_owned(),
+            _ => environment.to_owned(),
+        };
+        let variables = Value::hash_of(variables, None);
+        self.given.set(self.given.get().and(variables.secrecy_of_parts()));
+        Session {
+            functions: self,
+            number,
+            params: json!({
+                "root": self.root.as_str(),
+                "environment": environment,
+                "node": &*scope.name,
+                "scope": wire::encode(&variables),
+            }),
+        }
+    }
+
+    fn next(&self) -> u64 {
+        let number = self.last.get() + 1;
+        self.last.set(number);
+        number
+    }
+
+    /// Starts a process where there is none. Errors: why there is none.
+    fn start(&self) -> Result<(), String> {
+        if self.process.borrow().is_some() {
+            return Ok(());
+        }
+        if self.losses.get() >= MAX_LOSSES {
+            return Err(format!("Ruby was lost {MAX_LOSSES} times in a row"));
+        }
+        let strict = match self.puppet.strict {
+            Strict::Off => "off",
+            Strict::Warning => "warning",
+            Strict::Error => "error",
+        };
+        let process = Process::start(&self.config, strict)?;
+        *self.process.borrow_mut() = Some(process);
+        self.started.set(self.started.get() + 1);
+        Ok(())
+    }
+
+    fn send(&self, message: &Json) {
+        if let Some(process) = &*self.process.borrow() {
+            process.send(message);
+        }
+    }
+
+    /// Returns the next message. Errors: why there will be none; the process is ended then.
+    fn receive(&self, left: &mut Duration, subject: &str) -> Result<Json, String> {
+        let began = Instant::now();
+        let received = match &*self.process.borrow() {
+            Some(process) => process.receive(*left),
+            None => Received::End,
+        };
+        *left = left.saturating_sub(began.elapsed());
+        let lost = match received {
+            Received::Message(message) => return Ok(message),
+            Received::Nothing => {
+                format!("{subject} gave no answer in {} s", self.config.deadline.as_secs_f64())
+            }
+            Received::Garbage => format!("{subject} disturbed the messages of its process"),
+            Received::End => {
+                let ending = match &mut *self.process.borrow_mut() {
+                    Some(process) => process.ending(),
+                    None => "Ruby ended".to_owned(),
+                };
+                format!("{ending} while it ran {subject}")
+            }
+        };
+        self.lose();
+        Err(lost)
+    }
+
+    fn lose(&self) {
+        *self.process.borrow_mut() = None;
+        self.losses.set(self.losses.get() + 1);
+    }
+}
+
+/// The functions of an environment, called for one scope.
+pub struct Session<'a> {
+    functions: &'a Functions,
+    number: u64,
+    params: Json,
+}
+
+impl Session<'_> {
+    /// Opens the session where another one is open, or a new process was started.
+    fn open(&self) -> Result<(), String> {
+        let functions = self.functions;
+        functions.start()?;
+        let wanted = Some((self.number, functions.started.get()));
+        if functions.open.get() == wanted {
+            return Ok(());
+        }
+        let id = functions.next();
+        functions.send(&json!({"id": id, "method": "open", "params": self.params}));
+        let mut left = functions.config.deadline.max(Duration::from_secs(60));
+        let answer = loop {
+            let message = functions.receive(&mut left, "the start of Puppet's scope")?;
+            if message["id"] == id {
+                break message;
+            }
+        };
+        if let Some(error) = answer["error"]["message"].as_str() {
+            return Err(format!("Puppet does not know the environment: {error}"));
+        }
+        functions.open.set(wanted);
+        Ok(())
+    }
+
+    fn try_call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Result<Reply, String> {
+        self.open()?;
+        let functions = self.functions;
+        let process = functions.started.get();
+        let subject = format!("'{}'", call.function);
+        let id = functions.next();
+        functions.send(&json!({"id": id, "method": "call", "params": wire::call(call)}));
+        let mut left = functions.config.deadline;
+        let mut asked: Vec<(u64, LookupError)> = Vec::new();
+        loop {
+            let message = functions.receive(&mut left, &subject)?;
+            let from = Value::null(call.origin).into_secret(functions.given.get()).provenance();
+            let decoder = Decoder { from };
+            let told = |Malformed(message): Malformed| {
+                functions.lose();
+                message
+            };
+            if message["id"] == id {
+                functions.losses.set(0);
+                return Ok(Reply {
+                    returned: decoder.returned(call, &message, &asked).map_err(told)?,
+                    texts: decoder.texts(&message).map_err(told)?,
+                });
+            }
+            let Some(number) = message["ask"].as_u64().filter(|_| message["call"] == id) else {
+                continue; // It is about no call of ours.
+            };
+            let question = decoder.question(&message).map_err(told)?;
+            let answer = ask(question);
+            if functions.started.get() != process || functions.process.borrow().is_none() {
+                return Err(format!("Ruby was lost while it ran {subject}"));
+            }
+            if let Ok(Some(value)) = &answer {
+                functions.given.set(functions.given.get().and(value.secrecy_of_parts()));
+            }
+            functions.send(&wire::answer(number, &answer));
+            asked.extend(answer.err().map(|error| (number, error)));
+        }
+    }
+}
+
+impl Backends for Session<'_> {
+    fn may_call(&self, function: &str) -> bool {
+        let name = plain_name(function);
+        let named = &self.functions.config.functions;
+        named.as_ref().is_none_or(|named| named.iter().any(|one| plain_name(one) == name))
+    }
+
+    fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply {
+        let nested = self.functions.nested.get();
+        let failed = |message: String| Reply {
+            returned: Returned::Failed(LookupError::function(message, Raised::Ruby)),
+            texts: Vec::new(),
+        };
+        if nested >= MAX_NESTED_CALLS {
+            return failed(format!(
+                "given up: functions of levels call each other more than {MAX_NESTED_CALLS} deep"
+            ));
+        }
+        self.functions.nested.set(nested + 1);
+        let reply = self.try_call(call, ask);
+        self.functions.nested.set(nested);
+        let mut reply = reply.unwrap_or_else(failed);
+        if let Returned::Failed(error) = &mut reply.returned {
+            *error =
+                error.clone().about(&Value::null(None).into_secret(self.functions.given.get()));
+        }
+        reply
+    }
+}

@@ -1,0 +1,299 @@
+//! The messages between hiera-ls and its Ruby process: values as JSON, calls, questions, answers.
+//! `bridge.rb` has the other end of each. What comes in is foreign: a message that is not as it
+//! should be is an error.
+
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+use crate::hiera::backends::{Call, CallKey, CallLocation, Checked, Question, Returned};
+use crate::hiera::config::{BackendKind, Layer};
+use crate::hiera::error::{LookupError, Raised};
+use crate::hiera::key::Segment;
+use crate::puppet::rich::Rich;
+use crate::puppet::ruby::base64;
+use crate::puppet::ruby::inspect::float_text;
+use crate::puppet::types;
+use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
+
+/// The member of an object that stands for what JSON has no word for.
+const KIND: &str = "__t";
+
+/// Returns a value as JSON.
+pub(super) fn encode(value: &Value) -> Json {
+    match value.data() {
+        Data::Null => Json::Null,
+        Data::Bool(value) => json!(value),
+        Data::Integer(number) => json!(number),
+        Data::BigInteger(digits) => special("int", json!(&**digits)),
+        Data::Float(number) => special("float", json!(float_text(*number))),
+        Data::String(text) => json!(&**text),
+        Data::Symbol(name) => special("symbol", json!(&**name)),
+        Data::Binary(bytes) => special("bytes", json!(base64::encode(bytes))),
+        Data::Array(items) => items.iter().map(encode).collect(),
+        Data::Hash(hash) => encode_hash(hash),
+        Data::Sensitive(inner) => special("sensitive", encode(inner)),
+        Data::Rich(rich) => encode_rich(rich),
+    }
+}
+
+fn special(kind: &str, value: Json) -> Json {
+    json!({KIND: kind, "v": value})
+}
+
+fn encode_hash(hash: &Hash) -> Json {
+    let is_plain = hash.keys().all(|key| key.as_str().is_some_and(|key| key != KIND));
+    if is_plain {
+        let member = |(key, member): (&Key, &Member)| {
+            Some((key.as_str()?.to_owned(), encode(&member.value)))
+        };
+        return hash.iter().filter_map(member).collect::<Map<_, _>>().into();
+    }
+    let pair = |(key, member): (&Key, &Member)| {
+        json!([encode(&key.to_value(None)), encode(&member.value)])
+    };
+    special("hash", hash.iter().map(pair).collect())
+}
+
+fn encode_rich(rich: &Rich) -> Json {
+    match rich {
+        Rich::Timestamp(nanos) => special("timestamp", json!(nanos.to_string())),
+        Rich::Timespan(nanos) => special("timespan", json!(nanos.to_string())),
+        Rich::SemVer(version) => special("semver", json!(version.to_string())),
+        Rich::SemVerRange(range) => special("semver_range", json!(range.to_string())),
+        Rich::Regexp(pattern) => special("regexp", json!(pattern.source())),
+        Rich::Uri(text) => special("uri", json!(text)),
+        Rich::Binary(bytes) => special("binary", json!(base64::encode(bytes))),
+        Rich::Type(data_type) => special("type", json!(data_type.to_string())),
+    }
+}
+
+/// The error of a message that is not as it should be.
+#[derive(Debug)]
+pub(super) struct Malformed(pub(super) String);
+
+fn malformed(message: &str) -> Malformed {
+    Malformed(format!("the Ruby process answered with {message}"))
+}
+
+/// Reads values; all of them have these marks and this place.
+pub(super) struct Decoder {
+    pub(super) from: Provenance,
+}
+
+impl Decoder {
+    /// Returns the value of a JSON text.
+    pub(super) fn value(&self, json: &Json) -> Result<Value, Malformed> {
+        let data = match json {
+            Json::Null => Data::Null,
+            Json::Bool(value) => Data::Bool(*value),
+            Json::Number(number) => match number.as_i64() {
+                Some(number) => Data::Integer(number),
+                None => return Err(malformed("a number beyond 64 bits")),
+            },
+            Json::String(text) => Data::String(text.as_str().into()),
+            Json::Array(items) => {
+                let items: Result<Vec<Value>, Malformed> =
+                    items.iter().map(|item| self.value(item)).collect();
+                Data::Array(Arc::new(items?))
+            }
+            Json::Object(members) => match members.get(KIND) {
+                Some(kind) => {
+                    let kind = kind.as_str().unwrap_or_default();
+                    return self.special(kind, json);
+                }
+                None => {
+                    let mut hash = Hash::default();
+                    for (key, value) in members {
+                        let key = self.key(Data::String(key.as_str().into()));
+                        hash.insert(key, self.member(value)?);
+                    }
+                    Data::Hash(Arc::new(hash))
+                }
+            },
+        };
+        Ok(Value::new(data, self.from))
+    }
+
+    fn key(&self, data: Data) -> Key {
+        Key::new(data, self.from)
+    }
+
+    fn member(&self, value: &Json) -> Result<Member, Malformed> {
+        Ok(Member { key_origin: None, value: self.value(value)? })
+    }
+
+    fn special(&self, kind: &str, json: &Json) -> Result<Value, Malformed> {
+        let given = &json["v"];
+        let text = || given.as_str().ok_or_else(|| malformed("a value without its text"));
+        let bytes = || Ok::<_, Malformed>(base64::decode(text()?));
+        let data = match kind {
+            "int" => Data::BigInteger(text()?.into()),
+            "float" => Data::Float(match text()? {
+                "NaN" => f64::NAN,
+                "Infinity" => f64::INFINITY,
+                "-Infinity" => f64::NEG_INFINITY,
+                text => text.parse().map_err(|_| malformed("a float that is none"))?,
+            }),
+            "symbol" => Data::Symbol(text()?.into()),
+            "bytes" => Data::Binary(bytes()?.into()),
+            "binary" => Data::Rich(Arc::new(Rich::Binary(bytes()?))),
+            "sensitive" => Data::Sensitive(Arc::new(self.value(given)?)),
+            "hash" => {
+                let mut hash = Hash::default();
+                for pair in given.as_array().into_iter().flatten() {
+                    let key = self.value(&pair[0])?;
+                    hash.insert(Key::from(key), self.member(&pair[1])?);
+                }
+                Data::Hash(Arc::new(hash))
+            }
+            "regexp" | "type" | "rich" => return self.rich(kind, text()?, json),
+            _ => return Err(malformed("a value of an unknown kind")),
+        };
+        Ok(Value::new(data, self.from))
+    }
+
+    /// An object that has no place among our values is its text.
+    fn rich(&self, kind: &str, text: &str, json: &Json) -> Result<Value, Malformed> {
+        let nanos = || text.parse::<i128>().ok();
+        let converted = match (kind, json["type"].as_str().unwrap_or_default()) {
+            ("type", _) => types::parse(text).ok().map(Rich::Type),
+            (_, "Timestamp") => nanos().map(Rich::Timestamp),
+            (_, "Timespan") => nanos().map(Rich::Timespan),
+            (_, "URI") => Some(Rich::Uri(text.to_owned())),
+            _ => None,
+        };
+        let data = match converted {
+            Some(rich) => Data::Rich(Arc::new(rich)),
+            None => Data::String(text.into()),
+        };
+        Ok(Value::new(data, self.from))
+    }
+
+    /// Returns the value of a call, or the type of one that Puppet refuses.
+    fn checked(&self, json: &Json) -> Result<Checked, Malformed> {
+        match json["invalid"].as_str() {
+            Some(got) => Ok(Checked::Illegal(got.into())),
+            None => match json.get("value") {
+                Some(value) => Ok(Checked::Legal(self.value(value)?)),
+                None => Err(malformed("no value")),
+            },
+        }
+    }
+
+    /// Returns the outcome of a call. `asked` has the errors that questions were answered with, by
+    /// the number of the question.
+    pub(super) fn returned(
+        &self,
+        call: &Call<'_>,
+        reply: &Json,
+        asked: &[(u64, LookupError)],
+    ) -> Result<Returned, Malformed> {
+        if reply["not_found"] == true {
+            return Ok(Returned::NotFound);
+        }
+        if let Some(error) = reply.get("error") {
+            return Ok(Returned::Failed(failure(error, asked)));
+        }
+        let result = &reply["result"];
+        let is_hash = matches!(call.kind, BackendKind::DataHash | BackendKind::LegacyFunction);
+        if !is_hash || matches!(call.key, CallKey::Member(_)) {
+            return self.checked(result).map(Returned::Value);
+        }
+        let pairs = result["pairs"].as_array().ok_or_else(|| malformed("no hash"))?;
+        let member = |pair: &Json| {
+            let key = Key::from(self.value(&pair["key"])?);
+            Ok((key, self.checked(pair)?))
+        };
+        let members: Result<Vec<(Key, Checked)>, Malformed> = pairs.iter().map(member).collect();
+        Ok(Returned::Hash { members: members?, has_default: result["default"] == true })
+    }
+
+    /// Returns the texts that a function explained itself with.
+    pub(super) fn texts(&self, reply: &Json) -> Result<Vec<Value>, Malformed> {
+        reply["texts"].as_array().into_iter().flatten().map(|text| self.value(text)).collect()
+    }
+
+    /// Returns a question.
+    pub(super) fn question(&self, message: &Json) -> Result<Question, Malformed> {
+        let params = &message["params"];
+        match message["method"].as_str() {
+            Some("interpolate") => Ok(Question::Interpolate(self.value(&params["value"])?)),
+            Some("lookup") => Ok(Question::Lookup {
+                key: params["key"].as_str().ok_or_else(|| malformed("no key"))?.to_owned(),
+                merge: self.value(&params["merge"])?,
+                global_only: params["global_only"] == true,
+                overrides: self.value(&params["overrides"])?,
+                defaults: self.value(&params["defaults"])?,
+            }),
+            _ => Err(malformed("an unknown question")),
+        }
+    }
+}
+
+fn failure(error: &Json, asked: &[(u64, LookupError)]) -> LookupError {
+    let own = error["asked"].as_u64();
+    if let Some((_, error)) = own.and_then(|own| asked.iter().find(|(number, _)| *number == own)) {
+        return error.clone();
+    }
+    let raised = if error["lookup"] == true {
+        Raised::Lookup { has_issue: error["issue"] == true }
+    } else if error["puppet"] == true {
+        Raised::Puppet
+    } else {
+        Raised::Ruby
+    };
+    LookupError::function(error["message"].as_str().unwrap_or_default().to_owned(), raised)
+}
+
+/// Returns the parameters of a call.
+pub(super) fn call(call: &Call<'_>) -> Json {
+    let module = match call.layer {
+        Layer::Module(name) => Some(&**name),
+        Layer::Global | Layer::Environment => None,
+    };
+    let mut params = json!({
+        "kind": call.kind.key(),
+        "function": call.function,
+        "module": module,
+        "config": call.config.as_str(),
+        "level": call.level,
+        "location_number": call.location_number,
+        "options": call.options.map(encode),
+        "location": call.location.map(|location| match location {
+            CallLocation::Path(path) => json!({"path": path}),
+            CallLocation::Uri(uri) => json!({"uri": uri}),
+        }),
+        "explain": call.explains,
+    });
+    match call.key {
+        CallKey::All => {}
+        CallKey::Member(key) => params["member"] = json!(key),
+        CallKey::Root(key) => params["key"] = json!(key),
+        CallKey::Segments(segments) => {
+            let segment = |segment: &Segment| match segment {
+                Segment::Name(name) => json!(&**name),
+                Segment::Index(index) => json!(index),
+            };
+            params["segments"] = segments.iter().map(segment).collect();
+        }
+    }
+    params
+}
+
+/// Returns the answer to a question.
+pub(super) fn answer(number: u64, answer: &Result<Option<Value>, LookupError>) -> Json {
+    match answer {
+        Ok(Some(value)) => json!({"answer": number, "value": encode(value)}),
+        Ok(None) => json!({"answer": number, "not_found": true}),
+        Err(error) => {
+            let (class, issue) = match error.raised() {
+                Raised::Lookup { has_issue } => ("lookup", has_issue),
+                Raised::Puppet => ("puppet", false),
+                Raised::Ruby => ("ruby", false),
+            };
+            let issue = issue.then_some("HIERA_LS");
+            let told = json!({"class": class, "issue": issue, "message": error.to_string()});
+            json!({"answer": number, "error": told})
+        }
+    }
+}

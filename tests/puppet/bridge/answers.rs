@@ -1,0 +1,100 @@
+//! What functions of levels answer through hiera-ls, and what Puppet answers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hiera_ls::hiera::backends::Backends;
+use hiera_ls::hiera::lookup::{Context, Resolver};
+use hiera_ls::puppet::PuppetVersion;
+use hiera_ls::text::FilePath;
+use hiera_ls::workspace::backends::{BackendsConfig, Functions};
+use serde_json::{Value, json};
+
+use crate::scenario::{Puppet, Scenario, Written, answer_of, topic};
+use crate::support;
+use crate::support::{in_package, is_asked, json_lines, require, variable};
+
+const FOLDER: &str = "tests/puppet/bridge";
+const TOPICS: [&str; 1] = ["functions"];
+
+/// Recorded answers of Puppet, by scenario and question.
+type Recording = BTreeMap<(String, String), Value>;
+
+fn path(topic: &str, extension: &str) -> PathBuf {
+    in_package(FOLDER).join(topic).with_extension(extension)
+}
+
+fn recording(topic: &str) -> Recording {
+    let text = std::fs::read_to_string(path(topic, "jsonl")).unwrap_or_default();
+    let member = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    json_lines(topic, &text)
+        .into_iter()
+        .map(|mut line| ((member(&line, "scenario"), member(&line, "ask")), line["answer"].take()))
+        .collect()
+}
+
+/// What hiera-ls answers, its functions run by the Puppet that is installed.
+fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario) -> Vec<Value> {
+    let puppet = PuppetVersion::of_major(7);
+    let root = FilePath::new(&tree.environment().to_string_lossy());
+    let functions = Functions::new(BackendsConfig::default(), root, puppet);
+    tree.resolved(puppet, |context| {
+        let asked = scenario.questions.iter().map(|question| {
+            // The oracle forgets between questions, too.
+            let session = functions.session("production", context.scope);
+            let backends = Some(&session as &dyn Backends);
+            let resolver = Resolver::new(Context { backends, ..context.clone() });
+            tree.tidy(answer_of(&resolver, question))
+        });
+        asked.collect()
+    })
+}
+
+#[test]
+fn functions_answer_as_in_puppet() {
+    if !require("puppet") {
+        return;
+    }
+    let (mut asked, mut wrong, mut outdated) = (0, Vec::new(), Vec::new());
+    let mut puppet = Puppet::start();
+    for topic in TOPICS {
+        let dir = support::scratch(&format!("bridge-{topic}"));
+        let scenarios: Vec<Scenario> = topic::scenarios(FOLDER, topic)
+            .into_iter()
+            .enumerate()
+            .filter(|(n, _)| is_asked("puppet", *n))
+            .map(|(_, scenario)| scenario)
+            .collect();
+        let trees: Vec<Written<'_>> = scenarios
+            .iter()
+            .enumerate()
+            .map(|(n, scenario)| scenario.write(&dir.join(n.to_string())))
+            .collect();
+        let answers = puppet.ask_all(&trees);
+        let recording = recording(topic);
+        let mut lines = String::new();
+        for ((scenario, tree), theirs) in scenarios.iter().zip(&trees).zip(answers) {
+            let ours = asked_of_hiera_ls(tree, scenario);
+            for ((question, ours), theirs) in scenario.questions.iter().zip(ours).zip(theirs) {
+                asked += 1;
+                let ask = question.to_json().to_string();
+                let place = format!("{topic}: {}: {ask}", scenario.name);
+                if ours != theirs {
+                    wrong.push(format!("{place}\n  Puppet   {theirs}\n  hiera-ls {ours}"));
+                }
+                if recording.get(&(scenario.name.clone(), ask.clone())) != Some(&theirs) {
+                    outdated.push(place);
+                }
+                let line = json!({"scenario": scenario.name, "ask": ask, "answer": theirs});
+                lines.push_str(&format!("{line}\n"));
+            }
+        }
+        if variable("HIERA_LS_RECORD").is_some() {
+            std::fs::write(path(topic, "jsonl"), lines).unwrap();
+            outdated.clear();
+        }
+    }
+    println!("{asked} answers");
+    assert!(wrong.is_empty(), "{} of {asked} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(outdated.is_empty(), "recordings are not Puppet's: {outdated:#?}");
+}

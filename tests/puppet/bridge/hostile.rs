@@ -1,0 +1,231 @@
+//! Functions that do what functions should not do: each lookup ends, with an error where it must,
+//! and no process is left.
+
+use std::path::{Path, PathBuf};
+
+use super::{eventually, lookup, write};
+use crate::support::{self, require};
+
+/// Writes a repository whose only custom level is a lookup_key function with this body; `key` and
+/// `context` are its arguments.
+fn repository(name: &str, body: &str) -> PathBuf {
+    let root = support::scratch(name);
+    let function = format!(
+        "Puppet::Functions.create_function(:'t::fn') do\n  def fn(key, options, context)\n    context.not_found if key == 'lookup_options'\n{body}\n  end\nend\n"
+    );
+    write(
+        &root,
+        &[
+            ("hiera.yaml", "version: 5\nhierarchy:\n  - {name: Fn, lookup_key: t::fn}\n"),
+            ("modules/t/lib/puppet/functions/t/fn.rb", &function),
+        ],
+    );
+    root
+}
+
+/// The numbers in a file that a function wrote, of processes that it started.
+fn processes(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn runs(process: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
+    // One that is gone but was not waited for is a zombie.
+    status.is_ok_and(|status| !status.contains(") Z"))
+}
+
+#[test]
+fn output_of_functions_and_of_their_children_disturbs_nothing() {
+    if !require("puppet") {
+        return;
+    }
+    let root = repository(
+        "hostile-prints",
+        "    puts 'noise'\n    STDOUT.puts '{\"id\":3,\"result\":{\"value\":1}}'\n    STDOUT.write('x' * 200_000)\n    STDERR.puts 'noise'\n    system('echo noise; echo noise >&2')\n    $stdin.read\n    'answered'",
+    );
+    let run = lookup(&root, &["k"]);
+    assert_eq!((run.stdout.as_str(), run.status), ("answered\n", Some(0)), "{}", run.stderr);
+}
+
+#[test]
+fn a_function_that_sleeps_is_ended() {
+    if !require("puppet") {
+        return;
+    }
+    let root = repository("hostile-sleeps", "    key == 'k' ? sleep : 'quick'");
+    let run = lookup(&root, &["--backend-timeout", "1", "k"]);
+    assert_eq!(run.status, Some(2), "{}", run.stdout);
+    assert!(run.stderr.contains("'t::fn' gave no answer in 1 s"), "{}", run.stderr);
+    // The next one has a new process.
+    let batch = ["lookup", "--run-backends", "--backend-timeout", "1", "--batch"];
+    let run = support::run(
+        support::hiera_ls(batch).current_dir(&root),
+        "{\"key\":\"k\"}\n{\"key\":\"other\"}\n",
+    );
+    let answers = support::json_lines("batch", &run.stdout);
+    assert!(answers[0]["error"].as_str().unwrap().contains("gave no answer"), "{answers:?}");
+    assert_eq!(answers[1]["value"], "quick");
+}
+
+#[test]
+fn a_function_that_ends_its_process_is_an_error() {
+    if !require("puppet") {
+        return;
+    }
+    for (name, body, message) in [
+        ("exit", "    exit", "exit"),
+        ("abort", "    abort('gone')", "gone"),
+        ("exit-bang", "    exit!(3)", "Ruby ended (exit status: 3) while it ran 't::fn'"),
+        ("kill", "    Process.kill(:KILL, Process.pid); sleep", "while it ran 't::fn'"),
+        ("kill-group", "    Process.kill(:KILL, 0); sleep", "while it ran 't::fn'"),
+        ("deep", "    def deep(n) = 1 + deep(n + 1)\n    deep(0)", "stack level too deep"),
+    ] {
+        let root = repository(&format!("hostile-ends-{name}"), body);
+        let run = lookup(&root, &["k"]);
+        assert_eq!(run.status, Some(2), "{name}: {}", run.stdout);
+        assert!(run.stderr.contains(message), "{name}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn children_of_a_function_end_with_the_command() {
+    if !require("puppet") {
+        return;
+    }
+    let body = "    file = File.join(__dir__, 'children')\n    File.open(file, 'a') { |f| f.puts fork { sleep } }\n    File.open(file, 'a') { |f| f.puts spawn('sleep 1000', pgroup: true) }\n    File.open(file, 'a') { |f| f.puts fork { Process.setsid; Process.daemon(true, true) if false; sleep } }\n    'answered'";
+    let root = repository("hostile-children", body);
+    let run = lookup(&root, &["k"]);
+    assert_eq!(run.stdout, "answered\n", "{}", run.stderr);
+    let children = processes(&root.join("modules/t/lib/puppet/functions/t/children"));
+    assert_eq!(children.len(), 3);
+    eventually("the end of all children", || !children.iter().any(|child| runs(child)));
+}
+
+#[test]
+fn a_child_that_comes_back_answers_nothing() {
+    if !require("puppet") {
+        return;
+    }
+    let root = repository("hostile-returns", "    fork\n    'answered'");
+    let run = lookup(&root, &["k"]);
+    assert_eq!((run.stdout.as_str(), run.status), ("answered\n", Some(0)), "{}", run.stderr);
+}
+
+#[test]
+fn a_function_that_returns_or_looks_up_itself_is_an_error() {
+    if !require("puppet") {
+        return;
+    }
+    for (name, body, message) in [
+        ("itself", "    list = []\n    list << list\n    list", "nested deeper"),
+        ("recursion", "    call_function('lookup', key)", "Recursive lookup detected in [k]"),
+        ("long", "    'x' * (70 << 20)", "no more than 64 MiB"),
+    ] {
+        let root = repository(&format!("hostile-loops-{name}"), body);
+        let run = lookup(&root, &["k"]);
+        assert_eq!(run.status, Some(2), "{name}: {}", run.stdout.len());
+        assert!(run.stderr.contains(message), "{name}: {}", support::shortened(&run.stderr, 500));
+    }
+}
+
+#[test]
+fn functions_that_call_each_other_end_somewhere() {
+    if !require("puppet") {
+        return;
+    }
+    let root = repository("hostile-chain", "    call_function('lookup', key.succ)");
+    let run = lookup(&root, &["k"]);
+    assert_eq!(run.status, Some(2), "{}", run.stdout);
+    assert!(run.stderr.contains("call each other more than 64 deep"), "{}", run.stderr);
+}
+
+#[test]
+fn a_line_of_a_function_among_the_messages_ends_its_process() {
+    if !require("puppet") {
+        return;
+    }
+    for line in ["'x' * (66 << 20)", "'no message'"] {
+        let root = repository(
+            "hostile-messages",
+            &format!("    ANSWERS.write({line}, \"\\n\")\n    ANSWERS.flush\n    sleep"),
+        );
+        let run = lookup(&root, &["k"]);
+        assert_eq!(run.status, Some(2), "{}", run.stdout.len());
+        assert!(run.stderr.contains("'t::fn' disturbed the messages"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn after_three_lost_processes_none_is_started() {
+    if !require("puppet") {
+        return;
+    }
+    let root =
+        repository("hostile-losses", "    File.write(File.join(__dir__, key), '')\n    exit!");
+    let questions: String =
+        ["a", "b", "c", "d"].map(|key| format!("{{\"key\":\"{key}\"}}\n")).concat();
+    let mut command = support::hiera_ls(["lookup", "--run-backends", "--batch"]);
+    let run = support::run(command.current_dir(&root), questions);
+    let answers = support::json_lines("batch", &run.stdout);
+    let last = answers[3]["error"].as_str().unwrap();
+    assert!(last.contains("Ruby was lost 3 times in a row"), "{answers:?}");
+    let was_called = |key: &str| root.join("modules/t/lib/puppet/functions/t").join(key).exists();
+    assert_eq!(["a", "b", "c", "d"].map(was_called), [true, true, true, false]);
+}
+
+#[test]
+fn a_huge_index_is_not_wrapped() {
+    if !require("puppet") {
+        return;
+    }
+    let root = repository("hostile-index", "    'x'");
+    let config = std::fs::read_to_string(root.join("hiera.yaml")).unwrap();
+    write(&root, &[("hiera.yaml", &config.replace("lookup_key", "data_dig"))]);
+    let function = root.join("modules/t/lib/puppet/functions/t/fn.rb");
+    let text = std::fs::read_to_string(&function).unwrap();
+    std::fs::write(function, text.replace("key == 'lookup_options'", "key == ['lookup_options']"))
+        .unwrap();
+    assert_eq!(lookup(&root, &["k.1000"]).stdout, "x\n");
+    let run = lookup(&root, &["k.9000000000"]);
+    assert_eq!(run.status, Some(2), "{}", run.stdout);
+    assert!(run.stderr.contains("given up"), "{}", run.stderr);
+}
+
+/// A server or a command that is killed cannot end its process: that ends itself.
+#[test]
+fn a_killed_command_leaves_no_process() {
+    if !require("puppet") {
+        return;
+    }
+    let body = "    File.open(File.join(__dir__, 'children'), 'a') { |f| f.puts Process.pid, spawn('sleep 1000', pgroup: true) }\n    sleep";
+    let root = repository("hostile-killed", body);
+    let arguments = ["lookup", "--run-backends", "--backend-timeout", "1000", "k"];
+    let mut command = support::hiera_ls(arguments).current_dir(&root).spawn().unwrap();
+    let file = root.join("modules/t/lib/puppet/functions/t/children");
+    eventually("the function", || processes(&file).len() == 2);
+    command.kill().unwrap();
+    command.wait().unwrap();
+    let children = processes(&file);
+    eventually("the end of all processes", || !children.iter().any(|child| runs(child)));
+}
+
+/// What the environment of an editor holds beside the usual variables reaches no function, unless
+/// the user names it; the folder that it runs in is empty.
+#[test]
+fn functions_see_a_clean_environment() {
+    if !require("puppet") {
+        return;
+    }
+    let body = "    ENV.keys.grep_v(/^(HIERA_LS_|LC_|LANG)/).sort + Dir.children('.')";
+    let root = repository("hostile-environment", body);
+    let run = |more: &[&str]| {
+        let arguments = ["lookup", "--run-backends", "--render-as", "json", "k"];
+        let mut command = support::hiera_ls(arguments.iter().chain(more));
+        command.env_clear().env("PATH", std::env::var("PATH").unwrap());
+        command.env("HOME", "/").env("MY_TOKEN", "x").env("RUBYOPT", "-w").env("GEM_HOME", "/");
+        support::run(command.current_dir(&root), "").stdout
+    };
+    assert_eq!(run(&[]), "[\"HOME\",\"PATH\"]\n");
+    assert_eq!(run(&["--pass-env", "MY_TOKEN"]), "[\"HOME\",\"MY_TOKEN\",\"PATH\"]\n");
+}

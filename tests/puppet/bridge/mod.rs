@@ -1,0 +1,40 @@
+//! Functions of levels that run: their answers against Puppet's, and that nothing runs unless the
+//! user asks.
+//!
+//! `*.yaml` has topics of scenarios, written as those of `tests/puppet/conformance`; Puppet's
+//! recorded answers stand beside them in `*.jsonl`. Both sides need a Puppet, as functions of levels
+//! run in it.
+
+mod answers;
+mod doors;
+mod hostile;
+
+use std::path::Path;
+
+use crate::support;
+
+/// Writes files below a folder.
+fn write(root: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// The outcome of `hiera-ls lookup --run-backends` with these arguments in a folder.
+fn lookup(root: &Path, arguments: &[&str]) -> support::Run {
+    let all = ["lookup", "--run-backends"].into_iter().chain(arguments.iter().copied());
+    support::run(support::hiera_ls(all).current_dir(root), "")
+}
+
+/// Waits until something holds; it must do so some time.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{what} never came to be");
+}

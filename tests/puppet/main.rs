@@ -10,6 +10,7 @@ mod typed;
 mod aliases;
 mod backends;
 mod bridge;
+mod catalogs;
 mod configs;
 mod confinement;
 mod conformance;

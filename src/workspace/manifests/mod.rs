@@ -4,8 +4,9 @@
 //! A [`ManifestIndex`] belongs to one environment of one snapshot. It is computed on first use, and
 //! patched after an edit: the entries of a file are replaced, and all others are shared with the
 //! index before it. `files` decides by names alone which code belongs to which environment; `lazy`
-//! keeps the indexes of a snapshot, which `build` computes; `changes` computes the keys that a change concerns; `asked` the
-//! merge strategies that calls ask for.
+//! keeps the indexes of a snapshot, which `build` computes; `changes` computes the keys that a change
+//! concerns; `asked` the merge strategies that calls ask for; `values` the values of parameters that
+//! no declaration gives.
 
 mod asked;
 mod build;
@@ -17,6 +18,7 @@ mod query;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use asked::{CalledMerge, MergingCall, asked_strategy};
 pub use changes::CodeChanges;
@@ -25,3 +27,4 @@ pub(in crate::workspace) use files::{code_files, modules};
 pub use index::{CodeFile, ManifestIndex};
 pub use query::{DefinitionAt, ModuleOrigin, ParameterAt, ReaderAt, UseAt, split_key};
 pub use standing::KeyStanding;
+pub use values::ParameterValue;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::files::{CodeModule, CodeModules};
 use super::index::{CodeFile, ManifestIndex, Place, ReadKey, literal_class, read_key};
 use crate::manifest::model::{
-    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, TypeAlias, UseKind,
+    ClassUse, Definition, DefinitionKind, Parameter, Pattern, Piece, Reader, ReaderFunction,
+    TypeAlias, UseKind,
 };
 use crate::puppet::types::{DataType, NamedType, TypeNames};
 use crate::text::FilePath;
@@ -214,6 +215,13 @@ impl ManifestIndex {
         })
     }
 
+    /// Whether code declares the classes that the value of a root key names.
+    pub fn is_included(&self, root: &str) -> bool {
+        let includes =
+            |reader: &Reader| reader.includes || reader.function == ReaderFunction::HieraInclude;
+        self.readers(root).any(|one| includes(one.reader))
+    }
+
     /// Returns the places that declare, inherit or name a class.
     pub fn uses(&self, class: &str) -> impl Iterator<Item = UseAt<'_>> {
         self.at(self.uses.get(class)).filter_map(|(file, number)| {
@@ -236,6 +244,14 @@ impl ManifestIndex {
         let fits =
             |name: &Pattern| matches!(read_key(name), ReadKey::Pattern) && may_be(name, class);
         self.is_cut() || self.computed_uses().any(|one| one.class.as_ref().is_some_and(fits))
+    }
+
+    /// Whether a declaration with parameters, whose class is computed, may be of this class. Also
+    /// where a limit ended the reading of a file, which may have one.
+    pub fn may_be_declared(&self, class: &str) -> bool {
+        let gives = |one: &&ClassUse| matches!(one.kind, UseKind::Resource | UseKind::Function);
+        let fits = |one: &ClassUse| one.class.as_ref().is_none_or(|name| may_be(name, class));
+        self.is_cut() || self.computed_uses().filter(gives).any(fits)
     }
 
     /// Whether some place declares a class whose name is computed.

@@ -1,0 +1,1 @@
+class db::tuning (Integer $buffers, Optional[Integer] $cache = $buffers) { }

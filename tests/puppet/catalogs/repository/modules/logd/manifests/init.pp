@@ -1,0 +1,1 @@
+class logd (String $format = 'text', Array $fields = []) { }

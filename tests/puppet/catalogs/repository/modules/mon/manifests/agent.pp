@@ -1,0 +1,1 @@
+class mon::agent (Integer $interval, Array[String] $plugins = [], $retry = $interval) { }

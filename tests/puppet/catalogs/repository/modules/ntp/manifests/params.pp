@@ -1,0 +1,1 @@
+class ntp::params ($servers = ['pool.example'], Integer $port = 123) { }

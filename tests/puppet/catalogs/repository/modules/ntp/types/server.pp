@@ -1,0 +1,1 @@
+type Ntp::Server = Pattern[/\A[a-zA-Z0-9.-]+\z/]

@@ -1,0 +1,1 @@
+class ssh::client (Optional[String] $proxy, Hash[String, Scalar] $options = {}) { }

@@ -1,0 +1,3 @@
+class ssh (Integer $port = 1, Hash $client = {}) {
+  contain ssh::client
+}

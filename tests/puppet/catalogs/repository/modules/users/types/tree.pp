@@ -1,0 +1,1 @@
+type Users::Tree = Variant[Integer, Array[Users::Tree]]

@@ -1,0 +1,1 @@
+class web::params (String $user = 'nobody') { }

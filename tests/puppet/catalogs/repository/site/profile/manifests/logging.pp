@@ -1,0 +1,1 @@
+class profile::logging (Array[Hash] $targets = []) { include logd include logd::forward }

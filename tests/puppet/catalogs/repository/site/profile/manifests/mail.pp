@@ -1,0 +1,1 @@
+class profile::mail { hiera_include('profile::mail::classes', ['mail']) }

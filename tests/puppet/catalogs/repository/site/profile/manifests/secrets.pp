@@ -1,0 +1,1 @@
+class profile::secrets { include secret::store }

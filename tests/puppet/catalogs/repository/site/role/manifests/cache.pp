@@ -1,0 +1,1 @@
+class role::cache { include role::base include profile::cache }

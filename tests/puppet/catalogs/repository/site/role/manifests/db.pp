@@ -1,0 +1,1 @@
+class role::db { include role::base require profile::db }

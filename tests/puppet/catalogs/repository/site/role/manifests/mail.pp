@@ -1,0 +1,1 @@
+class role::mail { include role::base include profile::mail }

@@ -1,0 +1,1 @@
+class role::web(String $tier = 'front') inherits role::base { contain profile::web }

@@ -7,7 +7,7 @@ use crate::hiera::data::EntryData;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Resolution;
-use crate::manifest::model::{ReaderFunction, UseKind};
+use crate::manifest::model::UseKind;
 use crate::puppet::value::{Data, Value};
 use crate::text::Span;
 use crate::workspace::manifests::{DefinitionAt, ManifestIndex};
@@ -25,18 +25,13 @@ pub(crate) static RULE: Rule = Rule {
 /// depend on any key.
 pub(in crate::diagnostics) fn names_classes(index: &ManifestIndex, entry: &EntryData) -> bool {
     let keys = entry.members.iter().filter_map(|(key, _)| key.as_str());
-    keys.into_iter().any(|key| is_included(index, key))
-}
-
-fn is_included(index: &ManifestIndex, key: &str) -> bool {
-    let includes = |function: ReaderFunction| function == ReaderFunction::HieraInclude;
-    index.readers(key).any(|one| one.reader.includes || includes(one.reader.function))
+    keys.into_iter().any(|key| index.is_included(key))
 }
 
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let index = context.file.snapshot.manifests(context.file.environment);
     for (key, member) in context.members() {
-        let Some(key) = key.as_str().filter(|key| is_included(index, key)) else { continue };
+        let Some(key) = key.as_str().filter(|key| index.is_included(key)) else { continue };
         let own = std::slice::from_ref(&member.value);
         let names =
             if let Data::Array(items) = member.value.data() { items.as_slice() } else { own };
@@ -56,7 +51,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 fn is_looked_up(index: &ManifestIndex, class: &DefinitionAt<'_>) -> bool {
     let gives = |kind: UseKind| matches!(kind, UseKind::Resource | UseKind::Function);
     !class.definition.recovered
-        && !index.is_cut()
+        && !index.may_be_declared(&class.definition.name)
         && !index.uses(&class.definition.name).any(|one| gives(one.class_use.kind))
 }
 

@@ -63,7 +63,8 @@ pub(super) fn each_wrong_value(
             continue; // The default takes the place of a null.
         }
         for (span, parts) in wrong_parts(context, key, member, &wanted) {
-            let takers = takers(context, key, &wanted, span);
+            let takers = takers(context, key, &wanted, span)
+                .or_else(|| is_overridden(context, key, &wanted, span).then(Vec::new));
             tell(WrongValue {
                 key,
                 wanted: &wanted,
@@ -263,6 +264,15 @@ fn takers(
         })
     };
     Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())
+}
+
+/// Whether the value is another one for all nodes that read the file: one of a higher level, whatever
+/// is not known.
+fn is_overridden(context: &EntryContext<'_>, key: &str, wanted: &Wanted<'_>, span: Span) -> bool {
+    let resolution = (context.lookup)(&LookupKey::of_root(key), None);
+    is_settled(&resolution)
+        && resolution.value.is_ok()
+        && parts_of(&resolution, wanted).iter().all(|part| part.origin != Some(span))
 }
 
 /// Nodes in words: `web01, web02 and 5 more nodes`.

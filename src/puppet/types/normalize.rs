@@ -28,6 +28,8 @@ impl DataType {
         Ok(match self {
             // A slip of Puppet's: the size is lost.
             T::Collection(_) => T::Collection(None),
+            // An unknown name within is told, also where no element can have the type.
+            T::Array(element, _) if element.unresolved().is_some() => self.clone(),
             T::Array(element, size) if **element != T::Any => {
                 T::array(element.normalized()?, *size)
             }

@@ -76,3 +76,23 @@ $x = Deferred('lookup', ['k', Hash, 'deep'])
 class m($a $b) { }
 ### refused: a bracket that nothing closes
 class m($a = [1) { }
+### a class that is within a condition of a define, and blanks before brackets
+define m::d ( $x ) { if $x { include a } } Class [ 'b' ] -> Class[c]
+### refused: the word class without a name
+class class {}
+### refused: an attribute that is the word class
+foo { 'x': a => class }
+### refused: two commas
+class m($a,, $b) { }
+### refused: parents before parameters
+class m inherits n ($a) { }
+### refused: a number with letters
+class m($a = 7d) { }
+### refused: a byte order mark
+﻿class m { }
+### refused template: a bar begins a lambda
+<%- | String $p = lookup('b') | -%>
+### template: parameters with defaults and calls
+<%- | String $p = 'b', $q = undef | -%>
+<%= lookup('k', String) %> ${lookup('no')}
+<%- if $p { include a } -%> <%# lookup('c') %> <%= "${lookup('d')}" -%>

@@ -1,5 +1,5 @@
 # Asks the installed Puppet what manifests declare and read. Standard input has a file's path a line
-# (or, with the argument `texts`, a JSON string with the text of a manifest); the answer is a JSON
+# (or, with the argument `texts`, a JSON string with the text of a manifest, or {"template": TEXT}); the answer is a JSON
 # object a line: what the file declares, or why Puppet's parser refuses it. Offsets count bytes.
 require 'json'
 require 'tmpdir'
@@ -201,9 +201,10 @@ Dir.mktmpdir do |dir|
   Puppet::Util::Log.level = :crit
   texts = ARGV.include?('texts')
   $stdin.each_line(chomp: true) do |line|
+    source = texts ? JSON.parse(line, quirks_mode: true) : File.read(line, encoding: 'UTF-8')
     path = texts ? 'text.pp' : line
+    path, source = 'text.epp', source['template'] if source.is_a?(Hash)
     Puppet[:tasks] = path.include?('/plans/')
-    source = texts ? JSON.parse(line, quirks_mode: true) : File.read(path, encoding: 'UTF-8')
     answers.puts JSON.generate(Reading.new(source, path).answer)
   rescue StandardError, SystemStackError => e
     answers.puts JSON.generate('error' => e.message)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::random::{self, Random};
 use hiera_ls::manifest;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use compare::Tally;
 
@@ -21,17 +21,18 @@ fn in_suite(name: &str) -> PathBuf {
     support::in_package("tests/puppet/manifests").join(name)
 }
 
-/// The texts of `cases.pp`.
+/// The texts of `cases.pp` by their names; those of templates end in `.epp`.
 fn cases() -> Vec<(String, String)> {
     let text = std::fs::read_to_string(in_suite("cases.pp")).unwrap();
     let parts = text.split("### ").skip(1).map(|part| part.split_once('\n').unwrap());
-    parts.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+    let name =
+        |name: &str| if name.contains("template:") { format!("{name}.epp") } else { name.into() };
+    parts.map(|(title, text)| (name(title), text.to_owned())).collect()
 }
 
 /// Puppet's answers for texts.
-fn ask(texts: &[String]) -> Vec<Json> {
-    let lines: String =
-        texts.iter().map(|text| format!("{}\n", Json::from(text.as_str()))).collect();
+fn ask(texts: &[Json]) -> Vec<Json> {
+    let lines: String = texts.iter().map(|text| format!("{text}\n")).collect();
     let mut ruby = support::ruby();
     let output = support::run(ruby.arg(in_suite("manifests.rb")).arg("texts"), &lines);
     let answers = support::json_lines("manifests.rb", &output.stdout);
@@ -65,8 +66,11 @@ fn the_recording_is_what_puppet_says() {
     if !support::require("puppet") {
         return;
     }
-    let texts: Vec<String> = cases().into_iter().map(|(_, text)| text).collect();
-    let answers = ask(&texts);
+    let text = |(name, text): (String, String)| match name.ends_with(".epp") {
+        true => json!({"template": text}),
+        false => text.into(),
+    };
+    let answers = ask(&cases().into_iter().map(text).collect::<Vec<Json>>());
     if std::env::var_os("HIERA_LS_RECORD").is_some() {
         let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
         std::fs::write(in_suite("recorded.jsonl"), lines).unwrap();
@@ -86,7 +90,8 @@ fn generated_headers_are_read_as_puppet_reads_them() {
         .map(|_| generate::manifest(&mut random))
         .collect();
     let mut tally = Tally::default();
-    for (text, answer) in texts.iter().zip(ask(&texts)) {
+    let answers = ask(&texts.iter().map(|text| text.as_str().into()).collect::<Vec<Json>>());
+    for (text, answer) in texts.iter().zip(answers) {
         compare::file(text, text, &answer, &mut tally);
     }
     assert_equal(&tally);

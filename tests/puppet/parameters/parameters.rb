@@ -21,7 +21,10 @@ def plain(value)
 end
 
 def compile(root)
-  env = Puppet::Node::Environment.create(:production, [File.join(root, 'modules')], File.join(root, 'manifests'))
+  config = File.join(root, 'environment.conf')
+  folders = File.exist?(config) ? File.read(config)[/^modulepath *= *(.*)$/, 1].split(':') : ['modules']
+  folders = folders.map { |folder| File.join(root, folder) }
+  env = Puppet::Node::Environment.create(:production, folders, File.join(root, 'manifests'))
   environments = Puppet::Environments::Static.new(env)
   environments.define_singleton_method(:get_conf) { |_| Puppet::Settings::EnvironmentConf.load_from(root, []) }
   catalog = Puppet.override(environments: environments, current_environment: env) do

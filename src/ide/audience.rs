@@ -7,6 +7,7 @@ use crate::puppet::value::Value;
 use crate::text::FilePath;
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
+use crate::workspace::kinds::code_language;
 
 /// The most readings of a file's path to name.
 const MAX_READINGS: usize = 3;
@@ -56,17 +57,18 @@ impl Audience {
         scope: &Scope,
         path: &FilePath,
     ) -> Audience {
+        let is_code = code_language(path).is_some();
         if scope.is_node {
             let is_config = environment.configs().any(|(_, config)| config.path == *path);
             return Audience::Node {
                 name: scope.name.to_string(),
-                reads: is_config || snapshot.reads(environment, scope, path),
+                reads: is_config || is_code || snapshot.reads(environment, scope, path),
             };
         }
         if let Some(kind) = snapshot.selected_in(environment).filter(|it| it.name == scope.name) {
             return Audience::Kind {
                 name: kind.name.to_string(),
-                reads: snapshot.may_read(environment, scope, path),
+                reads: is_code || snapshot.may_read(environment, scope, path),
             };
         }
         let told = told(scope, environment, path);

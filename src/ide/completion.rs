@@ -21,7 +21,9 @@ mod values;
 mod variables;
 
 pub use item::{Completions, Item, ItemKind, Topic};
+pub(in crate::ide) use place::Step;
 pub use settings::SettingWord;
+pub(in crate::ide) use shape::{required_here, type_at};
 
 use crate::hiera::data::Format;
 use crate::hiera::lookup::LOOKUP_OPTIONS;

@@ -30,8 +30,10 @@ pub struct Subject {
 pub enum SubjectKind {
     /// A key, or a part of its value, in a data file.
     Key(KeyPath),
-    /// A key that a token asks for.
+    /// A key that a token, or a call in code, asks for.
     Reference(LookupKey),
+    /// The key of a class parameter that code names.
+    Parameter(LookupKey),
     /// A variable that a token names.
     Variable(LookupKey),
     /// A location in a `hiera.yaml`.
@@ -286,6 +288,11 @@ pub(super) fn dotted_member(key: &Key) -> String {
     let is_number = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
     let quote = name.contains(['.', '\'', '"']) || key.as_str().is_some_and(is_number);
     if quote { format!("'{name}'") } else { name.into_owned() }
+}
+
+/// The same for a name.
+pub(super) fn dotted_name(name: &str) -> String {
+    dotted_member(&Key::string(name))
 }
 
 /// Returns the part of a root value that a dotted key asks for, with the place of its key (of an

@@ -1,7 +1,8 @@
 //! Go to definition: from a key, or a token that asks for one, to every place that defines it; the
 //! one that counts first.
 
-use super::cursor::{Subject, SubjectKind, part_of, under_cursor};
+use super::code;
+use super::cursor::{KeyStep, Subject, SubjectKind, part_of, under_cursor};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::resolution::Outcome;
@@ -9,6 +10,7 @@ use crate::puppet::value::Value;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::functions::FunctionSource;
+use crate::yaml::NodeKind;
 
 /// Where a definition is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,12 +33,36 @@ pub struct Definitions {
 
 /// Returns the definitions of the subject at `position`; `None` where there is none.
 pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definitions> {
-    let subject = under_cursor(snapshot, position)?;
+    let subject = under_cursor(snapshot, position).or_else(|| code::in_code(snapshot, position));
+    let Some(subject) = subject else {
+        let (origin, place) = code::named_definition(snapshot, position)?;
+        return Some(Definitions { origin, targets: vec![target_of(snapshot, place)?] });
+    };
+    if let Some(found) = class_in_data(snapshot, position, &subject) {
+        return Some(found);
+    }
+    let parameter = |root: &str| {
+        let place = code::parameter_place(snapshot, &subject.environment, root)?;
+        target_of(snapshot, place)
+    };
     let targets = match &subject.kind {
         SubjectKind::Key(path) => {
-            key_targets(snapshot, &subject, &LookupKey::of_root(&path.root), &|value, key| {
-                path.within(value, key)
-            })
+            let root = LookupKey::of_root(&path.root);
+            let narrow: Narrow<'_> = &|value, key| path.within(value, key);
+            let mut targets = key_targets(snapshot, &subject, &root, narrow);
+            targets.extend(parameter(&path.root).filter(|_| path.steps.is_empty()));
+            targets
+        }
+        SubjectKind::Parameter(key) => {
+            let narrow: Narrow<'_> = &|value, root| Some((root, value.clone()));
+            let mut targets = key_targets(snapshot, &subject, key, narrow);
+            let declared = parameter(&key.root_text()).into_iter();
+            // From its header the way leads to data, from elsewhere to the header first.
+            let is_here = |target: &Target| {
+                target.path == subject.path && target.range.contains(subject.range)
+            };
+            targets.splice(0..0, declared.filter(|target| !is_here(target)));
+            targets
         }
         SubjectKind::Reference(key) => {
             let root = LookupKey::of_root(&key.root_text());
@@ -55,6 +81,35 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
         }
     };
     (!targets.is_empty()).then_some(Definitions { origin: subject.range, targets })
+}
+
+fn target_of(snapshot: &Snapshot, place: Span) -> Option<Target> {
+    Some(Target { path: snapshot.path(place.file)?.clone(), range: snapshot.place(place) })
+}
+
+/// Returns the class that a value in data names: one wherever code includes the classes of the root
+/// key, and any value that is the full name of a class with `::`.
+fn class_in_data(
+    snapshot: &Snapshot,
+    position: FilePosition,
+    subject: &Subject,
+) -> Option<Definitions> {
+    let SubjectKind::Key(path) = &subject.kind else { return None };
+    let is_element = matches!(path.steps.last(), Some(KeyStep::Element { .. }));
+    if subject.range.touches(position.offset) && !is_element {
+        return None; // The cursor is on the key.
+    }
+    let file = snapshot.file_by_id(position.file)?;
+    let part = file.part_at(position.offset, snapshot.cancel_token())?;
+    let located = part.tree.node_at(&part.text, position.offset - part.start)?;
+    let NodeKind::Scalar { text, .. } = &part.tree.node(located.node).kind else { return None };
+    let index = snapshot.manifests(&subject.environment);
+    if located.on_key || !(text.contains("::") || index.is_included(&path.root)) {
+        return None;
+    }
+    let place = code::class_place(snapshot, &subject.environment, text)?;
+    let origin = part.tree.node(located.node).span.shifted(part.start);
+    Some(Definitions { origin, targets: vec![target_of(snapshot, place)?] })
 }
 
 /// The target part of a root value, with the place of its key.

@@ -12,12 +12,14 @@ mod head;
 mod markup;
 mod notes;
 mod overriding;
+mod parameter;
 mod provenance;
 mod redundancy;
 mod subjects;
 mod value;
 
 use super::audience::Audience;
+use super::code::in_code;
 use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor};
 use super::phrases::Names;
 use crate::hiera::eyaml::Decryptor;
@@ -85,7 +87,7 @@ pub fn hover(
     position: FilePosition,
     config: &HoverConfig<'_>,
 ) -> Option<Hover> {
-    let subject = under_cursor(snapshot, position)?;
+    let subject = under_cursor(snapshot, position).or_else(|| in_code(snapshot, position))?;
     let text = describe(snapshot, &subject, config)?;
     Some(Hover { range: subject.range, text })
 }
@@ -102,7 +104,10 @@ pub fn describe(
     let writer = Writer { snapshot, subject, scope: &scope, markup };
     let text = match &subject.kind {
         SubjectKind::Key(path) => writer.key(path) + &writer.governed(),
-        SubjectKind::Reference(key) => writer.reference(key) + &writer.governed(),
+        SubjectKind::Reference(key) => writer.reference(key, false) + &writer.governed(),
+        SubjectKind::Parameter(key) => {
+            writer.reference(key, true) + &writer.code_of(&key.root_text()) + &writer.governed()
+        }
         SubjectKind::Variable(key) => writer.variable(key),
         SubjectKind::Location { config, template } => writer.location(config, template),
         SubjectKind::Backend(level) => writer.backend(level),
@@ -133,6 +138,7 @@ pub(super) fn is_redundant(
         root: LookupKey::of_root(&path.root),
         is_whole: path.steps.is_empty(),
         is_own: true,
+        is_parameter: false,
         title: &|_| path.dotted(),
         narrow: &|value, key| path.within(value, key),
     };
@@ -159,6 +165,9 @@ struct Asked<'a> {
     is_whole: bool,
     /// Whether it is about the key in the file of the hover, not about one that a token names.
     is_own: bool,
+    /// Whether it is the value that a class parameter takes, so that its default stands in for one
+    /// that no level has.
+    is_parameter: bool,
     /// The key to show; elements of lists have the number that they have in the effective value.
     title: &'a dyn Fn(Option<&Value>) -> String,
     narrow: Narrow<'a>,
@@ -191,12 +200,17 @@ impl Writer<'_> {
             root: LookupKey::of_root(&path.root),
             is_whole: path.steps.is_empty(),
             is_own: true,
+            is_parameter: path.steps.is_empty(),
             title: &|value| {
                 value.map_or_else(|| path.dotted(), |value| path.renumbered(value).dotted())
             },
             narrow: &|value, key| path.within(value, key),
         });
-        answers + &self.passed_over(&path.root)
+        let code = match path.steps.is_empty() {
+            true => self.code_of(&path.root),
+            false => self.member(path),
+        };
+        answers + &self.passed_over(&path.root) + &code
     }
 
     /// That the value in this file has no effect, where the file is a module's and the key is not.
@@ -212,11 +226,12 @@ impl Writer<'_> {
         )
     }
 
-    fn reference(&self, key: &LookupKey) -> String {
+    fn reference(&self, key: &LookupKey, is_parameter: bool) -> String {
         self.answers(&Asked {
             root: LookupKey::of_root(&key.root_text()),
             is_whole: key.subkeys.is_empty(),
             is_own: false,
+            is_parameter,
             title: &|_| key.text.to_string(),
             narrow: &|value, root| {
                 let (place, value) = part_of(key, value)?;

@@ -2,6 +2,7 @@
 //! plain data; it knows no protocol.
 
 pub mod audience;
+mod code;
 pub mod code_lens;
 pub mod completion;
 pub mod cursor;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::diagnostics::carries_anchor;
+use crate::hiera::data::TokenUse;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::Span;
+use crate::text::{FilePath, Span};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{KeyStanding, ModuleOrigin, ReaderAt, asked_strategy};
@@ -50,6 +51,18 @@ pub enum ReaderKind {
 /// Returns all readers of a root key in an environment: the parameter, then calls, then tokens,
 /// each in the order of their files.
 pub fn readers_of(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
+    let mut all = readers_in_code(snapshot, environment, key);
+    let files = files_with_tokens(snapshot, environment, key);
+    all.extend(files.flat_map(|path| tokens_in(snapshot, environment, path, key)));
+    all
+}
+
+/// Returns the readers of a root key in code: the parameter, then calls in the order of their files.
+pub(super) fn readers_in_code(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    key: &str,
+) -> Vec<KeyReader> {
     let index = snapshot.manifests(environment);
     let mut all = Vec::new();
     all.extend(index.parameter(key).map(|found| KeyReader {
@@ -68,24 +81,35 @@ pub fn readers_of(snapshot: &Snapshot, environment: &Environment, key: &str) -> 
         let kind = ReaderKind::ComputedCall { function: function(&one), pattern };
         KeyReader { kind, place: place(&one) }
     }));
-    all.extend(tokens(snapshot, environment, key));
     all
 }
 
-fn tokens(snapshot: &Snapshot, environment: &Environment, key: &str) -> Vec<KeyReader> {
-    let mut all = Vec::new();
-    let view = snapshot.view(environment);
+/// Returns the files of the environment with tokens that ask for a root key.
+pub(super) fn files_with_tokens<'a>(
+    snapshot: &'a Snapshot,
+    environment: &'a Environment,
+    key: &str,
+) -> impl Iterator<Item = &'a FilePath> {
     let files = snapshot.keys().files_asking_for(key).into_iter();
-    let reached = files.filter(|path| environment.reaches(path));
-    for data in reached.filter_map(|path| view.data_of(path)) {
-        for token in data.tokens() {
-            if token.reference.key().is_some_and(|asked| *asked.root_text() == *key) {
-                let kind = ReaderKind::Token { root: token.root.clone() };
-                all.push(KeyReader { kind, place: token.name_span });
-            }
-        }
-    }
-    all
+    files.filter(|path| environment.reaches(path))
+}
+
+/// Returns the tokens of a file that ask for a root key.
+pub(super) fn tokens_in(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    path: &FilePath,
+    key: &str,
+) -> Vec<KeyReader> {
+    let view = snapshot.view(environment);
+    let Some(data) = view.data_of(path) else { return Vec::new() };
+    let asks =
+        |token: &&TokenUse| token.reference.key().is_some_and(|asked| *asked.root_text() == *key);
+    let tokens = data.tokens().filter(asks).map(|token| KeyReader {
+        kind: ReaderKind::Token { root: token.root.clone() },
+        place: token.name_span,
+    });
+    tokens.collect()
 }
 
 /// A root key of data, with its reader.

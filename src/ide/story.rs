@@ -55,7 +55,7 @@ pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
             let steps = members.cloned().collect();
             LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
         }
-        SubjectKind::Reference(key) => Some(key.clone()),
+        SubjectKind::Reference(key) | SubjectKind::Parameter(key) => Some(key.clone()),
         SubjectKind::Variable(_)
         | SubjectKind::Location { .. }
         | SubjectKind::Backend(_)

@@ -8,6 +8,7 @@ local node = 'data/nodes/web-01.oslo.example.net.yaml'
 local role = 'data/roles/web.yaml'
 local common = 'data/common.yaml'
 local base_class = 'site-modules/profile/manifests/base.pp'
+local web_class = 'site-modules/profile/manifests/web.pp'
 local os_file = 'data/os/Debian.yaml'
 -- The program yaml-language-server; without it one test is left out.
 local yaml_server = os.getenv('HIERA_LS_YAML_SERVER')
@@ -151,7 +152,7 @@ function tests.definition_names_the_winning_level_first()
   local answers = vim.lsp.buf_request_sync(buf, 'textDocument/definition', params, 5000)
   local items = vim.lsp.util.locations_to_items({ answers[client.id].result[1] }, client.offset_encoding)
   assert(vim.fn.fnamemodify(items[1].filename, ':.') == node, vim.inspect(items))
-  assert(#answers[client.id].result == 4, vim.inspect(answers))
+  assert(#answers[client.id].result == 5, vim.inspect(answers))
 end
 
 -- What the user sees: the list, which Neovim sorts by file.
@@ -167,11 +168,55 @@ function tests.definition_lists_all_levels()
   local files = {}
   for _, item in ipairs(list) do
     files[vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.')] = true
-    contains(item.text, 'profile::web::vhosts')
+    contains(item.text, 'vhosts')
   end
-  assert(files[node] and files[role] and files[common], vim.inspect(files))
+  assert(files[node] and files[role] and files[common] and files[web_class], vim.inspect(files))
   vim.cmd('cclose')
   vim.api.nvim_set_current_buf(buf)
+end
+
+-- The class parameter behind a key: in the hover, as a place to jump to, as a word to accept, and with its type.
+function tests.a_class_parameter_is_shown_beside_its_key()
+  attached(edit(common))
+  go_to('profile::base::packages:')
+  contains(hover(), 'class profile::base', 'Array[String[1]]')
+  go_to('mode: "0750"')
+  contains(hover(), 'of type `String[4]`, required')
+end
+
+function tests.a_key_jumps_to_its_class_parameter()
+  local buf = edit(common)
+  attached(buf)
+  go_to('profile::base::log_dir:')
+  vim.fn.setqflist({})
+  vim.lsp.buf.definition()
+  local list = wait('the quickfix list', function()
+    local list = vim.fn.getqflist()
+    return #list > 1 and list
+  end)
+  for number, item in ipairs(list) do
+    if vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.') == base_class then
+      vim.cmd('cc ' .. number)
+    end
+  end
+  assert(vim.fn.expand('%:.') == base_class, vim.fn.expand('%:.'))
+  contains(vim.api.nvim_get_current_line():sub(vim.fn.col('.')), 'log_dir,')
+  vim.cmd('cclose')
+  vim.api.nvim_set_current_buf(buf)
+end
+
+function tests.the_wrong_leaf_of_a_parameter_is_marked()
+  local buf = edit(common)
+  wait_for_codes(buf, '')
+  replace('mode: "0750"', 'mode: 488')
+  wait_for_codes(buf, 'parameter-type')
+  local finding = vim.diagnostic.get(buf)[1]
+  local line, column = go_to('488')
+  assert(finding.lnum == line - 1 and finding.col == column, vim.inspect(finding))
+  contains(finding.message, "parameter 'log_dir' entry 'mode' expects a String[4] value, got Integer")
+  replace('mode: 488', 'mode: "0750"')
+  wait_for_codes(buf, '')
+  vim.cmd('edit!')
 end
 
 function tests.references_are_listed_with_those_in_code()
@@ -313,6 +358,7 @@ function tests.completion_is_accepted_by_key()
     ["x: \"%{lookup('profile::base::conta"] = "x: \"%{lookup('profile::base::contact')}",
     ['x: "%{facts.os.fam'] = 'x: "%{facts.os.family}',
     ['profile::base::package_manager: a'] = 'profile::base::package_manager: apt',
+    ['profile::database::backup_wi'] = 'profile::database::backup_window: ',
   }) do
     vim.cmd('edit!')
     vim.api.nvim_buf_set_lines(buf, -1, -1, false, { typed })

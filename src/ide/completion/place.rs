@@ -35,7 +35,7 @@ pub(super) struct Place {
 
 /// A step from a collection to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(in crate::ide) enum Step {
     /// To the value of a key.
     Key(String),
     /// To an element of a list.

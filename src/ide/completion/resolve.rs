@@ -5,7 +5,7 @@ use super::item::Topic;
 use crate::hiera::key::LookupKey;
 use crate::ide::cursor::{Subject, SubjectKind};
 use crate::ide::hover::{HoverConfig, describe};
-use crate::text::{FilePath, TextRange, escape};
+use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 
 /// Returns the explanation of a topic in the file at `path`, in Markdown or as plain text, as the
@@ -32,19 +32,16 @@ pub fn resolve(
         Topic::Key(text) => {
             let key = LookupKey::parse(text).ok()?;
             let index = snapshot.manifests(environment);
-            let parameter = index.parameter(&key.root_text()).map(|found| found.parameter);
-            let meaning = parameter.and_then(|parameter| parameter.documentation.as_deref());
-            let meaning = meaning.map(|text| format!("{}\n\n", text_of(text, config)));
-            let values = describe(snapshot, &subject(SubjectKind::Reference(key)), config)?;
-            meaning.unwrap_or_default() + &values
+            let is_parameter = index.parameter(&key.root_text()).is_some();
+            let kind = match is_parameter && key.subkeys.is_empty() {
+                true => SubjectKind::Parameter(key),
+                false => SubjectKind::Reference(key),
+            };
+            describe(snapshot, &subject(kind), config)?
         }
     };
     let is_whole = !snapshot.cancel_token().is_cancelled() && !text.trim().is_empty();
     is_whole.then(|| text.trim().to_owned())
-}
-
-fn text_of(text: &str, config: &HoverConfig<'_>) -> String {
-    if config.markdown { escape::markdown(text) } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -84,15 +81,17 @@ web::port: 8080
     #[test]
     fn a_key_has_its_meaning_and_its_value_here() {
         expect![[r#"
-            the port to listen on
-
             web::port · Integer · class web modules/web/manifests/init.pp:3
             for nodes with role = web
             from Role data/roles/web.yaml:1
 
               443
 
-            - overrides Common data/common.yaml:1: 8080"#]]
+            - overrides Common data/common.yaml:1: 8080
+
+            the port to listen on
+
+            - default 80"#]]
         .assert_eq(&explained(&Topic::Key("web::port".into())));
     }
 
@@ -102,7 +101,11 @@ web::port: 8080
             web::size · Integer · class web modules/web/manifests/init.pp:3
             for nodes with role = web
 
-            No value is found."#]]
+            No level has it; this is the default of the class:
+
+              3
+
+            - default 3"#]]
         .assert_eq(&explained(&Topic::Key("web::size".into())));
     }
 

@@ -165,7 +165,7 @@ pub(super) fn words(data_type: &DataType) -> Vec<String> {
 }
 
 /// Returns the type of a part of values of a type.
-pub(super) fn type_at(data_type: &DataType, path: &[Step]) -> Option<DataType> {
+pub(in crate::ide) fn type_at(data_type: &DataType, path: &[Step]) -> Option<DataType> {
     let Some((step, rest)) = path.split_first() else { return Some(data_type.clone()) };
     forms(data_type, DEPTH).iter().find_map(|form| type_at(&part(form, step)?, rest))
 }
@@ -182,6 +182,14 @@ fn part(form: &DataType, step: &Step) -> Option<DataType> {
         }
         _ => None,
     }
+}
+
+/// Whether values of a type must have the member at the end of a path; `None` where the type names
+/// no members there.
+pub(in crate::ide) fn required_here(data_type: &DataType, path: &[Step]) -> Option<bool> {
+    let (Step::Key(name), outer) = path.split_last()? else { return None };
+    let members = struct_members(&type_at(data_type, outer)?);
+    members.iter().find(|member| member.name == *name).map(|member| !member.optional)
 }
 
 /// Returns the members that a type names, required ones first.

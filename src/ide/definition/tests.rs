@@ -376,3 +376,155 @@ function own() {{ }}
     "#]],
     );
 }
+
+const CODE: &str = "
+#- /hiera.yaml
+version: 5
+hierarchy: [{name: Common, path: common.yaml}]
+#- /modules/web/manifests/init.pp
+class web (Web::Port $port = 80, $tls = lookup('web::tls'), $none = 1) inherits ::web::params {
+  notice($port)
+}
+#- /modules/web/manifests/params.pp
+class web::params { }
+#- /modules/web/types/port.pp
+type Web::Port = Variant[Web::Number, String]
+#- /modules/web/types/number.pp
+type Web::Number = Integer[0, 65535]
+#- /manifests/site.pp
+include web
+class { 'web': port => 1 }
+lookup('classes').include
+#- /data/common.yaml
+web::port: 443
+web::tls: true
+classes: ['::web', web::params]
+other: [web, web::params]
+role: web::params
+";
+
+fn in_code(from: &str, to: &str) -> String {
+    assert!(CODE.contains(from));
+    CODE.replacen(from, to, 1)
+}
+
+#[test]
+fn a_key_leads_to_the_parameter_that_takes_it() {
+    check(
+        &in_code("web::port: 443", "web::po$0rt: 443"),
+        expect![[r#"
+        <web::port>
+        /data/common.yaml:1:1 web::port
+        /modules/web/manifests/init.pp:1:23 port
+    "#]],
+    );
+}
+
+#[test]
+fn a_class_in_data_leads_to_its_declaration() {
+    check(
+        &in_code("'::web'", "'::w$0eb'"),
+        expect![[r#"
+        <'::web'>
+        /modules/web/manifests/init.pp:1:7 web
+    "#]],
+    );
+    check(
+        &in_code("role: web::params", "role: web::par$0ams"),
+        expect![[r#"
+        <web::params>
+        /modules/web/manifests/params.pp:1:7 web::params
+    "#]],
+    );
+    // Code includes no classes of this key.
+    check(
+        &in_code("other: [web,", "other: [w$0eb,"),
+        expect![[r#"
+        <web>
+        /data/common.yaml:4:9 web
+    "#]],
+    );
+    check(
+        &in_code("other: [web, web", "other: [web, w$0eb"),
+        expect![[r#"
+        <web::params>
+        /modules/web/manifests/params.pp:1:7 web::params
+    "#]],
+    );
+    // A key is no value.
+    check(
+        &in_code("web::tls: true", "web::params: {we$0b::params: 1}"),
+        expect![[r#"
+        <web::params>
+        /data/common.yaml:2:15 web::params
+    "#]],
+    );
+}
+
+#[test]
+fn a_call_leads_to_data_and_a_variable_to_its_parameter() {
+    check(
+        &in_code("lookup('web::tls')", "lookup('web::t$0ls')"),
+        expect![[r#"
+        <web::tls>
+        /data/common.yaml:2:1 web::tls
+    "#]],
+    );
+    check(
+        &in_code("Port $port", "Port $po$0rt"),
+        expect![[r#"
+        <port>
+        /data/common.yaml:1:1 web::port
+    "#]],
+    );
+    check(
+        &in_code("notice($port)", "notice($po$0rt)"),
+        expect![[r#"
+        <port>
+        /modules/web/manifests/init.pp:1:23 port
+        /data/common.yaml:1:1 web::port
+    "#]],
+    );
+    check(
+        &in_code("port => 1", "po$0rt => 1"),
+        expect![[r#"
+        <port>
+        /modules/web/manifests/init.pp:1:23 port
+        /data/common.yaml:1:1 web::port
+    "#]],
+    );
+    check(&in_code("$none = 1", "$no$0ne = 1"), expect![["-"]]);
+}
+
+#[test]
+fn classes_and_aliases_in_code_lead_to_their_declarations() {
+    check(
+        &in_code("include web", "include w$0eb"),
+        expect![[r#"
+        <web>
+        /modules/web/manifests/init.pp:1:7 web
+    "#]],
+    );
+    check(
+        &in_code("inherits ::web::params", "inherits ::web::pa$0rams"),
+        expect![[r#"
+        <::web::params>
+        /modules/web/manifests/params.pp:1:7 web::params
+    "#]],
+    );
+    check(
+        &in_code("(Web::Port", "(Web::Po$0rt"),
+        expect![[r#"
+        <Web::Port>
+        /modules/web/types/port.pp:1:6 Web::Port
+    "#]],
+    );
+    check(
+        &in_code("Variant[Web::Number", "Variant[Web::Num$0ber"),
+        expect![[r#"
+        <Web::Number>
+        /modules/web/types/number.pp:1:6 Web::Number
+    "#]],
+    );
+    check(&in_code("(Web::Port", "(Web::Nope$0"), expect![["-"]]);
+}

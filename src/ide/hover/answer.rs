@@ -39,6 +39,9 @@ impl Writer<'_> {
         match self.shown(resolution, narrow) {
             Shown::Value(value) => out.push_str(&self.block(&value, &sources)),
             Shown::Secret => out.push_str(&self.markup.block(&format!("{}\n", print::REDACTED))),
+            Shown::NotFound if asked.is_parameter => {
+                out.push_str(&self.without_value(found, asked))
+            }
             other => {
                 out.push_str(&self.phrase(&other));
                 out.push('\n');

@@ -11,7 +11,7 @@ use crate::ide::phrases::level_title;
 use crate::puppet::value::Data;
 
 /// The widest default that is shown, in characters.
-const MAX_DEFAULT: usize = 40;
+pub(super) const MAX_DEFAULT: usize = 40;
 
 impl Writer<'_> {
     /// Returns the notes on a value, each as a line.

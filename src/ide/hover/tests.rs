@@ -11,6 +11,7 @@ mod locations;
 mod markdown;
 mod notes;
 mod options;
+mod parameters;
 mod redundancy;
 mod scopes;
 mod secrets;

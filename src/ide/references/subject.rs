@@ -89,7 +89,7 @@ pub(in crate::ide) fn named_at(snapshot: &Snapshot, position: FilePosition) -> O
     let subject = under_cursor(snapshot, position)?;
     let (name, range) = match subject.kind {
         SubjectKind::Key(path) => (name_of_path(&path), subject.range),
-        SubjectKind::Reference(key) => {
+        SubjectKind::Reference(key) | SubjectKind::Parameter(key) => {
             let (part, range) = part_at(snapshot, position, subject.range, &key);
             (Name::Key(part), range)
         }

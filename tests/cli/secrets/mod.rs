@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::random::{self, Random};
 use crate::support::{hiera_ls, require, run, scratch};
-use repository::{Pool, Repository};
+use repository::{CLASS, Pool, Repository};
 use server::{Server, uri};
 
 /// The commands that this suite asks, or that read no data.
@@ -293,6 +293,27 @@ impl Asked {
         }
     }
 
+    /// Requests at every parameter and key that a manifest names.
+    fn code(&mut self, server: &mut Server, repository: &Repository) {
+        let (path, text) = CLASS;
+        let document = json!({"uri": uri(&repository.root.join(path))});
+        let opened =
+            json!({"uri": document["uri"], "languageId": "puppet", "version": 1, "text": text});
+        server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
+        for (line, text) in text.lines().enumerate() {
+            for (character, _) in text.match_indices(['$', '(']) {
+                let place = json!({
+                    "textDocument": document,
+                    "position": {"line": line, "character": character + 2},
+                });
+                for request in ["textDocument/hover", "textDocument/definition"] {
+                    server.ask(request, &place);
+                    self.questions += 1;
+                }
+            }
+        }
+    }
+
     /// A session: requests at every key and token of every file, before and after edits.
     fn server(&mut self, repository: &Repository, random: &mut Random) {
         let eyaml = json!({"decrypt": true, "keyFolders": [repository.keys.display().to_string()]});
@@ -369,6 +390,7 @@ impl Asked {
             self.questions += 10;
             self.completions(&mut server, repository, &document);
         }
+        self.code(&mut server, repository);
         for query in ["", "k", "app"] {
             server.ask("workspace/symbol", &json!({"query": query}));
         }

@@ -137,6 +137,7 @@ impl Repository {
                 repository.levels("d")
             ),
         );
+        repository.file(CLASS.0, CLASS.1);
         let mut writer = Writer { random, pool, prefix: "" };
         for (folder, levels, prefix) in [
             ("data", "a", ""),
@@ -191,6 +192,28 @@ impl Repository {
         std::fs::write(path, text).expect("it can be written");
     }
 }
+
+/// A class that takes keys with secrets, and others as defaults of parameters that no level has.
+pub const CLASS: (&str, &str) = (
+    "modules/app/manifests/init.pp",
+    "# @param k0 the first one
+class app (
+  String $k0 = lookup('k0'),
+  Sensitive[String] $s0 = $k0,
+  Integer $k1, Hash $k2 = {},
+  Struct[{password => Integer, user => String}] $s1,
+  $plain = $k1,
+  $wrapped = $s0,
+  $called = lookup('s1'),
+  $merged = lookup('k2', Hash, 'deep', {}),
+  $inner = lookup('k3.password'),
+) {
+  notice($k0)
+  $x = lookup('app::s0')
+  $y = hiera_array('s2')
+}
+",
+);
 
 impl Writer<'_> {
     /// A data file: keys `kN` with encrypted values, keys `sN` whose conversion makes them secret,

@@ -12,6 +12,7 @@ from conftest import CLIENTS, EMACS, NEOVIM, VSCODE
 from session import Session, plain, refused
 
 NODE = "data/nodes/web-01.oslo.example.net.yaml"
+WEB_CLASS = "site-modules/profile/manifests/web.pp"
 KYOTO = "data/nodes/web-01.kyoto.example.net.yaml"
 ROLE = "data/roles/web.yaml"
 COMMON = "data/common.yaml"
@@ -72,8 +73,8 @@ async def test_definitions_with_the_winning_one_first(session: Session) -> None:
     mine = [(file, text) for file, text in found if file in (NODE, ROLE, COMMON)]
     assert mine == [(file, VHOSTS) for file in (NODE, ROLE, COMMON)]
     assert found[0] == (NODE, VHOSTS)
-    # What other nodes say of the key comes last.
-    assert found[3:] == [(KYOTO, VHOSTS)]
+    # What other nodes say of the key comes behind, and the parameter that takes it.
+    assert found[3:] == [(KYOTO, VHOSTS), (WEB_CLASS, "vhosts")]
 
 
 async def test_a_token_leads_to_the_key_that_it_asks_for(session: Session) -> None:

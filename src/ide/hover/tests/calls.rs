@@ -39,6 +39,8 @@ fn the_call_decides_and_is_named() {
               joan: 3   # Common
               grace: 2  # Role
               ada: 1    # Node
+
+            - read by lookup manifests/site.pp:2
         "#]],
     );
 }
@@ -58,6 +60,8 @@ fn a_call_beats_lookup_options() {
 
             - overrides Role data/roles/web.yaml:1 and hides its key grace
             - overrides the value here and hides its key joan
+
+            - read by lookup manifests/site.pp:2
         "#]],
     );
 }
@@ -75,6 +79,8 @@ fn a_class_parameter_is_looked_up_without() {
               grace: 2
 
             - overrides the value here and hides its key joan
+
+            - also read by lookup modules/web/manifests/init.pp:1
         "#]],
     );
 }
@@ -92,6 +98,8 @@ fn a_strategy_in_a_parameter_is_its_default() {
               joan: 3   # Common
               grace: 2  # Role
               ada: 1    # Node
+
+            - read by lookup manifests/site.pp:2
         "#]],
     );
 }
@@ -110,6 +118,8 @@ fn a_strategy_in_a_parameter_is_what_data_says() {
 
             - overrides Role data/roles/web.yaml:1 and hides its key grace
             - overrides the value here and hides its key joan
+
+            - read by lookup manifests/site.pp:2
         "#]],
     );
 }
@@ -130,6 +140,8 @@ fn calls_that_disagree_are_told() {
             - overrides Role data/roles/web.yaml:1 and hides its key grace
             - overrides the value here and hides its key joan
             - asked for with no merge by hiera in manifests/more.pp:1, merge deep by lookup in manifests/site.pp:2
+
+            - read by hiera manifests/more.pp:1, lookup manifests/site.pp:2
         "#]],
     );
     check(
@@ -145,6 +157,8 @@ fn calls_that_disagree_are_told() {
             - overrides Role data/roles/web.yaml:1 and hides its key grace
             - overrides the value here and hides its key joan
             - asked for with a computed merge by lookup in manifests/site.pp:2
+
+            - read by lookup manifests/site.pp:2
         "#]],
     );
 }

@@ -44,6 +44,14 @@ fn the_default_of_a_null_is_named_where_it_is_short() {
 }
 
 #[test]
+fn more_readers_than_are_named_are_told() {
+    let calls: String = (0..6)
+        .map(|n| format!("#- /modules/m/manifests/c{n}.pp\nclass m::c{n} {{ lookup('k') }}\n"))
+        .collect();
+    check_cut(&format!("k$0: 1\n{calls}"), "c3.pp:1 and more", "c4.pp");
+}
+
+#[test]
 fn more_hidden_keys_than_are_named_are_counted() {
     let keys: Vec<String> = (0..7).map(|n| format!("key{n}: {n}")).collect();
     check_cut(

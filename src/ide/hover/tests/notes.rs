@@ -39,13 +39,15 @@ fn the_class_of_a_parameter_and_its_type() {
     check(
         &CLASS.replace("{http", "{ht$0tp"),
         expect![[r#"
-        <http>
-        web::ports.http · class web modules/web/manifests/init.pp:2
-        for any node
-        from Common data/common.yaml:1
+            <http>
+            web::ports.http · class web modules/web/manifests/init.pp:2
+            for any node
+            from Common data/common.yaml:1
 
-          80
-    "#]],
+              80
+
+            of type Integer
+        "#]],
     );
 }
 
@@ -54,16 +56,18 @@ fn a_null_is_the_default_of_the_class() {
     check(
         &CLASS.replace("db.yaml\nweb::workers", "db.yaml\nweb::wor$0kers"),
         expect![[r#"
-        <web::workers>
-        web::workers · Integer · class web modules/web/manifests/init.pp:3
-        for nodes with role = db
-        from Role data/roles/db.yaml:1
+            <web::workers>
+            web::workers · Integer · class web modules/web/manifests/init.pp:3
+            for nodes with role = db
+            from Role data/roles/db.yaml:1
 
-          ~
+              ~
 
-        - overrides Common data/common.yaml:2: 8
-        - null: the parameter takes the class's default, 4
-    "#]],
+            - overrides Common data/common.yaml:2: 8
+            - null: the parameter takes the class's default, 4
+
+            - default 4
+        "#]],
     );
     check(
         &CLASS.replace("web::note", "web::no$0te"),

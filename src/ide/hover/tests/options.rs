@@ -65,6 +65,8 @@ outer: \"%{alias('inner')}\"
             from Common data/common.yaml:2 · converted to Object[{}] (not shown here)
 
               1
+
+            - read by data/common.yaml:3
         "#]],
     );
     check(

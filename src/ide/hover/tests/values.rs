@@ -249,6 +249,8 @@ a$0: "%{lookup('a')}"
             The lookup fails: Lookup of key 'a' failed: Recursive lookup detected in [a]
 
             - Common data/common.yaml: fails
+
+            - read by data/common.yaml:1
         "#]],
     );
 }

@@ -1,0 +1,190 @@
+//! The code beside a key: the class parameter that takes it, with its default and documentation, the
+//! type of a member, and the other readers of the key.
+
+use std::fmt::Write as _;
+
+use super::answer::cut;
+use super::markup::counted;
+use super::notes::MAX_DEFAULT;
+use super::{Asked, Found, Writer};
+use crate::ide::completion::{Step, required_here, type_at};
+use crate::ide::cursor::{KeyPath, KeyStep};
+use crate::ide::readers::{ReaderKind, files_with_tokens, readers_in_code, tokens_in};
+use crate::manifest::model::Attribute;
+use crate::puppet::types;
+use crate::text::Span;
+use crate::workspace::manifests::{ParameterAt, ParameterValue};
+
+/// How many places a line names.
+const MAX_PLACES: usize = 4;
+
+impl Writer<'_> {
+    /// Returns the effective value of a parameter that no level has a value for.
+    pub(super) fn without_value(&self, found: &Found<'_>, asked: &Asked<'_>) -> String {
+        let environment = &self.subject.environment;
+        let code = self.snapshot.manifests(environment);
+        let Some(one) = code.parameter(&asked.root.root_text()) else {
+            return "No value is found.\n".to_owned();
+        };
+        let Some(default) = &one.parameter.default else {
+            let class = self.markup.code(&one.class.name);
+            return format!(
+                "No level has it, and the parameter has no default: Puppet refuses the class {class}.\n"
+            );
+        };
+        let value = match self.snapshot.parameter_value(environment, found.scope, one) {
+            ParameterValue::Default(value) => value.filter(|value| !value.holds_secret()),
+            _ => None,
+        };
+        match value.filter(|_| !is_secret(one)) {
+            Some(value) => {
+                let value = self.block(&value, &[]);
+                format!("No level has it; this is the default of the class:\n\n{value}")
+            }
+            None if is_secret(one) => {
+                "No level has it; the parameter takes the default of the class.\n".to_owned()
+            }
+            None => {
+                let default = self.markup.code(&short(&default.text));
+                format!(
+                    "No level has it; the parameter takes the default of the class, {default}.\n"
+                )
+            }
+        }
+    }
+
+    /// Returns the lines about the parameter that takes a root key, and about its other readers;
+    /// empty where code has neither.
+    pub(super) fn code_of(&self, root: &str) -> String {
+        let environment = &self.subject.environment;
+        let code = self.snapshot.manifests(environment);
+        let found = code.parameter(root);
+        let mut out = String::new();
+        if let Some(text) = found.and_then(|one| one.parameter.documentation.as_deref()) {
+            let lines = text.lines().take(self.markup.config.max_value_lines);
+            let lines: Vec<String> = lines.map(|line| self.markup.text(line)).collect();
+            write!(out, "\n{}\n", lines.join(self.markup.line_end())).expect("writing to a string");
+        }
+        let mut lines = Vec::new();
+        lines.extend(found.and_then(|one| self.default(one)));
+        lines.extend(found.and_then(|one| self.given(one)));
+        lines.extend(self.other_readers(root));
+        if !lines.is_empty() {
+            out.push('\n');
+        }
+        for line in lines {
+            writeln!(out, "- {line}").expect("writing to a string");
+        }
+        out
+    }
+
+    fn default(&self, one: ParameterAt<'_>) -> Option<String> {
+        let default = one.parameter.default.as_ref().filter(|_| !is_secret(one))?;
+        Some(format!("default {}", self.markup.code(&short(&default.text))))
+    }
+
+    /// The declarations that give the parameter, for which its key is not looked up.
+    fn given(&self, one: ParameterAt<'_>) -> Option<String> {
+        let code = self.snapshot.manifests(&self.subject.environment);
+        let is_it = |given: &&Attribute| given.name == one.parameter.name;
+        let places: Vec<String> = code
+            .uses(&one.class.name)
+            .filter_map(|used| {
+                let given = used.class_use.gives.iter().find(is_it)?;
+                Some(self.markup.place(Span::in_file(used.file.id, given.range)))
+            })
+            .collect();
+        let count = counted(places.len(), "declaration");
+        (!places.is_empty()).then(|| format!("given by {count}: {}", self.listed(&places)))
+    }
+
+    /// The calls and tokens that read a root key; the first of them.
+    fn other_readers(&self, root: &str) -> Option<String> {
+        let (snapshot, environment) = (self.snapshot, &*self.subject.environment);
+        let all = readers_in_code(snapshot, environment, root);
+        let mut certain: Vec<String> = Vec::new();
+        let mut perhaps: Vec<String> = Vec::new();
+        let mut also = "";
+        for one in &all {
+            let place = self.markup.place(one.place);
+            match &one.kind {
+                ReaderKind::Parameter { .. } => also = "also ",
+                ReaderKind::Call { function, .. } => {
+                    certain.push(format!("{} {place}", self.markup.code(function)));
+                }
+                ReaderKind::ComputedCall { pattern, .. } => {
+                    perhaps.push(format!("{} {place}", self.markup.code(pattern)));
+                }
+                ReaderKind::Token { .. } => {}
+            }
+        }
+        // A key may have thousands of tokens: those beyond the ones that are named are not sought.
+        let tokens = files_with_tokens(snapshot, environment, root)
+            .flat_map(|path| tokens_in(snapshot, environment, path, root))
+            .map(|token| self.markup.place(token.place));
+        certain.extend(tokens.take(MAX_PLACES + 1));
+        let certain = (!certain.is_empty()).then(|| self.listed(&certain));
+        let perhaps = (!perhaps.is_empty()).then(|| self.listed(&perhaps));
+        match (certain, perhaps) {
+            (None, None) => None,
+            (Some(certain), None) => Some(format!("{also}read by {certain}")),
+            (None, Some(perhaps)) => Some(format!("perhaps {also}read by {perhaps}")),
+            (Some(certain), Some(perhaps)) => {
+                Some(format!("{also}read by {certain}; perhaps by {perhaps}"))
+            }
+        }
+    }
+
+    /// Returns the first of some places.
+    fn listed(&self, all: &[String]) -> String {
+        let max = self.markup.config.max_locations.min(MAX_PLACES);
+        let shown = all[..all.len().min(max)].join(", ");
+        if all.len() > max { format!("{shown} and more") } else { shown }
+    }
+
+    /// Returns a line with the type of a part of a parameter's value; empty where it is not known.
+    pub(super) fn member(&self, path: &KeyPath) -> String {
+        let code = self.snapshot.manifests(&self.subject.environment);
+        let found = code.parameter(&path.root).filter(|one| !one.class.recovered);
+        let Some(written) = found.and_then(|one| one.parameter.data_type.as_ref()) else {
+            return String::new();
+        };
+        let judged = code.judged_type(&written.text);
+        let Some(whole) = judged.or_else(|| types::parse(&written.text).ok().map(Into::into))
+        else {
+            return String::new();
+        };
+        let step = |step: &KeyStep| match step {
+            KeyStep::Member(key) => Step::Key(key.to_text().into_owned()),
+            KeyStep::Element { index, .. } => Step::Item(*index),
+        };
+        let steps: Vec<Step> = path.steps.iter().map(step).collect();
+        let Some(data_type) = type_at(&whole, &steps) else { return String::new() };
+        let required = match required_here(&whole, &steps) {
+            Some(true) => ", required",
+            Some(false) => ", optional",
+            None => "",
+        };
+        let data_type = self.markup.code(&cut(&one_line(&data_type.to_string())));
+        format!("\nof type {data_type}{required}\n")
+    }
+}
+
+/// Whether the default may hold a secret: code wraps it, or the type asks for that.
+fn is_secret(one: ParameterAt<'_>) -> bool {
+    let parts = [&one.parameter.default, &one.parameter.data_type];
+    parts.into_iter().flatten().any(|part| part.text.contains("Sensitive"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a default on one line, cut where it gets long.
+fn short(default: &str) -> String {
+    let line = one_line(default);
+    match line.char_indices().nth(MAX_DEFAULT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,5 +1,6 @@
 //! The rows of the table: what is measured. Each gives one or more figures.
 
+mod code;
 mod completion;
 mod edits;
 mod groups;
@@ -26,7 +27,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 19] = [
+pub const ROWS: [Row; 20] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -36,6 +37,7 @@ pub const ROWS: [Row; 19] = [
     ("requests", requests::requests),
     ("names", names::names),
     ("completion", completion::completion),
+    ("code", code::code),
     ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),

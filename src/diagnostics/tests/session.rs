@@ -274,6 +274,8 @@ node a { lookup('classes', Array, 'unique').include }
         "include profile::web",
         "class { 'profile::web': port => 1 }\n",
         "include \"profile::${x}\"\n",
+        "class { $k: x => 1 }\n",
+        "\nprofile::a: zz\n",
         "lookup('other', Hash, 'hash')\n",
         "lookup('profile::web::port', {merge => unique})",
         "hiera_include('other')\n",

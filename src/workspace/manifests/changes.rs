@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::{CodeFile, ManifestIndex, ReadKey, literal_class, read_key};
 use super::query::split_key;
 use crate::manifest::Manifest;
-use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias};
+use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias, UseKind};
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
 /// code is a change, too: findings that name the place are computed anew.
@@ -90,10 +90,10 @@ fn inexact_keys(manifest: &Manifest) -> Vec<Option<String>> {
     keys.collect()
 }
 
-/// Returns the names of classes that are computed, as far as they are known.
-fn computed_uses(manifest: &Manifest) -> impl Iterator<Item = Option<String>> {
+/// Returns how classes are used whose names are computed, and the names as far as they are known.
+fn computed_uses(manifest: &Manifest) -> impl Iterator<Item = (UseKind, Option<String>)> {
     let uses = manifest.uses.iter().filter(|one| literal_class(one).is_none());
-    uses.map(|one| one.class.as_ref().map(Pattern::wildcard))
+    uses.map(|one| (one.kind, one.class.as_ref().map(Pattern::wildcard)))
 }
 
 fn has_same_header(one: &Definition, other: &Definition) -> bool {

@@ -178,8 +178,8 @@ end
 -- The class parameter behind a key: in the hover, as a place to jump to, as a word to accept, and with its type.
 function tests.a_class_parameter_is_shown_beside_its_key()
   attached(edit(common))
-  go_to('profile::base::packages:')
-  contains(hover(), 'class profile::base', 'Array[String[1]]')
+  go_to('profile::base::prompt:')
+  contains(hover(), 'class profile::base', '`String[1]`')
   go_to('mode: "0750"')
   contains(hover(), 'of type `String[4]`, required')
 end
@@ -211,9 +211,9 @@ function tests.the_wrong_leaf_of_a_parameter_is_marked()
   replace('mode: "0750"', 'mode: 488')
   wait_for_codes(buf, 'parameter-type')
   local finding = vim.diagnostic.get(buf)[1]
-  local line, column = go_to('488')
-  assert(finding.lnum == line - 1 and finding.col == column, vim.inspect(finding))
-  contains(finding.message, "parameter 'log_dir' entry 'mode' expects a String[4] value, got Integer")
+  local line, column = go_to('mode: 488')
+  assert(finding.lnum == line - 1 and finding.col == column + #'mode: ', vim.inspect(finding))
+  contains(finding.message, "parameter 'log_dir' entry 'mode' expects a String value, got Integer")
   replace('mode: 488', 'mode: "0750"')
   wait_for_codes(buf, '')
   vim.cmd('edit!')
@@ -643,6 +643,9 @@ local order = {
   'hover_shows_the_value_of_three_levels',
   'definition_names_the_winning_level_first',
   'definition_lists_all_levels',
+  'a_class_parameter_is_shown_beside_its_key',
+  'a_key_jumps_to_its_class_parameter',
+  'the_wrong_leaf_of_a_parameter_is_marked',
   'references_are_listed_with_those_in_code',
   'a_rename_changes_data_and_code_and_back',
   'a_token_jumps_to_its_key',

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use super::support::random::{self, Random};
 use super::support::{is_required, require, run};
 use super::{CONFIG, at, repo};
 
@@ -68,6 +69,109 @@ fn facts_are_read_as_puppet_reads_them() {
         if asks_puppet {
             assert_eq!(puppet(&root, &args, file).as_deref(), *expected, "Puppet: {place}");
         }
+    }
+}
+
+/// Scalars that YAML may type otherwise than they look; none that makes Puppet refuse the file.
+const SCALARS: &[&str] = &[
+    "a",
+    "yes",
+    "Off",
+    "~",
+    "null",
+    "''",
+    "'5'",
+    "\"a\\tb\"",
+    "0",
+    "-7",
+    "+1",
+    "010",
+    "08",
+    "0777",
+    "0o17",
+    "0b101",
+    "0x1F",
+    "1_000",
+    "1,000",
+    "1:30",
+    "12:30:45",
+    "1:60",
+    "1_",
+    "1.",
+    ".5",
+    "1.0",
+    "-0.5",
+    "1e3",
+    "1.0e+10",
+    "1.0e-07",
+    "-0.0",
+    ".inf",
+    "-.inf",
+    ".nan",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "123456789012345678901234567890",
+    "!!str 5",
+    "!!int '7'",
+    "!!float 1",
+    "!!binary YWJj",
+    "!foo 12",
+    "y",
+    "2020-01",
+    "2020-13-45",
+    "1.2.3.4",
+    "é",
+    "k:v",
+    "100%",
+    "a b",
+];
+
+/// A value on one line.
+fn value(random: &mut Random, depth: usize) -> String {
+    let count = random.below(4);
+    match random.below(8) {
+        0 if depth < 2 => {
+            let items: Vec<String> = (0..count).map(|_| value(random, depth + 1)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        1 if depth < 2 => {
+            let mut member = |_| {
+                let key = random.pick(&["a", "b", "1", "yes", "2.5", "'c d'", "<<x"]);
+                format!("{key}: {}", value(random, depth + 1))
+            };
+            let members: Vec<String> = (0..count).map(&mut member).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        // A comma ends a scalar within a collection.
+        _ => random.pick(SCALARS).replace("1,000", if depth == 0 { "1,000" } else { "1000" }),
+    }
+}
+
+#[test]
+fn random_facts_are_read_as_puppet_reads_them() {
+    if !is_required("puppet") || !require("puppet") {
+        return;
+    }
+    const FACTS: usize = 40;
+    let tree = "code/environments/production/";
+    let tokens: Vec<String> = (0..FACTS).map(|n| format!("%{{facts.q{n}}}")).collect();
+    let data = format!("k: \"{}\"\n", tokens.join("|"));
+    let files =
+        [(format!("{tree}hiera.yaml"), CONFIG.1), (format!("{tree}data/common.yaml"), &*data)];
+    let root = repo("cli-random-facts", &files.each_ref().map(|(path, text)| (&**path, *text)));
+    let mut random = Random::new(random::seed("random_facts_are_read_as_puppet_reads_them"));
+    for round in 0..8 {
+        let facts: String =
+            (0..FACTS).map(|n| format!("q{n}: {}\n", value(&mut random, 0))).collect();
+        let file = root.join(format!("facts-{round}.yaml"));
+        fs::write(&file, &facts).unwrap();
+        let args = ["--node", "n1", "--render-as", "s", "--facts"];
+        let file = file.to_str().unwrap();
+        let ours = [&["lookup", "--root", tree], &args[..], &[file, "k"]].concat();
+        let (status, out, err) = at(&root, &ours, "");
+        let ours = (status == 0).then(|| out.trim_end().to_owned());
+        assert_eq!(ours, puppet(&root, &args, file), "{err}\n{facts}");
     }
 }
 

@@ -63,6 +63,7 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
     const answer = await client.sendRequest(explainRequest, { textDocument, key });
     if (!answer) return "No level can read this file, so that no node is meant.\n";
     this.explanations.set(uri.toString(), answer);
+    this.server.walkthrough.done("explained");
     return answer.text;
   }
 

@@ -31,6 +31,11 @@ export class Doubles implements Disposable {
     show(uri, shown);
   }
 
+  /** How many findings a document had when the server told of it last. */
+  count(uri: Uri): number {
+    return this.ours.get(uri.toString())?.all.length ?? 0;
+  }
+
   dispose(): void {
     this.listening.dispose();
   }

@@ -4,10 +4,14 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { RelativePattern, Uri, workspace } from "vscode";
-import type { WorkspaceFolder } from "vscode";
+import type { TextDocument, WorkspaceFolder } from "vscode";
 import type { DocumentSelector } from "vscode-languageclient/node";
 
 export const CONFIG = "hiera.yaml";
+
+/** The endings of the names of data files. */
+const ENDINGS = ["yaml", "yml", "eyaml", "json", "conf"];
+const DATA = new RegExp(`\\.(${ENDINGS.join("|")})$`);
 
 /** What is surely no environment, and may be large. */
 const PASSED_OVER = "**/{.git,node_modules,.bundle,vendor,.vagrant}/**";
@@ -15,10 +19,11 @@ const PASSED_OVER = "**/{.git,node_modules,.bundle,vendor,.vagrant}/**";
 /** More folders than this are no fleet's, but somebody's archive: the workspace folder as a whole will do. */
 const MANY = 500;
 
-/** The outermost folders with a `hiera.yaml`: in the workspace, or above it when a folder within an environment was opened. */
+/** The outermost folders with a `hiera.yaml`: in the workspace, above it when a folder within an environment was opened, and above open files that lie in no folder of it. */
 export async function environments(): Promise<string[]> {
   const folders = (workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
-  const roots = (await Promise.all(folders.map(rootsOf))).flat();
+  const alone = workspace.textDocuments.map(environmentOf).filter((root) => root !== undefined);
+  const roots = [...(await Promise.all(folders.map(rootsOf))).flat(), ...alone];
   // Modules have a hiera.yaml of their own.
   return [...new Set(roots)].filter((root) => !roots.some((other) => other !== root && isWithin(root, other))).sort();
 }
@@ -33,8 +38,14 @@ async function rootsOf(folder: WorkspaceFolder): Promise<string[]> {
 
 /** The documents that the server is asked about: what data or configuration of these environments may be. It is silent about all others. */
 export function selector(roots: readonly string[]): DocumentSelector {
-  const pattern = "**/*.{yaml,yml,eyaml,json,conf}";
+  const pattern = `**/*.{${ENDINGS.join(",")}}`;
   return roots.map((root) => ({ scheme: "file", pattern: { baseUri: Uri.file(root).toString(), pattern } }));
+}
+
+/** The environment of a document that was opened without its folder; nothing for others. */
+export function environmentOf(document: TextDocument): string | undefined {
+  const isAlone = document.uri.scheme === "file" && workspace.getWorkspaceFolder(document.uri) === undefined;
+  return isAlone && DATA.test(document.fileName) ? outermost(path.dirname(document.fileName)) : undefined;
 }
 
 function outermost(folder: string): string | undefined {

@@ -42,6 +42,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     // Not one of the palette: what a row of the view does.
     commands.registerCommand("hiera.openPlace", openPlace),
+    // Nor this: what the status bar's entry of a server that has ended does.
+    commands.registerCommand("hiera.offerRestart", (problem: string) => offerRestart(own, problem)),
     // Nor this: what a lens does.
     commands.registerCommand("hiera.showPlaces", showPlaces),
   );
@@ -51,6 +53,13 @@ export async function activate(context: ExtensionContext): Promise<void> {
 /** VS Code waits for it, so that no server outlives the window. */
 export function deactivate(): Promise<void> | undefined {
   return server?.stop();
+}
+
+/** VS Code's client gives a server up that ended five times within three minutes. */
+async function offerRestart(server: Server, problem: string): Promise<void> {
+  const answer = await window.showWarningMessage(`Hiera: ${problem}`, "Restart Server", "Show Output");
+  if (answer === "Restart Server") await server.restart();
+  else if (answer === "Show Output") server.output.show();
 }
 
 function showVersion(context: ExtensionContext, server: Server): void {

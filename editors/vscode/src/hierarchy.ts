@@ -1,10 +1,11 @@
 /**
- * The view *Hierarchy*: the levels that the file in the editor has, in order; which have a file, which have the key at the cursor. A click
- * opens the place.
+ * The view *Hierarchy*: the levels that the file in the editor has, in order; which have a file, which have the key at the cursor. Below them,
+ * folded, the keys of the file, each with the levels that have it. A click opens the place.
  */
 import { commands, EventEmitter, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, Uri, window, workspace } from "vscode";
 import type { Disposable, TextEditor, TreeDataProvider, TreeView } from "vscode";
-import type { Range } from "vscode-languageclient/node";
+import { DocumentSymbolRequest } from "vscode-languageclient/node";
+import type { DocumentSymbol, Range } from "vscode-languageclient/node";
 import { hierarchyRequest } from "./protocol";
 import type { Candidate, Hierarchy, HierarchyLevel, HierarchyLocation } from "./protocol";
 import type { Server } from "./server";
@@ -15,7 +16,13 @@ const PAUSE = 150;
 type Row =
   | { readonly kind: "level"; readonly level: HierarchyLevel }
   | { readonly kind: "location"; readonly level: HierarchyLevel; readonly location: HierarchyLocation; readonly title: string }
-  | { readonly kind: "candidate"; readonly candidate: Candidate };
+  | { readonly kind: "candidate"; readonly candidate: Candidate }
+  | { readonly kind: "keys"; readonly uri: string }
+  | { readonly kind: "key"; readonly uri: string; readonly symbol: DocumentSymbol }
+  | { readonly kind: "note"; readonly text: string };
+
+/** Where a key has a value, or may have one. */
+const HAS_KEY: ReadonlySet<HierarchyLocation["state"]> = new Set(["value", "overridden", "undetermined"]);
 
 export class HierarchyView implements TreeDataProvider<Row>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
@@ -23,6 +30,10 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
   private readonly view: TreeView<Row>;
   private readonly listening: Disposable[];
   private shown: Hierarchy | null = null;
+  /** The file that the levels are those of. */
+  private file: string | undefined;
+  /** What was answered about the file's keys since anything changed but the cursor. */
+  private readonly known = new Map<string, Promise<Row[]>>();
   private timer: NodeJS.Timeout | undefined;
   /** Answers that come late, after another question, are dropped. */
   private asked = 0;
@@ -32,12 +43,16 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     const soon = () => {
       this.soon();
     };
+    const anew = () => {
+      this.known.clear();
+      this.soon();
+    };
     this.listening = [
       window.onDidChangeActiveTextEditor(soon),
       window.onDidChangeTextEditorSelection(soon),
-      workspace.onDidChangeTextDocument(soon),
+      workspace.onDidChangeTextDocument(anew),
       this.view.onDidChangeVisibility(soon),
-      server.onDidChange(soon),
+      server.onDidChange(anew),
     ];
   }
 
@@ -48,13 +63,14 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     this.changes.dispose();
   }
 
-  getChildren(row?: Row): Row[] {
+  getChildren(row?: Row): Row[] | Promise<Row[]> {
     if (row === undefined) {
-      return (this.shown?.levels ?? []).map((level) => {
+      const levels = (this.shown?.levels ?? []).map((level): Row => {
         const [only, ...more] = level.locations;
         // What would be a level with one row below it is one row.
         return only && more.length === 0 ? { kind: "location", level, location: only, title: level.name } : { kind: "level", level };
       });
+      return levels.length > 0 && this.file !== undefined ? [...levels, { kind: "keys", uri: this.file }] : levels;
     }
     switch (row.kind) {
       case "level":
@@ -62,7 +78,12 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
       case "location":
         return row.location.candidates.map((candidate) => ({ kind: "candidate", candidate }));
       case "candidate":
+      case "note":
         return [];
+      case "keys":
+        return this.once(row.uri, () => this.keysOf(row.uri));
+      case "key":
+        return this.once(`${row.uri} ${row.symbol.name}`, () => this.levelsOf(row.uri, row.symbol));
     }
   }
 
@@ -74,7 +95,42 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
         return locationItem(row.level, row.location, row.title);
       case "candidate":
         return candidateItem(row.candidate);
+      case "keys":
+        return keysItem(row.uri);
+      case "key":
+        return keyItem(row.uri, row.symbol);
+      case "note":
+        return new TreeItem(row.text);
     }
+  }
+
+  /** Asks once for what is shown again whenever the cursor moves. */
+  private once(about: string, ask: () => Promise<Row[]>): Promise<Row[]> {
+    const known = this.known.get(about);
+    if (known) return known;
+    const asked = ask().catch((): Row[] => {
+      // The text has changed meanwhile, or the server is going away: it is asked again.
+      this.known.delete(about);
+      return [];
+    });
+    this.known.set(about, asked);
+    return asked;
+  }
+
+  private async keysOf(uri: string): Promise<Row[]> {
+    const answer = (await this.server.client?.sendRequest(DocumentSymbolRequest.type, { textDocument: { uri } })) ?? [];
+    const symbols = answer.filter((symbol): symbol is DocumentSymbol => "selectionRange" in symbol);
+    return symbols.length > 0 ? symbols.map((symbol) => ({ kind: "key", uri, symbol })) : [{ kind: "note", text: "no keys" }];
+  }
+
+  /** The places that have the key, in the order of the levels. */
+  private async levelsOf(uri: string, symbol: DocumentSymbol): Promise<Row[]> {
+    const position = symbol.selectionRange.start;
+    const answer = await this.server.client?.sendRequest(hierarchyRequest, { textDocument: { uri }, position });
+    const rows = (answer?.levels ?? []).flatMap((level) =>
+      level.locations.filter(({ state }) => HAS_KEY.has(state)).map((location): Row => ({ kind: "location", level, location, title: level.name })),
+    );
+    return rows.length > 0 ? rows : [{ kind: "note", text: "no level has it" }];
   }
 
   private soon(): void {
@@ -97,7 +153,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     const params = { textDocument: { uri: converter.asUri(editor.document.uri) }, position: converter.asPosition(editor.selection.active) };
     try {
       const answer = await client.sendRequest(hierarchyRequest, params);
-      if (question === this.asked) this.show(answer);
+      if (question === this.asked) this.show(answer, params.textDocument.uri);
     } catch {
       // The text has changed meanwhile, or the server is going away: the next question is on its way.
     }
@@ -111,8 +167,9 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     return attached;
   }
 
-  private show(hierarchy: Hierarchy | null): void {
+  private show(hierarchy: Hierarchy | null, file?: string): void {
     this.shown = hierarchy;
+    this.file = file;
     this.view.description = hierarchy?.key ?? "";
     this.view.message = hierarchy?.scope ?? "";
     this.changes.fire(undefined);
@@ -126,6 +183,10 @@ function levelItem(level: HierarchyLevel): TreeItem {
     item.iconPath = new ThemeIcon("dash", new ThemeColor("disabledForeground"));
     item.description = [item.description, "nothing for this node"].filter((part) => part !== "").join(" · ");
     item.tooltip = "This level reads nothing for this node.";
+  } else {
+    // The rows would not be in one column beside those of levels with one location, which have an icon.
+    const best = ORDER.find((state) => level.locations.some((location) => location.state === state));
+    if (best !== undefined) item.iconPath = iconOf(best);
   }
   item.command = opening(level.config.uri, level.config.range);
   return item;
@@ -134,8 +195,8 @@ function levelItem(level: HierarchyLevel): TreeItem {
 function locationItem(level: HierarchyLevel, location: HierarchyLocation, title: string): TreeItem {
   const below = location.candidates.length > 0 ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None;
   const item = new TreeItem(title || location.path, below);
-  const { icon, color, words } = STATES[location.state];
-  item.iconPath = color === undefined ? new ThemeIcon(icon) : new ThemeIcon(icon, new ThemeColor(color));
+  const { words } = STATES[location.state];
+  item.iconPath = iconOf(location.state);
   item.description = [title ? layerOf(level) : "", title ? location.path : "", words].filter((part) => part !== "").join(" · ");
   const template = location.template !== null && location.template !== location.path ? `\n\n\`${location.template}\` in ${level.config.uri.split("/").pop() ?? ""}` : "";
   item.tooltip = new MarkdownString(`${STATES[location.state].told}${template}`);
@@ -154,6 +215,23 @@ function candidateItem(candidate: Candidate): TreeItem {
   return item;
 }
 
+function keysItem(uri: string): TreeItem {
+  const item = new TreeItem("Keys", TreeItemCollapsibleState.Collapsed);
+  item.id = `keys ${uri}`;
+  item.description = workspace.asRelativePath(Uri.parse(uri));
+  item.iconPath = new ThemeIcon("list-unordered");
+  item.tooltip = "The keys of this file, each with the levels that have it.";
+  return item;
+}
+
+function keyItem(uri: string, symbol: DocumentSymbol): TreeItem {
+  const item = new TreeItem(symbol.name, TreeItemCollapsibleState.Collapsed);
+  item.id = `key ${uri} ${String(symbol.selectionRange.start.line)} ${symbol.name}`;
+  item.iconPath = new ThemeIcon("key");
+  item.command = opening(uri, symbol.selectionRange);
+  return item;
+}
+
 /** How each state looks; `words` stand beside the path, where there is little room. */
 const STATES: Record<HierarchyLocation["state"], { icon: string; color?: string; words: string; told: string }> = {
   value: { icon: "pass-filled", color: "charts.green", words: "", told: "has the key; the value comes from it" },
@@ -163,6 +241,14 @@ const STATES: Record<HierarchyLocation["state"], { icon: string; color?: string;
   undetermined: { icon: "question", words: "depends on the node", told: "variables that are unknown decide which file it is" },
   opaque: { icon: "lock", words: "cannot be read here", told: "a backend that is not evaluated here" },
 };
+
+/** Which state of its locations a level has. */
+const ORDER: readonly HierarchyLocation["state"][] = ["value", "overridden", "undetermined", "opaque", "file", "missing"];
+
+function iconOf(state: HierarchyLocation["state"]): ThemeIcon {
+  const { icon, color } = STATES[state];
+  return color === undefined ? new ThemeIcon(icon) : new ThemeIcon(icon, new ThemeColor(color));
+}
 
 function layerOf(level: HierarchyLevel): string {
   return level.layer === "environment" ? "" : level.layer;

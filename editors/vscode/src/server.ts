@@ -7,12 +7,13 @@ import type { ExtensionContext, LogOutputChannel } from "vscode";
 import { LanguageClient, State } from "vscode-languageclient/node";
 import type { ClientCapabilities, FeatureState, LanguageClientOptions, StaticFeature } from "vscode-languageclient/node";
 import { Doubles } from "./doubles";
-import { CONFIG, environments, isWithin, selector } from "./environments";
+import { CONFIG, environmentOf, environments, isWithin, selector } from "./environments";
 import { findProgram, NoProgram } from "./program";
 import type { Program } from "./program";
 import { statusNotification } from "./protocol";
 import type { Status } from "./protocol";
 import { SECTION, Settings } from "./settings";
+import { Walkthrough } from "./walkthrough";
 
 /** What a user can do from a hover. */
 const HOVER_ACTIONS = { explain: "command:hiera.explainLookup", selectNode: "command:hiera.selectNode" };
@@ -31,6 +32,7 @@ export class Server implements Disposable {
   /** Where the server and the extension say what they do. */
   readonly output: LogOutputChannel;
   readonly settings: Settings;
+  readonly walkthrough = new Walkthrough();
   private readonly changes = new EventEmitter<Health>();
   private readonly starts = new EventEmitter<LanguageClient>();
   /** Tells of every change of the server's health, also of what it knows. */
@@ -96,6 +98,7 @@ export class Server implements Disposable {
   dispose(): void {
     this.changes.dispose();
     this.starts.dispose();
+    this.walkthrough.dispose();
     this.output.dispose();
   }
 
@@ -144,7 +147,13 @@ export class Server implements Disposable {
       markdown: { isTrusted: { enabledCommands: Object.values(HOVER_ACTIONS).map((address) => address.slice("command:".length)) } },
       middleware: {
         handleDiagnostics: (uri, diagnostics, next) => {
+          if (doubles.count(uri) > diagnostics.length) this.walkthrough.done("mended");
           doubles.handle(uri, diagnostics, next);
+        },
+        provideHover: async (document, position, token, next) => {
+          const hover = await next(document, position, token);
+          if (hover) this.walkthrough.done("hovered");
+          return hover;
         },
         workspace: {
           didChangeConfiguration: async (sections, next) => {
@@ -175,7 +184,10 @@ export class Server implements Disposable {
       }
     });
     client.onNotification(statusNotification, (status) => {
-      if (this.current === client && this.state.state === "running") this.change({ state: "running", program, status });
+      if (this.current !== client || this.state.state !== "running") return;
+      this.walkthrough.done("read");
+      if (status.selected !== null) this.walkthrough.done("picked");
+      this.change({ state: "running", program, status });
     });
     this.context.subscriptions.push(doubles);
     return client;
@@ -220,8 +232,8 @@ export function watchConfigs(then: () => void): Disposable {
   const watcher = workspace.createFileSystemWatcher(`**/${CONFIG}`, false, true, false);
   watcher.onDidCreate(then);
   watcher.onDidDelete(then);
-  const shown = workspace.onDidOpenTextDocument(({ fileName }) => {
-    if (path.basename(fileName) === CONFIG) then();
+  const shown = workspace.onDidOpenTextDocument((document) => {
+    if (path.basename(document.fileName) === CONFIG || environmentOf(document) !== undefined) then();
   });
   const looks = SECOND_LOOKS.map((delay) => setTimeout(then, delay));
   const forgotten = new Disposable(() => {

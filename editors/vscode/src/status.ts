@@ -41,7 +41,8 @@ export class StatusBar implements Disposable {
         break;
       case "stopped":
         this.server.text = "$(error) Hiera";
-        this.server.tooltip = health.problem;
+        this.server.tooltip = `${health.problem}\nClick to restart it.`;
+        this.server.command = { title: "Restart", command: "hiera.offerRestart", arguments: [health.problem] };
         break;
       case "running": {
         const { status, program } = health;

@@ -113,6 +113,8 @@ const scenarios = {
       check(groups.every((text) => pictured.includes(text)), "the hover of the README's picture has the value of each group of nodes", pictured);
       await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 488 } });
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
+      const box = await window.page.locator(".monaco-hover:not(.hidden)").first().boundingBox();
+      await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 28 });
       await window.press("Escape");
       await window.resize(1280, 800);
 
@@ -143,6 +145,7 @@ const scenarios = {
       // The entries of the status bar: the server's counts, and the node.
       const counts = await until("the counts", async () => (await window.status(EXTENSION)).find((text) => /Hiera: \d+ keys/.test(text)));
       check(/1 environment, \d+ files, \d+ keys, 3 nodes/.test(counts), "the status bar tells of the server and its index", counts);
+      check((await window.toasts()).length === 0, "and a first start shows no notification", await window.toasts());
       await window.page.locator(`.statusbar-item[id="${EXTENSION}.node"]`).click();
       const picks = await until("the nodes", async () => ((await window.picks()).length >= 4 ? window.picks() : undefined));
       check(picks.some((pick) => pick.includes("web-01.kyoto.example.net")), "the node's entry opens a picker", picks);
@@ -187,6 +190,193 @@ const scenarios = {
       await until("the output", async () => (await output.innerText()).replaceAll("\u00a0", " ").includes("hiera-ls 0."));
       check(true, "and the output");
       await window.screenshot("output");
+    });
+  },
+
+  /** What people do all day, in one window: each by the editor's own keys, and what is then to be seen. */
+  async "a day's work"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("day");
+      edit(folder, COMMON, "vm.swappiness: 30", "vm.swappiness: thirty");
+      edit(folder, COMMON, "%{lookup('profile::base::contact')}", "%{lookup('profile::base::contcat')}");
+      const window = await host.open(folder);
+      const { page } = window;
+      await window.resize(1180, 760);
+      const saved = async (file) => {
+        await until(`${file} on the disk`, async () => {
+          await window.press("Control+S");
+          await page.waitForTimeout(300);
+          return (await page.locator(".tab.active.dirty").count()) === 0;
+        });
+        return fs.readFileSync(path.join(folder, file), "utf8");
+      };
+
+      // The leaf of a merged hash that has a wrong type is underlined, and nothing else of the hash.
+      await window.go(COMMON, ...place(folder, COMMON, "thirty"));
+      await until("the underline", () => page.locator(".squiggly-error").first().isVisible());
+      const underlined = await page.locator(".squiggly-error").first().boundingBox();
+      const leaf = await page.locator(".view-line span span").filter({ hasText: /^thirty$/ }).first().boundingBox();
+      check(Math.abs(underlined.x - leaf.x) < 3 && Math.abs(underlined.width - leaf.width) < 6, "a wrong leaf is underlined, and only it", [underlined, leaf]);
+      await window.picture("finding", { x: leaf.x - 200, y: leaf.y - 68, width: 640, height: 130 });
+      const told = await window.hover();
+      check(told.includes("parameter 'sysctl' entry 'vm.swappiness' expects an Integer value"), "its hover says what the parameter wants", told);
+      await window.press("Escape");
+
+      // A quick fix, by its keys.
+      await window.go(COMMON, ...place(folder, COMMON, "contcat"));
+      const fixes = await until("the quick fixes", async () => {
+        await window.press("Control+.");
+        await page.locator(".action-widget .monaco-list-row").first().waitFor({ timeout: 3000 });
+        return page.locator(".action-widget .monaco-list-row").allInnerTexts();
+      });
+      check(fixes.some((text) => text.includes("Change to 'profile::base::contact'")), "a quick fix names the key that was probably meant", fixes);
+      await window.screenshot("quick-fix");
+      await window.press("Enter");
+      await until("the end of the menu", async () => (await page.locator(".action-widget").filter({ visible: true }).count()) === 0);
+      await until("the fix", async () => (await saved(COMMON)).includes("%{lookup('profile::base::contact')}"));
+      check(true, "and Enter applies it");
+
+      // Rename with its preview.
+      await window.go("data/sites/oslo/network.yaml", ...place(folder, "data/sites/oslo/network.yaml", "ntp_servers"));
+      const name = page.locator(".rename-box input");
+      await until("the box for the name", async () => {
+        await window.press("Escape", "F2");
+        await name.waitFor({ timeout: 3000 });
+        return true;
+      });
+      await name.fill("time_servers");
+      await window.press("Control+Enter");
+      const changes = page.locator(".bulk-edit-panel .monaco-list-row");
+      const previewed = await until("the preview", async () => ((await changes.count()) >= 3 ? changes.evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label"))) : undefined));
+      const files = ["data/common.yaml", "data/sites/kyoto/network.yaml", "data/sites/oslo/network.yaml"];
+      check(previewed.filter((row) => /common\.yaml|network\.yaml/.test(row)).length >= 3, "rename previews the files that name the key", previewed);
+      await window.screenshot("rename-preview");
+      await page.locator(".bulk-edit-panel .monaco-button").filter({ hasText: "Apply" }).first().click();
+      await until("the rename", async () => {
+        await window.command("File: Save All");
+        return files.every((file) => fs.readFileSync(path.join(folder, file), "utf8").includes("time_servers"));
+      });
+      check(files.every((file) => !fs.readFileSync(path.join(folder, file), "utf8").includes("ntp_servers")), "and applies it to every level and token");
+
+      // A lens opens a peek with the other places.
+      await window.go(COMMON, ...place(folder, COMMON, "\nprofile::web::vhosts"));
+      const lens = page.locator(".codelens-decoration a").filter({ hasText: /role|merged|overrid/ }).first();
+      await lens.waitFor();
+      await window.screenshot("lenses");
+      const peek = page.locator(".peekview-widget");
+      await until("the peek of the lens", async () => {
+        await lens.click({ timeout: 3000 });
+        await peek.waitFor({ timeout: 5000 });
+        return true;
+      });
+      const peeked = page.locator(".peekview-widget .ref-tree .monaco-list-row");
+      await until("its places", async () => (await peeked.count()) >= 2);
+      await window.screenshot("lens-peek");
+      check(true, "a click on a lens peeks at the places");
+      await window.press("Escape");
+      await until("the end of the peek", async () => (await peek.count()) === 0);
+
+      // References.
+      await window.go(COMMON, ...place(folder, COMMON, "\ndomain:"));
+      await until("the references", async () => {
+        await window.press("Shift+F12");
+        await peek.waitFor({ timeout: 5000 });
+        return true;
+      });
+      const references = await until("their files", async () => ((await peeked.count()) >= 2 ? peeked.evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? row.textContent)) : undefined));
+      check(references.some((row) => row.includes("web.yaml")), "Shift+F12 peeks at the tokens that read a key", references);
+      await window.screenshot("references");
+      await window.press("Escape");
+      await until("the end of the peek", async () => (await peek.count()) === 0);
+
+      // Completion, accepted by key.
+      await window.go(NODE, 1, 1);
+      await window.press("Control+End");
+      await page.keyboard.type("profile::web::w");
+      const words = page.locator(".suggest-widget.visible .monaco-list-row");
+      const offered = await until("the words", async () => {
+        if ((await words.count()) === 0) await window.press("Control+Space");
+        await words.first().waitFor({ timeout: 3000 });
+        return words.evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label")));
+      });
+      check(offered[0].includes("profile::web::workers"), "a half-typed key is completed to what the class takes", offered);
+      await window.screenshot("completion");
+      await window.press("Enter");
+      await page.keyboard.type("8");
+      await window.press("Escape");
+      const completed = await saved(NODE);
+      check(/\nprofile::web::workers: ["']?8/.test(completed), "and Enter accepts it, with its colon", completed);
+
+      // The parameter in the hover, and the jump to it.
+      await window.go(NODE, ...place(folder, NODE, "profile::web::workers"));
+      const hover = await window.hover();
+      check(hover.includes("Integer[1]") && hover.includes("class profile::web"), "the hover of a key has the type and the class of its parameter", hover);
+      await window.screenshot("parameter");
+      await page.locator(".monaco-hover:not(.hidden) .hover-contents a").filter({ hasText: "class profile::web" }).first().click();
+      const manifest = "site-modules/profile/manifests/web.pp";
+      const line = place(folder, manifest, "$workers")[0];
+      const opened = await until("the manifest", async () => ((await window.where()).startsWith(manifest) ? window.settled() : undefined));
+      check(opened.startsWith(`${manifest}:${line}:`), "and leads to it", opened);
+
+      // The keys of a file, each with the levels that have it.
+      await window.unfold("Hierarchy");
+      await window.go(NODE, ...place(folder, NODE, "profile::base::packages"));
+      const keys = page.locator(".pane .monaco-list-row").filter({ hasText: /^Keys/ });
+      await keys.first().click();
+      const key = page.locator(".pane .monaco-list-row").filter({ hasText: /^profile::base::packages/ });
+      await until("the keys", async () => (await key.count()) > 0);
+      await key.first().locator(".monaco-tl-twistie").click();
+      const rows = await until("the levels of the key", async () => {
+        const rows = await window.rows("Hierarchy");
+        const from = rows.findIndex((row) => row.includes("profile::base::packages"));
+        return from >= 0 && rows.slice(from).some((row) => row.startsWith("Node, ")) ? rows.slice(from) : undefined;
+      });
+      check(rows.some((row) => row.startsWith("Common, data/common.yaml, has the key")), "the Hierarchy view lists the keys of the file, each with the levels that have it", rows);
+      await window.screenshot("keys");
+
+      // What was done is ticked.
+      await window.command("Hiera: Explain Lookup of the Key at the Cursor");
+      await until("the page", async () => (await window.text(1)).includes("Places, in the order of the hierarchy"));
+      await window.resize(1700, 760);
+      await page.mouse.move(5, 755); // Nothing is said of what lies there.
+      await until("the links", async () => (await page.locator(".detected-link").count()) > 0);
+      const story = await page.locator(".editor-group-container").nth(1).boundingBox();
+      await window.picture("explain", { x: story.x, y: story.y + 36, width: 600, height: 370 });
+      await window.resize(1180, 760);
+      await window.command("Hiera: Select Node");
+      await until("the nodes", async () => (await window.picks()).some((pick) => pick.startsWith("web-01.oslo")));
+      await page.mouse.move(5, 755);
+      await window.picture("node", await window.quick.boundingBox());
+      await window.pick("web-01.oslo.example.net");
+      await until("the node in the status bar", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.oslo")));
+      await window.command("View: Close All Editors");
+      await window.command("Welcome: Open Walkthrough...");
+      await until("the walkthrough", async () => (await window.picks()).some((pick) => pick.includes("Hiera")));
+      await window.pick("Get Started with Hiera");
+      const done = page.locator(".getting-started-step [data-done-step-id].complete");
+      await until("its ticks", async () => (await done.count()) === 5);
+      check(true, "all steps of the walkthrough that were done are ticked");
+      await window.resize(1400, 900);
+      for (const [number, name] of ["open", "node", "hover", "finding", "explain"].entries()) {
+        await page.locator(".getting-started-step .step-title").nth(number).click();
+        await page.waitForTimeout(2500);
+        await window.screenshot(`walkthrough-${name}`);
+      }
+    });
+  },
+
+  /** One data file, opened without a folder. */
+  async "a file without its folder"() {
+    const host = await Host.start({ extensions: [BUNDLED] });
+    await within(host, async () => {
+      const folder = repository("alone");
+      const window = await host.openFile(path.join(folder, NODE));
+      await until("the server", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 35 keys")));
+      await window.page.locator(".view-line").filter({ hasText: "vhosts" }).first().click();
+      const hover = await window.hover();
+      check(hover.includes("keepalive: 75") && hover.includes("merged deep"), "a file that is opened without its folder is served from the hiera.yaml above it", hover);
+      await window.screenshot("alone");
     });
   },
 
@@ -269,6 +459,8 @@ const scenarios = {
       // a command line is no server.
       await until("a third server alone", () => servers(host).length === 1 && servers(host)[0] !== second);
       check(true, "a window that is closed leaves no server");
+      await until("the node", async () => (await window.status(EXTENSION)).some((text) => text.includes("web-01.kyoto")));
+      check((await window.toasts()).length === 0, "the node is kept over the reload, without a notification", await window.toasts());
     });
   },
 
@@ -406,7 +598,15 @@ const scenarios = {
       const told = await until("the state", async () => (await window.status(EXTENSION)).find((text) => text.includes("ended")));
       await until("what it said", () => host.logs(EXTENSION).includes("out of coffee"));
       check(true, `the status bar tells of a server that ends, and the output what it said (${told})`);
+      await window.page.locator(`.statusbar-item[id="${EXTENSION}.server"]`).click();
+      const offer = await until("the offer", async () => (await window.toasts()).find((text) => text.includes("Restart Server")));
+      check(offer.includes("the server has ended"), "a click on it offers a restart", offer);
       await window.screenshot("ended-server");
+      const tries = () => host.logs(EXTENSION).split("out of coffee").length;
+      const before = tries();
+      await window.page.locator(".notifications-toasts .monaco-button").filter({ hasText: "Restart Server" }).first().click();
+      await until("another try", () => tries() > before);
+      check(true, "which starts it again");
       const slow = `${fake}-that-is-slow`;
       const real = process.env.WORKBENCH_SERVER;
       fs.writeFileSync(slow, `#!/bin/sh\n[ "$1" = --version ] || sleep 3\nexec '${real}' "$@"\n`, { mode: 0o755 });
@@ -503,7 +703,7 @@ const scenarios = {
       await window.page.waitForTimeout(3000);
       // The log also lists what is installed.
       const activated = host.logs("nothing").split("\n").filter((line) => line.includes("_doActivateExtension"));
-      check(!activated.some((line) => line.includes(EXTENSION)), "the extension is not activated", activated);
+      check(activated.filter((line) => line.includes(EXTENSION)).every((line) => line.includes("onLanguage:yaml")), "only the YAML activates the extension", activated);
       check(servers(host).length === 0, "no server is started", servers(host));
       check((await window.status(EXTENSION)).length === 0, "nothing is in the status bar", await window.status(EXTENSION));
 

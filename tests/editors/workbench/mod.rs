@@ -39,6 +39,9 @@ fn the_extension_in_the_workbench() {
     packaging.arg("--out").arg(&packages).args(["--server", env!("CARGO_BIN_EXE_hiera-ls")]);
     let packaged = support::run(&mut packaging, "");
     assert_eq!(packaged.status, Some(0), "{}\n{}", packaged.stdout, packaged.stderr);
+    // The test's program needs a C library, which Alpine does not have.
+    assert!(packaged.stderr.contains("left out: alpine-x64"), "{}", packaged.stderr);
+    assert!(!packaged.stdout.contains("alpine"), "{}", packaged.stdout);
     let version = env!("CARGO_PKG_VERSION");
 
     let mut checks = Command::new(&tools.node);
@@ -64,6 +67,16 @@ fn the_extension_in_the_workbench() {
         run.stderr
     );
     eprint!("{}", run.stdout);
+}
+
+#[test]
+fn a_server_that_is_no_program_is_not_packaged() {
+    for program in ["", "no/such/program", "/"] {
+        let mut packaging = Command::new(support::in_package(".ci/package"));
+        let packaged = support::run(packaging.args(["--server", program]), "");
+        assert_eq!(packaged.status, Some(2), "{program:?}: {}", packaged.stderr);
+        assert!(packaged.stderr.contains("is no program"), "{program:?}: {}", packaged.stderr);
+    }
 }
 
 /// The programs that npm installs.

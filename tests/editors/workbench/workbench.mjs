@@ -91,6 +91,16 @@ export class Host {
     return new Window(page, kind === "folder" ? folder : path.dirname(folder));
   }
 
+  /** A window without a folder that shows a file. */
+  async openFile(file) {
+    const page = await this.browser.newPage();
+    page.on("dialog", (dialog) => void dialog.accept());
+    const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${this.port}${file}`]]);
+    await page.goto(`http://127.0.0.1:${this.port}/?ew=true&payload=${encodeURIComponent(payload)}`);
+    await page.waitForSelector(".view-line", { timeout: 3 * PATIENCE });
+    return new Window(page, path.dirname(file));
+  }
+
   /** The text of all logs of extensions of this name, and what was said of their activation. */
   logs(name) {
     const all = fs.existsSync(`${this.folder}/data/logs`) ? fs.readdirSync(`${this.folder}/data/logs`, { recursive: true }) : [];
@@ -126,6 +136,15 @@ export class Window {
   async screenshot(name, options = {}) {
     await this.page.waitForTimeout(400); // Some parts are drawn a moment later.
     await this.page.screenshot({ path: path.join(OUT, `${name}.png`), ...options });
+  }
+
+  /** A picture of a part of the window for the walkthrough, where pictures are recorded. */
+  async picture(name, { x, y, width, height }) {
+    const { width: right, height: bottom } = this.page.viewportSize();
+    const [left, top] = [Math.max(0, x), Math.max(0, y)];
+    const clip = { x: left, y: top, width: Math.min(width, right - left), height: Math.min(height, bottom - top) };
+    await this.screenshot(`picture-${name}`, { clip });
+    if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, `picture-${name}.png`), path.resolve(import.meta.dirname, `../../../editors/vscode/walkthrough/${name}.png`));
   }
 
   async resize(width, height) {

@@ -152,9 +152,29 @@ impl Making {
             };
             let path = format!("{root}{folder}/{file}");
             if self.files.iter().all(|(known, _)| *known != path) {
-                let content = data::file(self, file.ends_with(".json"), layer.module());
+                let is_json = file.ends_with(".json");
+                let mut content = data::file(self, is_json, layer.module());
+                if is_json && self.random.one_in(3) {
+                    content = self.encoded(&content);
+                }
                 self.files.push((path, content));
             }
+        }
+    }
+
+    /// JSON with a byte order mark, or with escapes. Bytes that are no UTF-8 are left out: what hiera-ls
+    /// says of them is a documented difference.
+    fn encoded(&mut self, json: &str) -> String {
+        let member = match self.random.below(4) {
+            0 => return format!("\u{feff}{json}"),
+            1 => r#""d": ["\u00ef", "\ud83d\ude00", "\/", "\u0000"]"#,
+            2 => r#""\u0064": "\u0025{hn} \ud800""#,
+            _ => r#""d": "<byte C3><byte A9>\t\u2028", "d": "%\u007bhn}""#,
+        };
+        match json.trim_start().strip_prefix('{') {
+            Some(rest) if rest.trim_start().starts_with('}') => format!("{{{member}{rest}"),
+            Some(rest) => format!("{{{member}, {rest}"),
+            None => json.to_owned(),
         }
     }
 

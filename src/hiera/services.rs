@@ -48,6 +48,24 @@ const FUNCTIONS: [Service; 16] = [
     service("trocla_lookup_key", "asks Trocla for passwords", None),
 ];
 
+/// Functions that answer with secrets, by name.
+const SECRET_STORES: [&str; 9] = [
+    "azure_key_vault",
+    "azure_key_vault::lookup",
+    "hiera_aws_secretsmanager",
+    "hiera_aws_sm",
+    "hiera_storedsafe::lookup_key",
+    "hiera_vault",
+    "op::hiera",
+    "sops_lookup_key",
+    "trocla_lookup_key",
+];
+
+/// Returns whether a function of this name, in lower case, answers with secrets.
+pub fn is_secret_store(function: &str) -> bool {
+    SECRET_STORES.contains(&function)
+}
+
 /// Backends of Hiera 3, by name.
 const HIERA_3: [Service; 10] = [
     service("consul", "asks Consul", None),

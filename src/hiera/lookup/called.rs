@@ -356,7 +356,7 @@ fn within_root(key: &LookupKey, value: Value) -> Result<Value, LookupError> {
             Segment::Index(index) => {
                 let Ok(before) = usize::try_from(*index) else {
                     return Err(LookupError::crash(format!(
-                        "index {index} too small for array; minimum: -0"
+                        "index {index} too small for array; minimum: 0"
                     )));
                 };
                 if before > MAX_INDEX {

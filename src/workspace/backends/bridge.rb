@@ -142,7 +142,7 @@ module Wire
     return value.to_h { |key, item| [text(key), write(item, lenient: lenient, depth: depth + 1)] } if plain
 
     pairs = value.map do |key, item|
-      raise NoData unless lenient || key.is_a?(String) || key.is_a?(Numeric) || key == :default
+      raise NoData unless lenient || key.is_a?(String) || key.is_a?(Numeric)
 
       [key, item].map { |part| write(part, lenient: lenient, depth: depth + 1) }
     end

@@ -17,6 +17,7 @@ use super::functions::plain_name;
 use crate::hiera::backends::{Ask, Backends, Call, Reply, Returned};
 use crate::hiera::error::{LookupError, Raised};
 use crate::hiera::scope::Scope;
+use crate::hiera::services::is_secret_store;
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::FilePath;
@@ -233,7 +234,11 @@ impl Session<'_> {
         let mut asked: Vec<(u64, LookupError)> = Vec::new();
         loop {
             let message = functions.receive(&mut left, &subject)?;
-            let from = Value::null(call.origin).into_secret(functions.given.get()).provenance();
+            let marks = match is_secret_store(&plain_name(call.function)) {
+                true => functions.given.get().and(Secrecy::DECRYPTED),
+                false => functions.given.get(),
+            };
+            let from = Value::null(call.origin).into_secret(marks).provenance();
             let decoder = Decoder { from };
             let told = |Malformed(message): Malformed| {
                 functions.lose();

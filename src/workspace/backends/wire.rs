@@ -9,7 +9,7 @@ use crate::hiera::backends::{Call, CallKey, CallLocation, Checked, Question, Ret
 use crate::hiera::config::{BackendKind, Layer};
 use crate::hiera::error::{LookupError, Raised};
 use crate::hiera::key::Segment;
-use crate::puppet::rich::Rich;
+use crate::puppet::rich::{Pattern, Rich, Version, VersionRange};
 use crate::puppet::ruby::base64;
 use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types;
@@ -157,6 +157,9 @@ impl Decoder {
         let nanos = || text.parse::<i128>().ok();
         let converted = match (kind, json["type"].as_str().unwrap_or_default()) {
             ("type", _) => types::parse(text).ok().map(Rich::Type),
+            ("regexp", _) => Pattern::new(text).ok().map(|pattern| Rich::Regexp(Arc::new(pattern))),
+            (_, "SemVer") => Version::parse(text).ok().map(Rich::SemVer),
+            (_, "SemVerRange") => VersionRange::parse(text).ok().map(Rich::SemVerRange),
             (_, "Timestamp") => nanos().map(Rich::Timestamp),
             (_, "Timespan") => nanos().map(Rich::Timespan),
             (_, "URI") => Some(Rich::Uri(text.to_owned())),

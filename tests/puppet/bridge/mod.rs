@@ -8,6 +8,7 @@
 mod answers;
 mod doors;
 mod hostile;
+mod published;
 
 use std::path::Path;
 

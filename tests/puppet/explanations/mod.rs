@@ -131,11 +131,11 @@ fn puppet_explains_as_recorded_and_so_does_hiera_ls_live() {
 
 /// An explanation in both forms, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
-struct Explained {
-    exit: i64,
-    json: String,
-    text: String,
-    error: String,
+pub struct Explained {
+    pub exit: i64,
+    pub json: String,
+    pub text: String,
+    pub error: String,
 }
 
 impl Explained {
@@ -186,7 +186,7 @@ impl Group {
 }
 
 /// The command takes names of strategies only.
-fn can_be_asked(question: &&Question) -> bool {
+pub fn can_be_asked(question: &&Question) -> bool {
     let names = ["first", "unique", "hash", "deep"];
     question
         .merge
@@ -208,7 +208,8 @@ fn hiera_ls(tree: &Written<'_>, asked: &[&Question]) -> Vec<Explained> {
     })
 }
 
-fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> Explained {
+/// Returns the explanation of hiera-ls in a context.
+pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> Explained {
     let mut request = LookupRequest { names: keys(question), ..LookupRequest::default() };
     match question.merge.as_ref().and_then(Value::as_str) {
         // The command turns its flags into these.
@@ -243,7 +244,7 @@ fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question) -> 
 }
 
 /// Returns the explanations of Puppet.
-fn puppet(trees: &[Written<'_>], asked: &[Vec<&Question>]) -> Vec<Vec<Explained>> {
+pub fn puppet(trees: &[Written<'_>], asked: &[Vec<&Question>]) -> Vec<Vec<Explained>> {
     let jobs = trees.iter().zip(asked).map(|(tree, asked)| {
         let asks: Vec<Value> =
             asked.iter().flat_map(|question| ["json", "s"].map(|format| puppet_ask(question, format))).collect();

@@ -1,4 +1,5 @@
 //! Lookups for many nodes at once: one lookup for all nodes that have the same answer.
 
 pub mod alternatives;
+pub mod compare;
 pub mod groups;

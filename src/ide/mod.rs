@@ -19,6 +19,7 @@ pub mod inspect;
 pub mod phrases;
 pub mod quick_fixes;
 pub mod readers;
+pub mod refactor;
 pub mod references;
 pub mod rename;
 pub mod selection;

@@ -30,6 +30,7 @@ pub mod readers;
 pub mod scan;
 mod scopes;
 pub mod snapshot;
+mod trial;
 pub mod ungoverned;
 mod view;
 
@@ -37,8 +38,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use config::{EnvironmentConfig, NodesConfig, WorkspaceConfig};
-use configs::{Configs, shapes_environments};
-use discover::discover;
+use configs::shapes_environments;
 use eyaml::Keys;
 use file::{Content, File};
 use fs::{Entry, OsFs, Stamp};
@@ -53,7 +53,6 @@ pub use view::EnvironmentView;
 
 use crate::hiera::data::Edited;
 use crate::text::CancelToken;
-use crate::text::work::{Work, count};
 use crate::text::{FileId, FilePath, Text, TextRange};
 
 /// The files of some folders, as they are on disk and in editors.
@@ -401,16 +400,9 @@ impl Workspace {
 
     /// Discovers the environments, and renews the indexes and keys that depend on them.
     fn lay_out(&self, snapshot: &mut Snapshot) {
-        count(Work::Layout);
-        snapshot.key_index = Arc::new(LazyIndex::after_layout(&snapshot.key_index));
         // Other keys may be named now; those that are not named any more must not stay in memory.
         snapshot.eyaml = keys(&self.config, &self.folders);
-        let configs = Configs::among(snapshot.files.values().cloned(), &self.config);
-        // The scan has listed the files outside the workspace.
-        let found = discover(&snapshot.names, &configs, &self.config, &self.folders, &|_| false);
-        snapshot.environments = Arc::new(found);
-        snapshot.manifests =
-            LazyManifests::after_layout(&snapshot.manifests, &snapshot.environments);
+        snapshot.lay_out();
     }
 }
 

@@ -270,6 +270,36 @@ function tests.a_rename_changes_data_and_code_and_back()
   vim.cmd('bwipeout ' .. common)
 end
 
+-- A refactoring by the client's own key for actions: Neovim asks which one through `vim.ui.select`. Versions hand the items over
+-- in different shapes.
+function tests.a_code_action_moves_a_key_to_another_level()
+  local policy = 'profile::web::content_security_policy'
+  local function text(file)
+    return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(file), 0, -1, false), '\n')
+  end
+  attached(edit(role))
+  go_to(policy .. ':')
+  local select, titles = vim.ui.select, {}
+  vim.ui.select = function(items, _, choose)
+    for number, item in ipairs(items) do
+      local title = (item.action or item[2]).title
+      titles[number] = title
+      if title:find('Move `' .. policy .. '` to ' .. common, 1, true) then
+        return choose(item, number)
+      end
+    end
+    choose(nil)
+  end
+  vim.lsp.buf.code_action()
+  wait('the move', function()
+    return vim.fn.bufloaded(common) == 1 and text(common):find('\n' .. policy .. ':', 1, true)
+  end)
+  vim.ui.select = select
+  assert(not text(role):find('\n' .. policy .. ':', 1, true), vim.inspect(titles))
+  vim.cmd('bwipeout! ' .. common)
+  vim.cmd('bwipeout! ' .. role)
+end
+
 function tests.a_token_jumps_to_its_key()
   attached(edit(common))
   go_to("profile::base::contact')")
@@ -648,6 +678,7 @@ local order = {
   'the_wrong_leaf_of_a_parameter_is_marked',
   'references_are_listed_with_those_in_code',
   'a_rename_changes_data_and_code_and_back',
+  'a_code_action_moves_a_key_to_another_level',
   'a_token_jumps_to_its_key',
   'completion_is_accepted_by_key',
   'a_broken_alias_is_found_and_mended',

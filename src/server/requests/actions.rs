@@ -1,22 +1,28 @@
-//! Code actions.
+//! Code actions: quick fixes and refactorings.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
 use crate::ide::quick_fixes::{QuickFix, quick_fixes};
+use crate::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
+use crate::server::state::{Documents, Features};
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::TextRange;
+use crate::text::{Text, TextRange};
+use crate::workspace::Snapshot;
 
 impl Backend {
     /// Returns the quick fixes for the findings in a range, each with the diagnostics that the
-    /// client has of its finding; `None` where the client asks for other kinds of actions alone.
+    /// client has of its finding, and the refactorings there; of both those of the kinds that the
+    /// client asks for.
     pub(in crate::server) async fn actions_in(
         &self,
         params: lsp::CodeActionParams,
     ) -> Result<Option<lsp::CodeActionResponse>> {
-        let wanted = params.context.only.as_ref();
-        let quick_fix = lsp::CodeActionKind::QUICKFIX;
-        if wanted.is_some_and(|kinds| !kinds.iter().any(|kind| covers(kind, &quick_fix))) {
+        let only = params.context.only.clone();
+        let is_wanted = move |kind: &lsp::CodeActionKind| {
+            only.as_ref().is_none_or(|kinds| kinds.iter().any(|one| covers(one, kind)))
+        };
+        if !kinds().iter().any(&is_wanted) {
             return Ok(None);
         }
         let (rules, documents) =
@@ -27,25 +33,94 @@ impl Backend {
             let text = snapshot.file(&path)?.text()?;
             let offset = |place| text.offset(from_lsp::line_col(place), features.encoding);
             let range = TextRange::new(offset(params.range.start)?, offset(params.range.end)?);
-            let action = |fix: QuickFix| {
-                let range = to_lsp::range_in(text, fix.range, features.encoding);
-                let code = lsp::NumberOrString::String(fix.code.to_owned());
-                let mends =
-                    |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
-                let mended = params.context.diagnostics.iter().filter(mends).cloned().collect();
-                lsp::CodeActionOrCommand::CodeAction(lsp::CodeAction {
-                    title: fix.title,
-                    kind: Some(lsp::CodeActionKind::QUICKFIX),
-                    diagnostics: Some(mended),
-                    edit: Some(to_lsp::workspace_edit(snapshot, &fix.change, features, &documents)),
-                    is_preferred: Some(true),
-                    ..lsp::CodeAction::default()
-                })
+            let client = Client { snapshot, features, documents: &documents };
+            let mut actions = Vec::new();
+            if is_wanted(&lsp::CodeActionKind::QUICKFIX) {
+                let fixes = quick_fixes(snapshot, &path, range, &rules).into_iter();
+                let known = &params.context.diagnostics;
+                actions.extend(fixes.map(|fix| client.action_of_fix(fix, text, known)));
+            }
+            let wanted = Wanted {
+                path: &path,
+                range,
+                creates_files: features.announced.creates_files,
+                is_by_user: params.context.trigger_kind
+                    != Some(lsp::CodeActionTriggerKind::AUTOMATIC),
+                kinds: &|kind| is_wanted(&action_kind(kind)),
             };
-            let fixes = quick_fixes(snapshot, &path, range, &rules);
-            Some(fixes.into_iter().map(action).collect())
+            let found = refactorings(snapshot, wanted).into_iter();
+            actions.extend(found.filter_map(|one| client.action_of_refactoring(one)));
+            Some(actions.into_iter().map(lsp::CodeActionOrCommand::CodeAction).collect())
         })
         .await
+    }
+}
+
+/// What an action is converted for.
+struct Client<'a> {
+    snapshot: &'a Snapshot,
+    features: &'a Features,
+    documents: &'a Documents,
+}
+
+impl Client<'_> {
+    fn action_of_fix(
+        &self,
+        fix: QuickFix,
+        text: &Text,
+        known: &[lsp::Diagnostic],
+    ) -> lsp::CodeAction {
+        let range = to_lsp::range_in(text, fix.range, self.features.encoding);
+        let code = lsp::NumberOrString::String(fix.code.to_owned());
+        let mends = |one: &&lsp::Diagnostic| one.range == range && one.code.as_ref() == Some(&code);
+        lsp::CodeAction {
+            title: fix.title,
+            kind: Some(lsp::CodeActionKind::QUICKFIX),
+            diagnostics: Some(known.iter().filter(mends).cloned().collect()),
+            edit: Some(self.edit(&fix.change)),
+            is_preferred: Some(true),
+            ..lsp::CodeAction::default()
+        }
+    }
+
+    /// Returns the action of a refactoring; `None` for one that cannot be made, where the client
+    /// does not show these.
+    fn action_of_refactoring(&self, found: Refactoring) -> Option<lsp::CodeAction> {
+        let action = lsp::CodeAction {
+            title: found.title,
+            kind: Some(action_kind(found.kind)),
+            ..lsp::CodeAction::default()
+        };
+        match found.change {
+            Ok(change) => Some(lsp::CodeAction { edit: Some(self.edit(&change)), ..action }),
+            Err(reason) => {
+                let disabled = Some(lsp::CodeActionDisabled { reason });
+                self.features
+                    .announced
+                    .disabled_actions
+                    .then_some(lsp::CodeAction { disabled, ..action })
+            }
+        }
+    }
+
+    fn edit(&self, change: &crate::text::SourceChange) -> lsp::WorkspaceEdit {
+        to_lsp::workspace_edit(self.snapshot, change, self.features, self.documents)
+    }
+}
+
+/// Returns the kinds of actions that there are.
+pub(super) fn kinds() -> Vec<lsp::CodeActionKind> {
+    let refactorings = RefactoringKind::ALL.into_iter().map(action_kind);
+    [lsp::CodeActionKind::QUICKFIX].into_iter().chain(refactorings).collect()
+}
+
+fn action_kind(kind: RefactoringKind) -> lsp::CodeActionKind {
+    match kind {
+        RefactoringKind::Move => lsp::CodeActionKind::new("refactor.move"),
+        RefactoringKind::Extract => lsp::CodeActionKind::REFACTOR_EXTRACT,
+        RefactoringKind::Inline => lsp::CodeActionKind::REFACTOR_INLINE,
+        RefactoringKind::Rewrite => lsp::CodeActionKind::REFACTOR_REWRITE,
+        RefactoringKind::Sort => lsp::CodeActionKind::new("source.sortKeys"),
     }
 }
 

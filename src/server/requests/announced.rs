@@ -3,7 +3,7 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::coloring;
+use super::{actions, coloring};
 
 /// The client's features.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +20,12 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) tags: Vec<lsp::DiagnosticTag>,
     /// It takes code actions that are more than commands.
     pub(in crate::server) action_literals: bool,
+    /// It shows code actions that cannot be made, with the reason.
+    pub(in crate::server) disabled_actions: bool,
     /// It takes edits of documents in certain versions.
     pub(in crate::server) document_changes: bool,
+    /// It takes edits that create files.
+    pub(in crate::server) creates_files: bool,
     /// It asks whether a name can be renamed.
     pub(in crate::server) prepares_renames: bool,
     /// The client's own command that shows places, for lenses; see `editors/PROTOCOL.md`.
@@ -78,7 +82,18 @@ impl Announced {
                 .unwrap_or_default(),
             action_literals: text
                 .code_action
+                .as_ref()
                 .is_some_and(|action| action.code_action_literal_support.is_some()),
+            disabled_actions: text
+                .code_action
+                .as_ref()
+                .and_then(|action| action.disabled_support)
+                .unwrap_or(false),
+            creates_files: workspace.workspace_edit.as_ref().is_some_and(|edit| {
+                let operations = edit.resource_operations.as_deref().unwrap_or_default();
+                edit.document_changes == Some(true)
+                    && operations.contains(&lsp::ResourceOperationKind::Create)
+            }),
             document_changes: capabilities
                 .workspace
                 .as_ref()
@@ -99,7 +114,7 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: 
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.code_action_provider = client.action_literals.then(|| {
         lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-            code_action_kinds: Some(vec![lsp::CodeActionKind::QUICKFIX]),
+            code_action_kinds: Some(actions::kinds()),
             ..lsp::CodeActionOptions::default()
         })
     });

@@ -258,6 +258,25 @@ impl Asked {
         self.output(&arguments, &repository.root, &text, 1);
     }
 
+    /// Code actions at each key of the lines, and at several places of their values.
+    fn refactorings(&mut self, server: &mut Server, document: &Value, text: &str) {
+        for (line, content) in text.lines().enumerate() {
+            let length = content.chars().count();
+            for character in [0, length / 3, length / 2, length.saturating_sub(2)] {
+                let place = json!({"line": line, "character": character});
+                server.ask(
+                    "textDocument/codeAction",
+                    &json!({
+                        "textDocument": document,
+                        "range": {"start": place, "end": place},
+                        "context": {"diagnostics": [], "triggerKind": 1},
+                    }),
+                );
+                self.questions += 1;
+            }
+        }
+    }
+
     /// Half-typed lines at the top of a document: keys, values, members and tokens, each list with
     /// the explanations of its first items.
     fn completions(&mut self, server: &mut Server, repository: &Repository, document: &Value) {
@@ -374,6 +393,7 @@ impl Asked {
                 &json!({"textDocument": document, "range": all, "context": {"diagnostics": []}}),
             );
             self.questions += 1;
+            self.refactorings(&mut server, &document, &text);
             let edit = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}, "text": "new: \"%{lookup('k0')} %{alias('k1')}\"\n"});
             let version = json!({"uri": uri(file), "version": 2});
             server.tell(

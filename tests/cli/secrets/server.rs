@@ -68,7 +68,14 @@ impl Server {
                     "textDocument": {
                         "hover": {"contentFormat": ["markdown"]},
                         "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
+                        "codeAction": {
+                            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}},
+                            "disabledSupport": true,
+                        },
                     },
+                    "workspace": {"workspaceEdit": {
+                        "documentChanges": true, "resourceOperations": ["create"],
+                    }},
                     "experimental": {"hiera": {"status": true}},
                 },
                 "initializationOptions": {

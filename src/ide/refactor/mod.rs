@@ -1,0 +1,173 @@
+//! Refactorings of data: changes that keep the values of all nodes, or say how many they change.
+//!
+//! Each refactoring is a file here that drafts a change from the text alone. Before a draft is
+//! offered, [`proof`] applies it to a copy of the snapshot, and looks the keys up that it touches,
+//! for all nodes that are known and for those that are not, before and after. The title tells what
+//! the comparison found, and where it ended.
+
+mod document;
+mod move_key;
+mod options;
+mod proof;
+mod pull;
+mod secrets;
+
+use std::sync::Arc;
+
+use document::{Document, Entry};
+
+use crate::fleet::compare::Effort;
+use crate::text::{FilePath, SourceChange, TextRange};
+use crate::workspace::Snapshot;
+use crate::workspace::environments::Environment;
+
+/// The most lookups that the refactorings of one place are compared with.
+const MAX_LOOKUPS: usize = 2_000;
+
+/// A refactoring, or the reason why it cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refactoring {
+    /// Its title, for a menu. It says how many nodes get other values, if any do.
+    pub title: String,
+    /// Its kind.
+    pub kind: RefactoringKind,
+    /// The change; `Err` with a reason for people where it cannot be made.
+    pub change: Result<SourceChange, String>,
+    /// Whether no node gets another value for any key.
+    pub is_neutral: bool,
+}
+
+/// The kinds of refactorings, as editors group them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefactoringKind {
+    /// Data goes to another place.
+    Move,
+    /// A part becomes an entry of its own.
+    Extract,
+    /// A reference gives way to what it stands for.
+    Inline,
+    /// The text is written otherwise.
+    Rewrite,
+    /// A whole file is put in order.
+    Sort,
+}
+
+impl RefactoringKind {
+    /// All kinds.
+    pub const ALL: [RefactoringKind; 5] = [
+        RefactoringKind::Move,
+        RefactoringKind::Extract,
+        RefactoringKind::Inline,
+        RefactoringKind::Rewrite,
+        RefactoringKind::Sort,
+    ];
+}
+
+/// The place and the refactorings that are wanted there.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The file.
+    pub path: &'a FilePath,
+    /// The selected bytes; empty at the cursor.
+    pub range: TextRange,
+    /// Whether a change may create files.
+    pub creates_files: bool,
+    /// Whether the user asked, and not the editor by itself while the cursor moves: changes that
+    /// need the whole workspace laid out anew are for users alone.
+    pub is_by_user: bool,
+    /// Whether refactorings of a kind are wanted.
+    pub kinds: &'a dyn Fn(RefactoringKind) -> bool,
+}
+
+/// Returns the refactorings at a place, those that move data first.
+pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring> {
+    let Some(context) = Context::of(snapshot, wanted) else { return Vec::new() };
+    let mut all = Vec::new();
+    type Draw = fn(&Context<'_>, &mut Vec<Draft>);
+    let sources: [(RefactoringKind, Draw); 3] = [
+        (RefactoringKind::Move, move_key::drafts),
+        (RefactoringKind::Move, pull::drafts),
+        (RefactoringKind::Rewrite, options::drafts),
+    ];
+    for (kind, draw) in sources {
+        let mut drafts = Vec::new();
+        if (wanted.kinds)(kind) && !snapshot.cancel_token().is_cancelled() {
+            draw(&context, &mut drafts);
+        }
+        all.extend(drafts.into_iter().filter_map(|draft| context.offer(draft)));
+    }
+    all
+}
+
+/// A change that is not proved yet, or a reason against it.
+struct Draft {
+    title: String,
+    kind: RefactoringKind,
+    change: Result<SourceChange, String>,
+    /// The root keys whose data may differ afterwards, as files write them.
+    keys: Touched,
+    /// A remark behind the title.
+    remark: String,
+}
+
+/// The root keys whose data a draft means to change.
+enum Touched {
+    /// These; none for a change of the text alone.
+    Keys(Vec<Arc<str>>),
+}
+
+impl Draft {
+    fn new(
+        kind: RefactoringKind,
+        title: String,
+        change: SourceChange,
+        keys: impl IntoIterator<Item = Arc<str>>,
+    ) -> Draft {
+        let keys = Touched::Keys(keys.into_iter().collect());
+        Draft { title, kind, change: Ok(change), keys, remark: String::new() }
+    }
+
+    fn refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {
+        let change = Err(reason.to_owned());
+        Draft { title, kind, change, keys: Touched::Keys(Vec::new()), remark: String::new() }
+    }
+}
+
+/// The place that refactorings are asked for.
+struct Context<'a> {
+    snapshot: &'a Snapshot,
+    environment: &'a Arc<Environment>,
+    wanted: Wanted<'a>,
+    document: Document,
+    effort: Effort,
+}
+
+impl<'a> Context<'a> {
+    /// `None` for a file that is no data of an environment, or that cannot be taken apart.
+    fn of(snapshot: &'a Snapshot, wanted: Wanted<'a>) -> Option<Context<'a>> {
+        let environment = snapshot.environments().governing(wanted.path).next()?;
+        if !environment.reaches(wanted.path) {
+            return None;
+        }
+        let document = Document::of(snapshot, wanted.path)?;
+        let effort = Effort::new(MAX_LOOKUPS);
+        Some(Context { snapshot, environment, wanted, document, effort })
+    }
+
+    /// Returns the entry whose key the cursor, or the selection, is on.
+    fn entry_of_key(&self) -> Option<&Entry> {
+        let entry = self.document.entry_at(self.wanted.range.start)?;
+        let key = self.document.tree.node(entry.key).span;
+        let (start, end) = (self.wanted.range.start, self.wanted.range.end);
+        let is_on_key = key.touches(start) && end <= key.end || key.contains(self.wanted.range);
+        is_on_key.then_some(entry)
+    }
+
+    /// Returns a path for people.
+    fn name<'p>(&self, path: &'p FilePath) -> &'p str {
+        path.relative_to(&self.environment.root).unwrap_or(path.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

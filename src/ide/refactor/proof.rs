@@ -1,0 +1,81 @@
+//! The proof of a draft: it must change what it means to and nothing else, and the title tells how
+//! many nodes get other values.
+
+use super::{Context, Draft, Refactoring, Touched};
+use crate::fleet::compare::{Comparison, compare};
+use crate::hiera::data::DataFile;
+use crate::text::{FilePath, SourceChange};
+use crate::workspace::Snapshot;
+
+impl Context<'_> {
+    /// Returns the refactoring of a draft; `None` where its change would break a file or touch
+    /// other keys, and when cancelled.
+    pub(super) fn offer(&self, draft: Draft) -> Option<Refactoring> {
+        let Draft { title, kind, change, keys, remark } = draft;
+        let change = match change {
+            Ok(change) => change,
+            Err(reason) => {
+                return Some(Refactoring { title, kind, change: Err(reason), is_neutral: true });
+            }
+        };
+        let after = self.snapshot.after(&change)?;
+        if !self.keeps_files_whole(&after, &change, &keys) {
+            return None;
+        }
+        let found = compare(self.snapshot, &after, &change, &self.effort)?;
+        let title = format!("{title}{}{remark}", effect(&found));
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral: found.is_neutral() })
+    }
+
+    /// Whether each file can be read as before, has no new problem, and differs in the data of
+    /// these keys alone.
+    fn keeps_files_whole(
+        &self,
+        after: &Snapshot,
+        change: &SourceChange,
+        Touched::Keys(keys): &Touched,
+    ) -> bool {
+        let mut problems = 0;
+        for path in change.edits.keys().chain(change.created.keys()) {
+            let (old, new) = (data(self.snapshot, path), data(after, path));
+            let Some(new) = new else { return false };
+            if new.refused().is_some() {
+                return false;
+            }
+            problems += new.problems().count() as isize;
+            problems -= old.as_ref().map_or(0, |old| old.problems().count()) as isize;
+            let empty = DataFile::default();
+            let old = old.as_deref().unwrap_or(&empty);
+            let value = |data: &DataFile, key: &str| data.get(key).map(|it| it.value.clone());
+            let mut names = old.keys().chain(new.keys()).filter_map(|key| key.as_arc());
+            if names.any(|key| !keys.contains(key) && value(old, key) != value(&new, key)) {
+                return false;
+            }
+        }
+        problems <= 0
+    }
+}
+
+fn data(snapshot: &Snapshot, path: &FilePath) -> Option<std::sync::Arc<DataFile>> {
+    let environment = snapshot.environments().governing(path).next()?;
+    snapshot.view(environment).data_of(path)
+}
+
+/// Returns what a comparison found, as a remark behind a title; empty where nothing changes.
+fn effect(found: &Comparison) -> String {
+    let Comparison { nodes, changed, left_out, .. } = *found;
+    let noun = match (found.are_kinds, nodes) {
+        (false, 1) => "node",
+        (false, _) => "nodes",
+        (true, 1) => "kind of nodes",
+        (true, _) => "kinds of nodes",
+    };
+    match (changed, left_out) {
+        (0, 0) if !found.others_change => String::new(),
+        (0, 0) if nodes == 0 => " (may change values: no node is known)".to_owned(),
+        (0, 0) => format!(" (changes none of {nodes} {noun}; others may change)"),
+        (0, _) => format!(" (changes not known for {left_out} of {nodes} {noun})"),
+        (_, 0) => format!(" (changes {changed} of {nodes} {noun})"),
+        _ => format!(" (changes {changed} of {nodes} {noun}; not known for {left_out})"),
+    }
+}

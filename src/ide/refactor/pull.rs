@@ -1,0 +1,68 @@
+//! Pulls a value that all levels share down to the lowest level that every node reads.
+
+use super::{Context, Document, Draft, RefactoringKind};
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::puppet::value::Value;
+use crate::text::{FilePath, SourceChange};
+
+/// Drafts the move of a key from all files that define it with one value.
+pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+    let Some(entry) = context.entry_of_key().filter(|entry| &*entry.name != LOOKUP_OPTIONS) else {
+        return;
+    };
+    let view = context.snapshot.view(context.environment);
+    let index = context.snapshot.keys();
+    let layer = context.environment.layer(context.wanted.path);
+    let files: Vec<&FilePath> = index
+        .definitions(&entry.name)
+        .iter()
+        .filter(|path| context.environment.layer(path) == layer && layer.is_some())
+        .collect();
+    let Some(target) = context.targets().into_iter().rev().find(|it| it.is_for_all) else {
+        return;
+    };
+    let value = |path: &FilePath| -> Option<Value> {
+        Some(view.data_of(path)?.get(&entry.name)?.value.clone())
+    };
+    let own = value(context.wanted.path);
+    if files.len() < 2 || own.is_none() || files.iter().any(|path| value(path) != own) {
+        return;
+    }
+    let others: Vec<&FilePath> = files.into_iter().filter(|path| **path != target.path).collect();
+    let has_it = value(&target.path).is_some();
+    let (count, noun) = match others.len() {
+        1 => (1, "file"),
+        count => (count, "files"),
+    };
+    let to = context.name(&target.path);
+    let title = match has_it {
+        true => format!("Remove `{}` from {count} {noun}: {to} has the same value", entry.name),
+        false => format!("Move `{}`, the same in {count} {noun}, to {to}", entry.name),
+    };
+    // The title would tell that secrets are equal.
+    if context.is_encrypted(entry) || context.is_sensitive(&entry.name) {
+        return;
+    }
+    if let Some(reason) = context.reason_against(entry) {
+        return drafts.push(Draft::refused(RefactoringKind::Move, title, reason));
+    }
+    let mut change = SourceChange::default();
+    for path in others {
+        let removal = Document::of(context.snapshot, path)
+            .filter(|it| it.named("sops").is_none())
+            .and_then(|document| {
+                let own = document.named(&entry.name)?;
+                (!document.has_anchors(own)).then(|| document.removal(own))
+            });
+        let is_installed = context.snapshot.is_third_party(context.environment, path);
+        let Some(removal) = removal.filter(|_| !is_installed) else { return };
+        change.push(path, removal);
+    }
+    if !has_it {
+        let text = context.document.text_of(entry);
+        if context.add_to(&target, &entry.name, &text, &mut change).is_none() {
+            return;
+        }
+    }
+    drafts.push(Draft::new(RefactoringKind::Move, title, change, [entry.name.clone()]));
+}

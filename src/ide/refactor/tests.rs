@@ -1,0 +1,54 @@
+//! Refactorings, each as its title with the texts that it leaves.
+
+use expect_test::{Expect, expect};
+
+use super::{Refactoring, RefactoringKind, Wanted, refactorings};
+use crate::fixture::Fixture;
+use crate::text::{TextEdit, TextRange};
+use crate::workspace::Snapshot;
+
+/// Returns the refactorings of some kinds at the cursor of a fixture.
+fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
+    let position = fixture.position();
+    let file = fixture.snapshot.file_by_id(position.file).expect("the cursor is in a file");
+    let wanted = Wanted {
+        path: &file.path,
+        range: TextRange::empty(position.offset),
+        creates_files: true,
+        is_by_user: true,
+        kinds: &|kind| kinds.contains(&kind),
+    };
+    refactorings(&fixture.snapshot, wanted)
+}
+
+fn shown(snapshot: &Snapshot, refactoring: &Refactoring) -> String {
+    let mut out = format!("{}\n", refactoring.title);
+    let change = match &refactoring.change {
+        Ok(change) => change,
+        Err(reason) => return format!("{out}  refused: {reason}\n"),
+    };
+    for (path, edits) in &change.edits {
+        let text = snapshot.file(path).and_then(|file| file.text()).expect("a text").to_str();
+        out.push_str(&format!("  {path}\n"));
+        for line in TextEdit::apply_all(edits, &text).lines() {
+            out.push_str(format!("    {line}").trim_end());
+            out.push('\n');
+        }
+    }
+    for (path, text) in &change.created {
+        out.push_str(&format!("  {path}, new\n"));
+        text.lines().for_each(|line| out.push_str(&format!("    {line}\n")));
+    }
+    out
+}
+
+fn check(kind: RefactoringKind, text: &str, expected: Expect) {
+    let fixture = Fixture::new(text);
+    let all = found(&fixture, &[kind]);
+    expected.assert_eq(
+        &all.iter().map(|one| shown(&fixture.snapshot, one)).collect::<Vec<_>>().concat(),
+    );
+}
+
+mod moves;
+mod rewrites;

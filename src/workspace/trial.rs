@@ -1,0 +1,112 @@
+//! A snapshot as it would be after a change that nobody has made: features compare it with the
+//! snapshot before they offer the change. Nothing of it reaches the workspace or the disk.
+
+use std::sync::Arc;
+
+use super::configs::{Configs, shapes_environments};
+use super::discover::discover;
+use super::file::{Content, File};
+use super::fs::{Entry, Stamp};
+use super::index::lazy::LazyIndex;
+use super::manifests::lazy::LazyManifests;
+use super::names::Names;
+use super::snapshot::Snapshot;
+use crate::text::work::{Work, count};
+use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
+
+impl Snapshot {
+    /// Returns the snapshot after a change: files have their new texts, as if an editor held them,
+    /// and created files are there. `None` where the change edits a file that has no text here, or
+    /// creates one that exists.
+    ///
+    /// It costs what it touches; a change that creates a file or edits a `hiera.yaml` costs a
+    /// discovery of the environments, too.
+    pub fn after(&self, change: &SourceChange) -> Option<Snapshot> {
+        let mut after = self.clone();
+        let mut touched = Vec::new();
+        let mut is_shaping = false;
+        for (path, edits) in &change.edits {
+            let file = self.file(path)?;
+            let text = TextEdit::apply_all(edits, &file.text()?.to_str());
+            is_shaping |= shapes_environments(file, &self.config);
+            let later = match is_shaping {
+                true => File::new(file.id, path.clone(), Content::Text(Text::new(&text)), None),
+                false => file.changed_to(&text),
+            };
+            is_shaping |= shapes_environments(&later, &self.config);
+            after.files.insert(path.clone(), Arc::new(later));
+            touched.push(path.clone());
+        }
+        for (path, text) in &change.created {
+            after.create(path, text)?;
+        }
+        if is_shaping || !change.created.is_empty() {
+            after.lay_out();
+        } else {
+            after.manifests = LazyManifests::after(&self.manifests, &touched);
+            after.key_index = Arc::new(LazyIndex::after(&self.key_index, touched));
+        }
+        Some(after)
+    }
+
+    /// Adds a file with the folders that it would be in; `None` where the path exists.
+    fn create(&mut self, path: &FilePath, text: &str) -> Option<()> {
+        if self.names.exists(path) || self.file(path).is_some() {
+            return None;
+        }
+        let id = match self.ids.iter().position(|known| known == path) {
+            Some(number) => FileId::new(u32::try_from(number).ok()?),
+            None => {
+                let id = FileId::new(u32::try_from(self.ids.len()).ok()?);
+                Arc::make_mut(&mut self.ids).push(path.clone());
+                id
+            }
+        };
+        self.files.insert(
+            path.clone(),
+            Arc::new(File::new(id, path.clone(), Content::Text(Text::new(text)), None)),
+        );
+        let mut entries: std::collections::BTreeMap<FilePath, Entry> =
+            self.names.entries.iter().map(|(path, entry)| (path.clone(), *entry)).collect();
+        entries.insert(path.clone(), Entry::File(Stamp::default()));
+        for folder in path.ancestors() {
+            if self.folders.iter().any(|root| folder.is_within(root)) {
+                entries.entry(folder).or_insert(Entry::Folder { linked: false });
+            }
+        }
+        self.names = Arc::new(Names::new(entries));
+        Some(())
+    }
+
+    /// Discovers the environments, and renews the indexes that depend on them.
+    pub(super) fn lay_out(&mut self) {
+        count(Work::Layout);
+        self.key_index = Arc::new(LazyIndex::after_layout(&self.key_index));
+        let configs = Configs::among(self.files.values().cloned(), &self.config);
+        // The scan has listed the files outside the workspace.
+        let found = discover(&self.names, &configs, &self.config, &self.folders, &|_| false);
+        self.environments = Arc::new(found);
+        self.manifests = LazyManifests::after_layout(&self.manifests, &self.environments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::Fixture;
+    use crate::text::{FilePath, SourceChange, TextEdit, TextRange};
+
+    #[test]
+    fn a_trial_has_the_change_and_the_snapshot_does_not() {
+        let fixture = Fixture::new("#- levels Role Common\n#- /data/common.yaml\na: 1\n");
+        let mut change = SourceChange::default();
+        let (common, web) = (FilePath::new("/data/common.yaml"), "/data/roles/web.yaml");
+        change.push(&common, TextEdit::new(TextRange::new(0, 1), "b"));
+        change.created.insert(FilePath::new(web), "a: 2\n".to_owned());
+        let after = fixture.snapshot.after(&change).expect("both files can change");
+        assert_eq!(after.keys().definitions("a"), [FilePath::new(web)]);
+        assert_eq!(after.keys().definitions("b"), [common.clone()]);
+        assert_eq!(fixture.snapshot.keys().definitions("a"), [common]);
+        assert!(fixture.snapshot.file(&FilePath::new(web)).is_none());
+        assert!(after.after(&change).is_none(), "the file exists by now");
+    }
+}

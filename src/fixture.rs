@@ -119,6 +119,15 @@ impl Fixture {
         Span::in_file(self.id(path), TextRange::new(*start, *end))
     }
 
+    /// Returns the place between the two cursors, or that of the only one.
+    pub(crate) fn selection(&self) -> Span {
+        if self.cursors.len() == 2 {
+            return self.range();
+        }
+        let position = self.position();
+        Span::in_file(position.file, TextRange::empty(position.offset))
+    }
+
     fn id(&self, path: &FilePath) -> crate::text::FileId {
         self.snapshot
             .file(path)

@@ -14,7 +14,7 @@ use crate::hiera::data::DataFile;
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
 use crate::hiera::pattern::Bindings;
-use crate::hiera::resolution::Resolution;
+use crate::hiera::resolution::{Resolution, Unsettled};
 use crate::hiera::scope::Scope;
 use crate::puppet::value::{Key, Value};
 use crate::text::{FilePath, SourceChange};
@@ -46,7 +46,8 @@ pub struct Comparison {
     pub are_kinds: bool,
     /// How many of them have another value for one of the keys.
     pub changed: usize,
-    /// How many of the others have keys that were not compared, as the effort ended.
+    /// How many of the others have keys that could not be compared: the effort ended, or variables
+    /// are unknown.
     pub left_out: usize,
     /// Whether another node may have another value: one of which nothing is known, or nothing but
     /// the path of a file that changes.
@@ -74,12 +75,13 @@ impl Comparison {
     }
 }
 
-/// Compares a snapshot with the one after a change. `None` when cancelled.
+/// Compares a snapshot with the one after a change, but for these keys, which the change makes and
+/// nothing else asks for. `None` when cancelled.
 pub fn compare(
     before: &Snapshot,
     after: &Snapshot,
     change: &SourceChange,
-    effort: &Effort,
+    (new_keys, effort): (&[Arc<str>], &Effort),
 ) -> Option<Comparison> {
     let files: Vec<&FilePath> = change.edits.keys().chain(change.created.keys()).collect();
     let mut all = Comparison::default();
@@ -94,7 +96,8 @@ pub fn compare(
             continue;
         }
         let sides = Sides { before: (before, environment), after: (after, later), effort };
-        let keys = sides.keys(&files);
+        let mut keys = sides.keys(&files);
+        keys.retain(|key| !new_keys.contains(key));
         if keys.is_empty() {
             all.nodes += sides.nodes().0.len();
             all.are_kinds |= sides.nodes().1;
@@ -230,8 +233,7 @@ impl<'a> Sides<'a> {
     /// one of the files.
     fn differs_for_others(&self, key: Asked<'_>, files: &[&FilePath]) -> bool {
         let (before, environment) = self.before;
-        let mut any = Scope::open("any node");
-        any.set("environment", Value::given(&environment.name));
+        let any = before.any_scope(environment);
         let inferred = |path: &&FilePath| {
             environment.reaches(path).then(|| before.inferred_scope(environment, path))
         };
@@ -240,13 +242,14 @@ impl<'a> Sides<'a> {
         scopes.into_iter().any(|scope| self.differs(key, &scope) != Some(false))
     }
 
-    /// Whether a key has another value in a scope; `None` where the effort ended.
+    /// Whether a key has another value in a scope; `None` where that is not known.
     fn differs(&self, key: Asked<'_>, scope: &Arc<Scope>) -> Option<bool> {
         if !self.effort.take() {
             return None;
         }
         let before = Answer::of(&lookup(self.before, key, scope), self.before);
-        Some(before != Answer::of(&lookup(self.after, key, scope), self.after))
+        let after = Answer::of(&lookup(self.after, key, scope), self.after);
+        before.is_same(&after).map(|is_same| !is_same)
     }
 
     fn nodes_that_differ(
@@ -267,7 +270,7 @@ impl<'a> Sides<'a> {
             nodes.iter().map(|node| by_name.get(&*node.name).copied()).collect();
         let asked: Vec<usize> = same.iter().flatten().copied().collect();
         let new = self.answers(self.after, key, &asked);
-        let mut pairs: HashMap<(usize, usize), bool> = HashMap::new();
+        let mut pairs: HashMap<(usize, usize), Option<bool>> = HashMap::new();
         for (number, later_number) in same.iter().enumerate() {
             let (Some(one), Some(other)) =
                 (old.of.get(&number), later_number.and_then(|number| new.of.get(&number)))
@@ -277,9 +280,11 @@ impl<'a> Sides<'a> {
             };
             let is_same = *pairs
                 .entry((*one, *other))
-                .or_insert_with(|| old.answers[*one] == new.answers[*other]);
-            if !is_same {
-                changed.insert(number);
+                .or_insert_with(|| old.answers[*one].is_same(&new.answers[*other]));
+            match is_same {
+                Some(true) => {}
+                Some(false) => drop(changed.insert(number)),
+                None => drop(left_out.insert(number)),
             }
         }
     }
@@ -329,34 +334,49 @@ struct Answers {
 }
 
 /// An answer without its places.
-#[derive(PartialEq)]
 struct Answer {
     /// The value; errors are equal whatever they say, as they name places.
     value: Result<Option<Value>, ()>,
     conversions: usize,
-    /// The values that the key has under conditions that are unknown.
-    unsettled: Vec<(Arc<str>, Bindings, Option<Value>)>,
+    /// The files that may change the value under conditions that are unknown. A file that itself
+    /// changes is looked up in the scope of its own path.
+    unsettled: Vec<(Arc<str>, Bindings, FilePath)>,
+    /// Whether tokens of unknown variables stand in the value.
+    has_unknown: bool,
 }
 
 impl Answer {
+    /// Whether two answers are the same; `None` where unknown variables decide that.
+    fn is_same(&self, other: &Answer) -> Option<bool> {
+        if self.value == other.value {
+            return Some(
+                self.conversions == other.conversions && self.unsettled == other.unsettled,
+            );
+        }
+        let are_open = self.has_unknown && other.has_unknown;
+        (!are_open).then_some(false)
+    }
+
     fn of(resolution: &Resolution, (snapshot, environment): (&Snapshot, &Environment)) -> Answer {
         let view = snapshot.view(environment);
-        let unsettled = resolution.unsettled.iter().map(|one| {
-            let data = view.data_of(&one.path);
-            let value = data.and_then(|data| Some(data.get(&one.key)?.value.clone()));
-            (one.key.clone(), one.when.clone(), value)
-        });
-        let mut unsettled: Vec<_> = unsettled.collect();
-        // Whichever of these files a node reads, it finds the same.
         let value = resolution.value.clone().map_err(|_| ());
-        let is_same = |(key, _, other): &(Arc<str>, Bindings, Option<Value>)| {
-            let other = other.as_ref().filter(|_| **key == *resolution.key.root_text());
-            other.is_some_and(|other| value.as_ref().ok().and_then(Option::as_ref) == Some(other))
+        let is_same = |one: &Unsettled| {
+            let data = view.data_of(&one.path).filter(|_| *one.key == *resolution.key.root_text());
+            let other = data.as_ref().and_then(|data| data.get(&one.key)).map(|it| &it.value);
+            other.is_some() && other == value.as_ref().ok().and_then(Option::as_ref)
         };
-        if resolution.merge.stops_at_first() && unsettled.iter().all(is_same) {
-            unsettled.clear();
+        // Whichever of these files a node reads, it finds the same.
+        let is_settled =
+            resolution.merge.stops_at_first() && resolution.unsettled.iter().all(is_same);
+        let unsettled = resolution.unsettled.iter().filter(|_| !is_settled);
+        let unsettled =
+            unsettled.map(|one| (one.key.clone(), one.when.clone(), one.path.clone())).collect();
+        Answer {
+            value,
+            conversions: resolution.unapplied_conversions.len(),
+            unsettled,
+            has_unknown: !resolution.reads.unknown.is_empty(),
         }
-        Answer { value, conversions: resolution.unapplied_conversions.len(), unsettled }
     }
 }
 
@@ -393,7 +413,8 @@ mod tests {
         let mut change = SourceChange::default();
         change.push(&path, TextEdit::new(TextRange::new(0, old), text));
         let after = fixture.snapshot.after(&change).expect("it can change");
-        compare(&fixture.snapshot, &after, &change, &Effort::new(lookups)).expect("not cancelled")
+        compare(&fixture.snapshot, &after, &change, (&[], &Effort::new(lookups)))
+            .expect("not cancelled")
     }
 
     #[test]

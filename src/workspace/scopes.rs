@@ -51,6 +51,13 @@ impl Snapshot {
         }
     }
 
+    /// Returns the scope of a node of an environment of which nothing else is known.
+    pub fn any_scope(&self, environment: &Environment) -> Scope {
+        let mut scope = Scope::open("any node");
+        scope.set("environment", Value::given(&environment.name));
+        scope
+    }
+
     /// Returns the scope that follows from a file's path, with the variables that the rules derive
     /// from it.
     pub fn inferred_scope(&self, environment: &Environment, path: &FilePath) -> Arc<Scope> {

@@ -16,8 +16,8 @@ use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
 
 impl Snapshot {
     /// Returns the snapshot after a change: files have their new texts, as if an editor held them,
-    /// and created files are there. `None` where the change edits a file that has no text here, or
-    /// creates one that exists.
+    /// and created files are there. `None` where the change edits a file that has no text here, edits
+    /// one place twice, or creates a file that exists.
     ///
     /// It costs what it touches; a change that creates a file or edits a `hiera.yaml` costs a
     /// discovery of the environments, too.
@@ -27,6 +27,9 @@ impl Snapshot {
         let mut is_shaping = false;
         for (path, edits) in &change.edits {
             let file = self.file(path)?;
+            if edits.windows(2).any(|two| two[0].range.end > two[1].range.start) {
+                return None;
+            }
             let text = TextEdit::apply_all(edits, &file.text()?.to_str());
             is_shaping |= shapes_environments(file, &self.config);
             let later = match is_shaping {
@@ -104,9 +107,13 @@ mod tests {
         change.created.insert(FilePath::new(web), "a: 2\n".to_owned());
         let after = fixture.snapshot.after(&change).expect("both files can change");
         assert_eq!(after.keys().definitions("a"), [FilePath::new(web)]);
-        assert_eq!(after.keys().definitions("b"), [common.clone()]);
-        assert_eq!(fixture.snapshot.keys().definitions("a"), [common]);
+        assert_eq!(after.keys().definitions("b"), std::slice::from_ref(&common));
+        assert_eq!(fixture.snapshot.keys().definitions("a"), std::slice::from_ref(&common));
         assert!(fixture.snapshot.file(&FilePath::new(web)).is_none());
         assert!(after.after(&change).is_none(), "the file exists by now");
+        let mut twice = SourceChange::default();
+        twice.push(&common, TextEdit::new(TextRange::new(0, 2), ""));
+        twice.push(&common, TextEdit::new(TextRange::new(1, 3), ""));
+        assert!(fixture.snapshot.after(&twice).is_none(), "the edits overlap");
     }
 }

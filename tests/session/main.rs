@@ -21,6 +21,7 @@ mod faults;
 mod fuzz;
 mod logging;
 mod protocol;
+mod refactorings;
 #[cfg(target_os = "linux")]
 mod refused;
 mod renames;

@@ -6,11 +6,17 @@
 //! the comparison found, and where it ended.
 
 mod document;
+mod extract;
+mod facts;
+mod inline;
 mod move_key;
 mod options;
 mod proof;
 mod pull;
+mod quote;
 mod secrets;
+mod sort;
+mod value;
 
 use std::sync::Arc;
 
@@ -84,10 +90,15 @@ pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring>
     let Some(context) = Context::of(snapshot, wanted) else { return Vec::new() };
     let mut all = Vec::new();
     type Draw = fn(&Context<'_>, &mut Vec<Draft>);
-    let sources: [(RefactoringKind, Draw); 3] = [
+    let sources: [(RefactoringKind, Draw); 8] = [
         (RefactoringKind::Move, move_key::drafts),
         (RefactoringKind::Move, pull::drafts),
+        (RefactoringKind::Extract, extract::drafts),
+        (RefactoringKind::Inline, inline::drafts),
+        (RefactoringKind::Rewrite, facts::drafts),
+        (RefactoringKind::Rewrite, quote::drafts),
         (RefactoringKind::Rewrite, options::drafts),
+        (RefactoringKind::Sort, sort::drafts),
     ];
     for (kind, draw) in sources {
         let mut drafts = Vec::new();
@@ -104,16 +115,13 @@ struct Draft {
     title: String,
     kind: RefactoringKind,
     change: Result<SourceChange, String>,
-    /// The root keys whose data may differ afterwards, as files write them.
-    keys: Touched,
+    /// The root keys whose data in the files may differ afterwards; none for a change of the text
+    /// alone.
+    keys: Vec<Arc<str>>,
+    /// Those of them that it makes.
+    new_keys: Vec<Arc<str>>,
     /// A remark behind the title.
     remark: String,
-}
-
-/// The root keys whose data a draft means to change.
-enum Touched {
-    /// These; none for a change of the text alone.
-    Keys(Vec<Arc<str>>),
 }
 
 impl Draft {
@@ -123,13 +131,21 @@ impl Draft {
         change: SourceChange,
         keys: impl IntoIterator<Item = Arc<str>>,
     ) -> Draft {
-        let keys = Touched::Keys(keys.into_iter().collect());
-        Draft { title, kind, change: Ok(change), keys, remark: String::new() }
+        let keys = keys.into_iter().collect();
+        let (new_keys, remark) = (Vec::new(), String::new());
+        Draft { title, kind, change: Ok(change), keys, new_keys, remark }
     }
 
     fn refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {
-        let change = Err(reason.to_owned());
-        Draft { title, kind, change, keys: Touched::Keys(Vec::new()), remark: String::new() }
+        let draft = Draft::new(kind, title, SourceChange::default(), []);
+        Draft { change: Err(reason.to_owned()), ..draft }
+    }
+
+    /// Returns the draft of a change that makes a key.
+    fn with_new_key(mut self, key: Arc<str>) -> Draft {
+        self.keys.push(key.clone());
+        self.new_keys.push(key);
+        self
     }
 }
 

@@ -71,7 +71,7 @@ impl Context<'_> {
             for location in level.locations.iter().filter(|_| is_yaml) {
                 let Place::File { path, exists } = &location.place else { continue };
                 if *path == *self.wanted.path
-                    || !*exists && !(creates && is_named)
+                    || !(*exists || creates && is_named)
                     || targets.iter().any(|target| target.path == *path)
                     || self.snapshot.is_third_party(self.environment, path)
                 {

@@ -1,7 +1,9 @@
 //! The proof of a draft: it must change what it means to and nothing else, and the title tells how
 //! many nodes get other values.
 
-use super::{Context, Draft, Refactoring, Touched};
+use std::sync::Arc;
+
+use super::{Context, Draft, Refactoring};
 use crate::fleet::compare::{Comparison, compare};
 use crate::hiera::data::DataFile;
 use crate::text::{FilePath, SourceChange};
@@ -11,7 +13,7 @@ impl Context<'_> {
     /// Returns the refactoring of a draft; `None` where its change would break a file or touch
     /// other keys, and when cancelled.
     pub(super) fn offer(&self, draft: Draft) -> Option<Refactoring> {
-        let Draft { title, kind, change, keys, remark } = draft;
+        let Draft { title, kind, change, keys, new_keys, remark } = draft;
         let change = match change {
             Ok(change) => change,
             Err(reason) => {
@@ -22,9 +24,17 @@ impl Context<'_> {
         if !self.keeps_files_whole(&after, &change, &keys) {
             return None;
         }
-        let found = compare(self.snapshot, &after, &change, &self.effort)?;
-        let title = format!("{title}{}{remark}", effect(&found));
-        Some(Refactoring { title, kind, change: Ok(change), is_neutral: found.is_neutral() })
+        let found = compare(self.snapshot, &after, &change, (&new_keys, &self.effort))?;
+        // Values are read as far as they go; Puppet finds none of them.
+        let mut files = change.edits.keys();
+        let is_refused =
+            files.any(|path| data(self.snapshot, path).is_some_and(|it| it.refused().is_some()));
+        let (effect, is_neutral) = match is_refused {
+            true => (" (Puppet refuses the file as it is)".to_owned(), false),
+            false => (effect(&found), found.is_neutral()),
+        };
+        let title = format!("{title}{effect}{remark}");
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral })
     }
 
     /// Whether each file can be read as before, has no new problem, and differs in the data of
@@ -33,7 +43,7 @@ impl Context<'_> {
         &self,
         after: &Snapshot,
         change: &SourceChange,
-        Touched::Keys(keys): &Touched,
+        keys: &[Arc<str>],
     ) -> bool {
         let mut problems = 0;
         for path in change.edits.keys().chain(change.created.keys()) {
@@ -56,7 +66,7 @@ impl Context<'_> {
     }
 }
 
-fn data(snapshot: &Snapshot, path: &FilePath) -> Option<std::sync::Arc<DataFile>> {
+fn data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
     let environment = snapshot.environments().governing(path).next()?;
     snapshot.view(environment).data_of(path)
 }

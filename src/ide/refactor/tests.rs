@@ -4,16 +4,16 @@ use expect_test::{Expect, expect};
 
 use super::{Refactoring, RefactoringKind, Wanted, refactorings};
 use crate::fixture::Fixture;
-use crate::text::{TextEdit, TextRange};
+use crate::text::TextEdit;
 use crate::workspace::Snapshot;
 
 /// Returns the refactorings of some kinds at the cursor of a fixture.
 fn found(fixture: &Fixture, kinds: &[RefactoringKind]) -> Vec<Refactoring> {
-    let position = fixture.position();
-    let file = fixture.snapshot.file_by_id(position.file).expect("the cursor is in a file");
+    let place = fixture.selection();
+    let file = fixture.snapshot.file_by_id(place.file).expect("the cursor is in a file");
     let wanted = Wanted {
         path: &file.path,
-        range: TextRange::empty(position.offset),
+        range: place.range,
         creates_files: true,
         is_by_user: true,
         kinds: &|kind| kinds.contains(&kind),
@@ -51,4 +51,5 @@ fn check(kind: RefactoringKind, text: &str, expected: Expect) {
 }
 
 mod moves;
+mod references;
 mod rewrites;

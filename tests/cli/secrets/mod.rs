@@ -272,8 +272,8 @@ impl Asked {
                         "context": {"diagnostics": [], "triggerKind": 1},
                     }),
                 );
-                self.questions += 1;
             }
+            self.questions += 1;
         }
     }
 

@@ -28,7 +28,7 @@ async def finding(session: Session) -> lsp.Diagnostic:
 
 async def test_a_quick_fix_changes_what_the_finding_is_about(session: Session) -> None:
     found = await finding(session)
-    (action,) = await actions(session, found)
+    (action,) = await actions(session, found, ["quickfix"])
     assert (action.title, action.kind, action.is_preferred) == ("Change to 'lookup'", "quickfix", True)
     assert list(action.diagnostics or []) == [found]
     edits = [edit for change in action.edit.document_changes or [] for edit in change.edits]
@@ -42,7 +42,7 @@ async def test_a_quick_fix_changes_what_the_finding_is_about(session: Session) -
 async def test_only_kinds_that_the_client_asks_for_are_offered(session: Session) -> None:
     found = await finding(session)
     assert len(await actions(session, found, ["quickfix"])) == 1
-    assert len(await actions(session, found, [""])) == 1
+    assert [action.kind for action in await actions(session, found, [""])].count("quickfix") == 1
     assert await actions(session, found, ["source.organizeImports"]) == []
 
 
@@ -108,7 +108,7 @@ async def test_a_key_moves_to_a_level_that_exists(session: Session) -> None:
 
 async def test_a_file_is_created_where_the_client_can(session: Session, editor: str) -> None:
     session.open(ROLE)
-    await session.select("web-02.kyoto.example.net")
+    await session.select("web-01.kyoto.example.net")
     asked = [await refactorings(session, ROLE, f"\n{POLICY}", trigger=one) for one in (INVOKED, AUTOMATIC)]
     created = [[action for action in found if "the new file" in action.title] for found in asked]
     assert not created[1], "an editor that asks by itself is not told of files to create"
@@ -130,6 +130,7 @@ async def test_a_client_without_file_creation_is_offered_none(start, repo) -> No
 
 async def test_a_refused_refactoring_tells_its_reason_where_the_client_shows_it(session: Session, editor: str) -> None:
     session.open(COMMON)
+    await session.select("web-01.kyoto.example.net")
     found = await refactorings(session, COMMON, "\nprofile::base::console_pin", ["refactor.move"])
     refused = [action.disabled.reason for action in found if action.disabled]
     assert all(action.edit is None for action in found if action.disabled)

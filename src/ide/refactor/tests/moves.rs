@@ -101,12 +101,12 @@ fn a_shared_value_is_pulled_down_to_the_level_of_all_nodes() {
     check_moves(
         "#- /data/roles/web.yaml\n$0k: 1\n#- /data/common.yaml\nk: 1\nx: \"%{lookup('k')}\"\n",
         expect![[r#"
-            Move `k` to the new file data/nodes/web01.yaml (changes none of 3 nodes; others may change)
+            Move `k` to the new file data/nodes/web01.yaml
               /data/roles/web.yaml
                 {}
               /data/nodes/web01.yaml, new
                 k: 1
-            Remove `k` from 1 file: data/common.yaml has the same value (changes none of 3 nodes; others may change)
+            Remove `k` from 1 file: data/common.yaml has the same value
               /data/roles/web.yaml
                 {}
         "#]],

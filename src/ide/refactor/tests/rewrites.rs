@@ -53,3 +53,111 @@ fn a_strategy_is_written_beside_other_options_and_tells_its_effect() {
     );
     check_rewrites("lookup_options: {k: {merge: hash}}\n$0k: {a: 1}\n", expect![[r#""#]]);
 }
+
+#[test]
+fn text_that_puppet_reads_as_another_type_is_quoted() {
+    check_rewrites(
+        "k:\n  mode: 07$050\n",
+        expect![[r#"
+        Quote the value, which Puppet reads as an Integer (may change values: no node is known)
+          /data/common.yaml
+            k:
+              mode: '0750'
+    "#]],
+    );
+    check_rewrites(
+        "k: {o$0n: x, n: 1}\n",
+        expect![[r#"
+        Quote the key, which Puppet reads as a Boolean (may change values: no node is known)
+          /data/common.yaml
+            k: {'on': x, n: 1}
+    "#]],
+    );
+    check_rewrites(
+        "k: 2020-$001-01\n",
+        expect![[r#"
+            Quote the value, which Puppet reads as a date (Puppet refuses the file as it is)
+              /data/common.yaml
+                k: '2020-01-01'
+        "#]],
+    );
+    check_rewrites("k: $012\nl: 'x'\n", expect![[r#""#]]);
+}
+
+#[test]
+fn legacy_facts_give_way_to_structured_ones() {
+    check_rewrites(
+        "#- node a osfamily=Debian facts.os.family=Debian hostname=a facts.networking.hostname=b\nk: \"%{::osf$0amily} %{hostname}\"\nl: \"%{facts.os.family} %{other}\"\n",
+        expect![[r#"
+            Use `facts.os.family` for the legacy fact `osfamily` (changes none of 1 node; others may change)
+              /data/common.yaml
+                k: "%{facts.os.family} %{hostname}"
+                l: "%{facts.os.family} %{other}"
+            Use structured facts for all 2 legacy ones of this file (changes 1 of 1 node)
+              /data/common.yaml
+                k: "%{facts.os.family} %{facts.networking.hostname}"
+                l: "%{facts.os.family} %{other}"
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_is_sorted_with_its_comments_and_anchors_above_aliases() {
+    let sort = |text: &str, expected: Expect| check(RefactoringKind::Sort, text, expected);
+    sort(
+        "# vim: ft=yaml\n---\n# of d\n$0d: 1\n\n# a section\n\n# of c\nc: &x\n  - 1\n  # inside\na: *x\nb: 1\n# at the end",
+        expect![[r#"
+            Sort the 4 keys of this file
+              /data/common.yaml
+                # vim: ft=yaml
+                ---
+                b: 1
+
+                # a section
+
+                # of c
+                c: &x
+                  - 1
+                  # inside
+                a: *x
+
+                # of d
+                d: 1
+                # at the end
+        "#]],
+    );
+    sort("$0a: 1\nb: 1\n", expect![[r#""#]]);
+    sort(
+        "d: 1\n\n$0c: 1\nb: 1\n\na: 1\nz: 1\n",
+        expect![[r#"
+        Sort the 5 keys of this file
+          /data/common.yaml
+            a: 1
+
+            b: 1
+
+            c: 1
+
+            d: 1
+            z: 1
+    "#]],
+    );
+    sort(
+        "lookup_options: {s: {convert_to: Sensitive}}\n$0z: 1\ns: 4711\na: 1\n",
+        expect![[r#"
+        Sort the 4 keys of this file
+          /data/common.yaml
+            lookup_options: {s: {convert_to: Sensitive}}
+            a: 1
+            s: 4711
+            z: 1
+    "#]],
+    );
+    sort(
+        "lookup_options: {'^s': {convert_to: Sensitive}}\n$0s2: 1\ns1: 4711\n",
+        expect![[r#"
+        Sort the 3 keys of this file
+          refused: the value is Sensitive, and the change would repeat it
+    "#]],
+    );
+}

@@ -1,0 +1,152 @@
+//! Puts the value that an `alias` stands for in its place.
+
+use super::{Context, Document, Draft, RefactoringKind, secrets, value};
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::Resolver;
+use crate::hiera::resolution::Outcome;
+use crate::ide::cursor::part_of;
+use crate::puppet::value::{Data, Value};
+use crate::text::{SourceChange, TextEdit, TextRange};
+use crate::yaml::{NodeId, NodeKind, PathStep};
+
+/// Drafts the inlining of the alias at the cursor.
+pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+    drafts.extend(draft(context));
+}
+
+fn draft(context: &Context<'_>) -> Option<Draft> {
+    let document = &context.document;
+    let offset = context.wanted.range.start;
+    let entry = document.entry_at(offset)?;
+    let (key, node) = value_at(document, offset)?;
+    let target = alias_of(document.tree.scalar(node)?)?;
+    let key_asked = LookupKey::parse(target).ok()?;
+    let title = format!("Inline the value of `{target}`");
+    let root = key_asked.root_text();
+    if context.is_sensitive(&root) || context.is_sensitive(&entry.name) {
+        let kind = RefactoringKind::Inline;
+        return Some(Draft::refused(kind, title, secrets::REASON));
+    }
+    if document.named("sops").is_some() {
+        return None;
+    }
+    let found = context.written_value(&key_asked)?;
+    if holds_ciphertext(&found) {
+        return None;
+    }
+    let node = document.tree.node(node);
+    let is_flow = is_in_flow(document, node.span.start);
+    let line = document.text[..node.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
+    let indent = document.text[line..].bytes().take_while(|byte| matches!(byte, b' ' | b'-'));
+    let text = match is_flow {
+        true => flow(&found)?,
+        false => value::written(&found, indent.count() + 2),
+    };
+    let start = match key {
+        _ if is_flow => node.span.start,
+        Some(key) => document.tree.node(key).span.end + 1,
+        None => node.span.start - 1,
+    };
+    // Anything but one blank between both is left to the user.
+    if !document.text[start as usize..node.span.start as usize].trim().is_empty() {
+        return None;
+    }
+    let mut change = SourceChange::default();
+    change.push(context.wanted.path, TextEdit::new(TextRange::new(start, node.span.end), text));
+    Some(Draft::new(RefactoringKind::Inline, title, change, [entry.name.clone()]))
+}
+
+/// Returns the scalar at a place, with its key if it is a member.
+fn value_at(document: &Document, offset: u32) -> Option<(Option<NodeId>, NodeId)> {
+    let located = document.tree.node_at(&document.text, offset)?;
+    let (mut node, mut own_key) = (document.tree.root?, None);
+    for step in &located.path {
+        (own_key, node) = match (step, &document.tree.node(node).kind) {
+            (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
+                let (key, value) = *entries.get(*n)?;
+                (Some(key), value)
+            }
+            (PathStep::Item(n), NodeKind::Sequence { items, .. }) => (None, *items.get(*n)?),
+            _ => return None,
+        };
+    }
+    let node_of = document.tree.node(node);
+    (node_of.anchor.is_none() && node_of.tag.is_none()).then_some((own_key, node))
+}
+
+/// Returns the key of a string that is one `alias` and nothing else.
+fn alias_of(text: &str) -> Option<&str> {
+    let call = text.strip_prefix("%{alias(")?.strip_suffix(")}")?;
+    let quote = call.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let key = call.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!key.contains(['\'', '"', '{', '}'])).then_some(key)
+}
+
+/// Whether a place lies within brackets or braces of its line's value.
+fn is_in_flow(document: &Document, at: u32) -> bool {
+    document.tree.nodes.iter().any(|node| {
+        let is_flow = matches!(
+            node.kind,
+            NodeKind::Sequence { flow: true, .. } | NodeKind::Mapping { flow: true, .. }
+        );
+        is_flow && node.span.start < at && at < node.span.end
+    })
+}
+
+/// Returns a value in flow style; `None` for strings that would need care there.
+fn flow(value: &Value) -> Option<String> {
+    Some(match value.data() {
+        Data::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(flow).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        Data::Hash(hash) => {
+            let members: Option<Vec<String>> = hash
+                .iter()
+                .map(|(key, member)| {
+                    Some(format!("{}: {}", flow(&key.to_value(None))?, flow(&member.value)?))
+                })
+                .collect();
+            format!("{{{}}}", members?.join(", "))
+        }
+        Data::String(text) if text.contains(|c: char| c.is_control() || c == '\'') => {
+            value::string(text).starts_with('"').then(|| value::string(text))?
+        }
+        Data::String(text) => format!("'{text}'"),
+        _ => value::written(value, 0).trim_start().to_owned(),
+    })
+}
+
+fn holds_ciphertext(value: &Value) -> bool {
+    match value.data() {
+        Data::String(text) => text.contains("ENC["),
+        Data::Array(items) => items.iter().any(holds_ciphertext),
+        Data::Hash(hash) => hash.values().any(|member| holds_ciphertext(&member.value)),
+        _ => false,
+    }
+}
+
+impl Context<'_> {
+    /// Returns the value of a key as one file has it, if no other file contributes to it in the
+    /// scope of this file.
+    fn written_value(&self, key: &LookupKey) -> Option<Value> {
+        let scope = self.snapshot.scope_for(self.environment, self.wanted.path);
+        let view = self.snapshot.view(self.environment);
+        let resolver = Resolver::new(self.snapshot.context(self.environment, &view, &scope));
+        let root = LookupKey::of_root(&key.root_text());
+        let resolution = resolver.lookup(&root, None);
+        let mut found = resolution.steps.iter().filter_map(|step| match &step.outcome {
+            Outcome::Found { path, .. } => Some(path),
+            _ => None,
+        });
+        let path = found.next()?;
+        if found.next().is_some() || resolution.convert_to.is_some() {
+            return None;
+        }
+        let raw = view.data_of(path)?.get(&key.root_text())?.value.clone();
+        match key.subkeys.is_empty() {
+            true => Some(raw),
+            false => Some(part_of(key, &raw)?.1),
+        }
+    }
+}

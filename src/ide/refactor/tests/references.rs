@@ -1,0 +1,119 @@
+use super::*;
+
+fn check_extract(text: &str, expected: Expect) {
+    check(RefactoringKind::Extract, text, expected);
+}
+
+fn check_inline(text: &str, expected: Expect) {
+    check(RefactoringKind::Inline, text, expected);
+}
+
+#[test]
+fn a_repeated_value_becomes_a_key() {
+    check_extract(
+        "a:\n  $0x:\n    - one # first\n    - two\nb: [one, two]\nc:\n  - [one, two]\n",
+        expect![[r#"
+            Extract the value, 3 times in this file, into `shared_x`
+              /data/common.yaml
+                a:
+                  x: "%{alias('shared_x')}"
+                b: "%{alias('shared_x')}"
+                c:
+                  - "%{alias('shared_x')}"
+                shared_x:
+                  - one # first
+                  - two
+        "#]],
+    );
+    check_extract(
+        "a:\n  $0x:\n    - one # first\n    - two\nb: {y: [one, two]}\n",
+        expect![[r#"
+            Extract the value, 2 times in this file, into `shared_x`
+              /data/common.yaml
+                a:
+                  x: "%{alias('shared_x')}"
+                b: {y: "%{alias('shared_x')}"}
+                shared_x:
+                  - one # first
+                  - two
+        "#]],
+    );
+    check_extract(
+        "a: long text$0\nb: {c: long text}\nshared_a: 1\n",
+        expect![[r#"
+        Extract the value, 2 times in this file, into `shared_a_2`
+          /data/common.yaml
+            a: "%{alias('shared_a_2')}"
+            b: {c: "%{alias('shared_a_2')}"}
+            shared_a: 1
+            shared_a_2: long text
+    "#]],
+    );
+    check_extract("a: lo$0ng text\nb: other\n", expect![[r#""#]]);
+}
+
+#[test]
+fn selected_text_of_strings_becomes_a_key() {
+    check_extract(
+        "a: http://$0db.example.org$0/x\nb: 'db.example.org: 1'\nc: \"%{lookup('db.example.org')} db.example.org\"\n",
+        expect![[r#"
+            Extract the text, 3 times in this file, into `shared_text`
+              /data/common.yaml
+                a: "http://%{lookup('shared_text')}/x"
+                b: "%{lookup('shared_text')}: 1"
+                c: "%{lookup('db.example.org')} %{lookup('shared_text')}"
+                shared_text: db.example.org
+        "#]],
+    );
+}
+
+#[test]
+fn an_alias_gives_way_to_the_value_of_its_key() {
+    check_inline(
+        "a: \"%{ali$0as('b')}\"\nb:\n  - {x: 1, y: 'it''s'}\n  - [yes, 'no']\n",
+        expect![[r#"
+            Inline the value of `b`
+              /data/common.yaml
+                a:
+                  - x: 1
+                    y: it's
+                  - - true
+                    - 'no'
+                b:
+                  - {x: 1, y: 'it''s'}
+                  - [yes, 'no']
+        "#]],
+    );
+    check_inline(
+        "a: [\"%{ali$0as('b.x')}\", 2]\nb: {x: {y: 1}}\n",
+        expect![[r#"
+        Inline the value of `b.x`
+          /data/common.yaml
+            a: [{'y': 1}, 2]
+            b: {x: {y: 1}}
+    "#]],
+    );
+    check_inline(
+        "lookup_options: {b: {convert_to: Sensitive}}\na: \"%{ali$0as('b')}\"\nb: 4711\n",
+        expect![[r#"
+            Inline the value of `b`
+              refused: the value is Sensitive, and the change would repeat it
+        "#]],
+    );
+    check_inline(
+        "#- levels Role Common\n#- node a role=web\n#- node b role=db\n#- /data/roles/web.yaml\nb: 2\n#- /data/common.yaml\na: \"%{ali$0as('b')}\"\nb: 1\n",
+        expect![[r#"
+            Inline the value of `b` (changes 1 of 2 nodes)
+              /data/common.yaml
+                a: 1
+                b: 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_value_is_not_extracted_where_twenty_names_are_taken() {
+    let taken: Vec<String> = (2..=20).map(|n| format!("shared_a_{n}: 1\n")).collect();
+    let text = format!("a: long text$0\nb: long text\nshared_a: 1\n{}", taken.concat());
+    check_extract(&text, expect![[r#""#]]);
+}

@@ -1,0 +1,103 @@
+//! Values as text in a data file: written anew, or moved to another indentation.
+
+use super::Document;
+use crate::puppet::print::{self, PrintOptions};
+use crate::puppet::value::{Data, Value};
+use crate::yaml::{NodeId, NodeKind, ScalarStyle};
+
+/// Returns a value as YAML behind `key:` or `-`, with a line break and the indentation of its
+/// members where it is a collection; no line break at its end.
+pub(super) fn written(value: &Value, indent: usize) -> String {
+    let pad = " ".repeat(indent);
+    match value.data() {
+        Data::Array(items) if !items.is_empty() => {
+            let item = |item: &Value| {
+                let text = written(item, indent + 2);
+                let nested = text.strip_prefix('\n').map(|text| &text[indent + 2..]);
+                match nested {
+                    Some(text) => format!("\n{pad}- {text}"),
+                    None => format!("\n{pad}-{text}"),
+                }
+            };
+            items.iter().map(item).collect()
+        }
+        Data::Hash(hash) if !hash.is_empty() => {
+            let member =
+                |(key, member): (&crate::puppet::value::Key, &crate::puppet::value::Member)| {
+                    let key = print::inline(&key.to_value(None), &PrintOptions::default());
+                    let text = written(&member.value, indent + 2);
+                    format!("\n{pad}{key}:{text}")
+                };
+            hash.iter().map(member).collect()
+        }
+        Data::String(text) => format!(" {}", string(text)),
+        _ => format!(" {}", print::inline(value, &PrintOptions::default())),
+    }
+}
+
+/// Returns a string as a scalar on one line: in double quotes where it has tokens with single ones.
+pub(super) fn string(text: &str) -> String {
+    let is_simple = !text.contains(|c: char| c.is_control() || matches!(c, '"' | '\\'));
+    if is_simple && text.contains("%{") { format!("\"{text}\"") } else { print::quoted(text) }
+}
+
+impl Document {
+    /// Returns the text of a node behind `key:`, indented for a root key, a line break at its end.
+    pub(super) fn as_root_value(&self, node: NodeId) -> String {
+        let node = self.tree.node(node);
+        let text = &self.text[node.span.as_usize()];
+        let is_block = matches!(
+            node.kind,
+            NodeKind::Sequence { flow: false, .. } | NodeKind::Mapping { flow: false, .. }
+        );
+        if !is_block && !text.contains('\n') {
+            return format!(" {text}\n");
+        }
+        let start = node.span.start as usize;
+        let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let column = if is_block { start - line } else { self.line_indent(line) };
+        let mut lines = text.lines();
+        let mut out = match is_block {
+            true => format!("\n  {}\n", lines.next().unwrap_or_default()),
+            false => format!(" {}\n", lines.next().unwrap_or_default()),
+        };
+        for line in lines {
+            let own = line.len() - line.trim_start_matches(' ').len();
+            let pad = (own + 2).saturating_sub(column);
+            let content = &line[own..];
+            out.push_str(&if content.is_empty() {
+                "\n".to_owned()
+            } else {
+                format!("{}{content}\n", " ".repeat(pad))
+            });
+        }
+        out
+    }
+
+    fn line_indent(&self, line: usize) -> usize {
+        self.text[line..].bytes().take_while(|byte| *byte == b' ').count()
+    }
+
+    /// Whether two nodes are the same value, written alike or not.
+    pub(super) fn is_same(&self, one: NodeId, other: NodeId) -> bool {
+        match (&self.tree.node(one).kind, &self.tree.node(other).kind) {
+            (
+                NodeKind::Scalar { style: one, text: a },
+                NodeKind::Scalar { style: other, text: b },
+            ) => {
+                let is_plain = |style: &ScalarStyle| *style == ScalarStyle::Plain;
+                a == b && is_plain(one) == is_plain(other)
+            }
+            (NodeKind::Sequence { items: a, .. }, NodeKind::Sequence { items: b, .. }) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.is_same(*a, *b))
+            }
+            (NodeKind::Mapping { entries: a, .. }, NodeKind::Mapping { entries: b, .. }) => {
+                let is_same = |((a, x), (b, y)): (&(NodeId, NodeId), &(NodeId, NodeId))| {
+                    self.is_same(*a, *b) && self.is_same(*x, *y)
+                };
+                a.len() == b.len() && a.iter().zip(b).all(is_same)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Refactorings applied at random, one after another: no value of any node is another one, but for
+//! as many nodes as the title says.
+//!
+//! Random repositories and the sample repository; `HIERA_LS_RANDOM` sets how many are applied.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use hiera_ls::hiera::key::LookupKey;
+use hiera_ls::hiera::lookup::{LOOKUP_OPTIONS, Resolver};
+use hiera_ls::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
+use hiera_ls::puppet::value::Value;
+use hiera_ls::settings::open;
+use hiera_ls::text::{FilePath, SourceChange, TextEdit, TextRange};
+use hiera_ls::workspace::fs::OsFs;
+use hiera_ls::workspace::{Change, Snapshot, Workspace};
+
+use crate::support::{self, random, random::Random, scratch};
+
+/// How many refactorings one repository sees before the next one is made.
+const STEPS: usize = 25;
+/// How many places are tried for one.
+const TRIES: usize = 40;
+
+/// The numbers of a run.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Applied ones, by kind.
+    applied: BTreeMap<String, usize>,
+    neutral: usize,
+    values: usize,
+    refused: usize,
+    created: usize,
+}
+
+impl Tally {
+    fn count(&self) -> usize {
+        self.applied.values().sum()
+    }
+}
+
+#[test]
+fn random_repositories_keep_their_values() {
+    let seed = random::seed("random_repositories_keep_their_values");
+    let wanted = random::count(120);
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    let folder = scratch("refactorings");
+    let mut number = 0;
+    while tally.count() < wanted {
+        let root = folder.join(format!("r{number}"));
+        write_repository(&root, &mut random);
+        let context = format!("HIERA_LS_SEED={seed}, repository {number}");
+        walk(&root, STEPS.min(wanted - tally.count()), &mut random, &context, &mut tally);
+        number += 1;
+    }
+    eprintln!("{number} repositories: {tally:?}");
+    assert!(tally.neutral * 10 > tally.count(), "{tally:?}");
+    assert!(tally.applied.len() >= 4, "{tally:?}");
+}
+
+#[test]
+fn the_sample_repository_keeps_its_values() {
+    let seed = random::seed("the_sample_repository_keeps_its_values");
+    let wanted = random::count(120) / 8;
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    let root = support::in_package("tests/control-repo");
+    while tally.count() < wanted {
+        let steps = STEPS.min(wanted - tally.count());
+        walk(&root, steps, &mut random, &format!("HIERA_LS_SEED={seed}"), &mut tally);
+    }
+    eprintln!("the sample repository: {tally:?}");
+}
+
+/// Applies refactorings to a repository, each to what the ones before it left.
+fn walk(root: &Path, steps: usize, random: &mut Random, context: &str, tally: &mut Tally) {
+    let root = FilePath::new(&root.display().to_string());
+    let mut workspace = open(vec![root], &[], Vec::new(), &OsFs).workspace;
+    for step in 0..steps {
+        let before = workspace.snapshot();
+        let Some(chosen) = choose(&before, random, tally) else { return };
+        let Ok(change) = &chosen.change else { unreachable!("it was chosen for its change") };
+        apply(&mut workspace, &before, change);
+        let after = workspace.snapshot();
+        let differing = differing(&before, &after, tally);
+        let told = told(&chosen);
+        let context = || {
+            let texts = texts(&before, change).join("\n");
+            format!("{context}, step {step}: {}\n{differing:?}\n{texts}", chosen.title)
+        };
+        match told {
+            Some(count) => assert_eq!(differing.len(), count, "{}", context()),
+            None if chosen.is_neutral => assert!(differing.is_empty(), "{}", context()),
+            None => {}
+        }
+        *tally.applied.entry(format!("{:?}", chosen.kind)).or_default() += 1;
+        tally.neutral += usize::from(chosen.is_neutral);
+        tally.created += change.created.len();
+    }
+}
+
+/// Returns a refactoring that is offered at some place.
+fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option<Refactoring> {
+    let is_data = |path: &FilePath| path.extension().is_some_and(|it| it == "yaml");
+    let files: Vec<FilePath> =
+        snapshot.keys().files().filter(|path| is_data(path)).cloned().collect();
+    for _ in 0..TRIES {
+        let path = random.pick(&files);
+        let text = text(snapshot, &path);
+        if text.is_empty() {
+            continue;
+        }
+        let floor = |at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let start = floor(random.below(text.len()));
+        let end = if random.one_in(3) {
+            floor((start + random.below(12)).min(text.len()))
+        } else {
+            start
+        };
+        let kind = random.pick(&RefactoringKind::ALL);
+        let wanted = Wanted {
+            path: &path,
+            range: TextRange::new(start as u32, end as u32),
+            creates_files: true,
+            is_by_user: true,
+            kinds: &|one| one == kind,
+        };
+        let found = refactorings(snapshot, wanted);
+        tally.refused += found.iter().filter(|one| one.change.is_err()).count();
+        let can: Vec<Refactoring> = found.into_iter().filter(|one| one.change.is_ok()).collect();
+        if !can.is_empty() {
+            return Some(random.pick(&can));
+        }
+    }
+    None
+}
+
+/// Returns the nodes for which a key that was there before has another value.
+fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet<String> {
+    let mut differing = BTreeSet::new();
+    let all: BTreeSet<_> = before.keys().keys().cloned().collect();
+    for environment in &before.environments().all {
+        let same_root = |one: &&std::sync::Arc<_>| {
+            let one: &std::sync::Arc<hiera_ls::workspace::environments::Environment> = one;
+            one.root == environment.root
+        };
+        let later = after.environments().all.iter().find(same_root).expect("it is still there");
+        for node in before.nodes_of(environment) {
+            let scope = node.scope_in(&environment.name);
+            let (view, later_view) = (before.view(environment), after.view(later));
+            let old = Resolver::new(before.context(environment, &view, &scope));
+            let new = Resolver::new(after.context(later, &later_view, &scope));
+            for key in all.iter().filter(|key| &***key != LOOKUP_OPTIONS) {
+                let key = LookupKey::of_root(key);
+                let value = |resolver: &Resolver<'_>| -> Result<Option<Value>, ()> {
+                    resolver.lookup(&key, None).value.map_err(|_| ())
+                };
+                tally.values += 1;
+                if value(&old) != value(&new) {
+                    differing.insert(node.name.to_string());
+                }
+            }
+        }
+    }
+    differing
+}
+
+/// Returns for how many nodes a title says that values change; `None` where it does not say that,
+/// or not of all nodes.
+fn told(refactoring: &Refactoring) -> Option<usize> {
+    let (_, effect) = refactoring.title.split_once(" (changes ")?;
+    if effect.contains("not known") {
+        return None;
+    }
+    let (count, _) = effect.split_once(" of ")?;
+    if count == "none" { Some(0) } else { count.parse().ok() }
+}
+
+fn text(snapshot: &Snapshot, path: &FilePath) -> String {
+    let file = snapshot.file(path).expect("it is there");
+    file.text().map_or_else(String::new, |text| text.to_str().into_owned())
+}
+
+fn texts(snapshot: &Snapshot, change: &SourceChange) -> Vec<String> {
+    let edited = change.edits.iter().map(|(path, edits)| {
+        let before = text(snapshot, path);
+        format!("--- {path}\n{before}+++\n{}", TextEdit::apply_all(edits, &before))
+    });
+    edited.chain(change.created.iter().map(|(path, text)| format!("+++ {path}\n{text}"))).collect()
+}
+
+fn apply(workspace: &mut Workspace, snapshot: &Snapshot, change: &SourceChange) {
+    for (path, edits) in &change.edits {
+        let after = TextEdit::apply_all(edits, &text(snapshot, path));
+        workspace.apply(Change::Open(path.clone(), after));
+    }
+    for (path, text) in &change.created {
+        workspace.apply(Change::Open(path.clone(), text.clone()));
+    }
+}
+
+/// Writes a repository of some levels, nodes and data.
+fn write_repository(root: &Path, random: &mut Random) {
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    };
+    write(
+        "hiera.yaml",
+        "version: 5\nhierarchy:\n  - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n  - {name: Role, path: 'roles/%{role}.yaml'}\n  - {name: Os, path: 'os/%{facts.os.family}.yaml'}\n  - {name: Common, path: common.yaml}\n",
+    );
+    write(".hiera-ls.yaml", "nodes: {sources: [scopes/*.json]}\n");
+    for n in 0..2 + random.below(5) {
+        let (role, os) = (random.pick(&["web", "db"]), random.pick(&["Debian", "RedHat"]));
+        let certname = format!("n{n}");
+        let scope = serde_json::json!({"name": certname, "values": {
+            "role": role, "osfamily": os, "os": {"family": os}, "facts": {"os": {"family": os}, "osfamily": os},
+            "trusted": {"certname": certname},
+        }});
+        write(&format!("scopes/{certname}.json"), &scope.to_string());
+    }
+    for file in
+        ["nodes/n0", "nodes/n1", "roles/web", "roles/db", "os/Debian", "os/RedHat", "common"]
+    {
+        if file == "common" || !random.one_in(4) {
+            let text = data(random, file == "common");
+            write(&format!("data/{file}.yaml"), &text);
+        }
+    }
+}
+
+/// Returns a data file with some of ten keys, with comments, anchors and blank lines.
+fn data(random: &mut Random, with_options: bool) -> String {
+    let mut text = random.pick(&["", "---\n", "# vim: ft=yaml\n---\n"]).to_owned();
+    if with_options && random.one_in(2) {
+        let strategy = random.pick(&["unique", "hash", "deep", "first"]);
+        text.push_str(&format!("lookup_options:\n  k1:\n    merge: {strategy}\n\n"));
+    }
+    let mut anchored = false;
+    let mut keys: Vec<usize> = (0..10).filter(|_| !random.one_in(3)).collect();
+    for n in (1..keys.len()).rev() {
+        keys.swap(n, random.below(n + 1));
+    }
+    for key in keys {
+        if random.one_in(4) {
+            text.push_str(&format!("# about k{key}\n"));
+        }
+        match random.below(12) {
+            0 if anchored => text.push_str(&format!("k{key}: *a\n")),
+            1 if !anchored => {
+                anchored = true;
+                text.push_str(&format!("k{key}: &a [one, two]\n"));
+            }
+            _ => text.push_str(&format!("k{key}:{}", value(random, 2, 2))),
+        }
+        if random.one_in(4) {
+            text.push('\n');
+        }
+    }
+    if text.is_empty() { "k0: 1\n".to_owned() } else { text }
+}
+
+/// Returns a value behind its key, with a line break at its end.
+fn value(random: &mut Random, depth: usize, indent: usize) -> String {
+    let pad = " ".repeat(indent);
+    match random.below(if depth == 0 { 8 } else { 12 }) {
+        0 => format!(" {}\n", random.pick(&["1", "0750", "yes", "1.10", "~", "true"])),
+        1 | 2 => " shared.example.org\n".to_owned(),
+        3 => format!(" \"%{{alias('k{}')}}\"\n", random.below(10)),
+        4 => format!(" \"x %{{lookup('k{}')}} shared.example.org\"\n", random.below(10)),
+        5 => format!(" 'in %{{{}}}'\n", random.pick(&["::osfamily", "facts.os.family", "role"])),
+        6 => " [one, two]\n".to_owned(),
+        7 => " {a: 1, b: [one, two]} # trailing\n".to_owned(),
+        8 => format!(" |\n{pad}text\n{pad}more\n"),
+        9 | 10 => {
+            let members = random.pick(&[&["a"][..], &["a", "b"], &["b", "c"]]);
+            let member = |name: &&str| {
+                let value = value(random, depth - 1, indent + 2);
+                format!("{pad}{name}:{value}")
+            };
+            format!("\n{}", members.iter().map(member).collect::<String>())
+        }
+        _ => format!("\n{pad}- one\n{pad}- two\n"),
+    }
+}

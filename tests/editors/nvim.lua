@@ -296,8 +296,10 @@ function tests.a_code_action_moves_a_key_to_another_level()
   end)
   vim.ui.select = select
   assert(not text(role):find('\n' .. policy .. ':', 1, true), vim.inspect(titles))
-  vim.cmd('bwipeout! ' .. common)
-  vim.cmd('bwipeout! ' .. role)
+  -- By number: Neovim 0.7 finds the name of a file twice that an edit has loaded.
+  for _, buf in ipairs({ vim.fn.bufnr(common), vim.fn.bufnr(role) }) do
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end
 end
 
 function tests.a_token_jumps_to_its_key()

@@ -33,7 +33,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use tower_lsp::jsonrpc::{Error, Request, Response};
+use tower_lsp::jsonrpc::{Error, Id, Request, RequestBuilder, Response};
 use tower_lsp::{ClientSocket, ExitedError, LanguageServer, LspService};
 use tower_service::Service;
 
@@ -313,7 +313,24 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
 /// Writes the server's own requests and notifications in their order.
 async fn forward(mut requests: impl Stream<Item = Request> + Unpin, output: Output) {
     while let Some(request) = requests.next().await {
-        output.send(&request).await;
+        output.send(&without_null(request)).await;
+    }
+}
+
+/// tower-lsp writes `"params": null` where a request has no parameters; by JSON-RPC 2.0, section
+/// 4.2, there are an object, an array, or none.
+fn without_null(request: Request) -> Request {
+    if !request.params().is_some_and(serde_json::Value::is_null) {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    with_id(Request::build(method), id).finish()
+}
+
+fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
+    match id {
+        Some(id) => request.id(id),
+        None => request,
     }
 }
 
@@ -330,11 +347,7 @@ fn tolerated(request: Request) -> Request {
         _ => return request,
     };
     let (method, id, _) = request.into_parts();
-    let request = Request::build(method);
-    let request = match id {
-        Some(id) => request.id(id),
-        None => request,
-    };
+    let request = with_id(Request::build(method), id);
     match params {
         Some(params) => request.params(params).finish(),
         None => request.finish(),

@@ -1,6 +1,9 @@
 //! The server as a client sees it that this project did not write: runs the suite in
 //! `tests/session/protocol` with pytest-lsp, which announces what VS Code, Neovim and Emacs
-//! announce and checks each answer against the protocol's own types.
+//! announce and checks each answer against the protocol's own types. `types` then checks all messages
+//! against those of another implementation.
+
+mod types;
 
 use std::process::Command;
 
@@ -20,14 +23,18 @@ fn the_typed_client_is_content() {
         }
     };
     let temporary = support::scratch("protocol");
+    let recorded = temporary.join("messages");
+    std::fs::create_dir(&recorded).expect("the scratch folder can be written to");
     let mut pytest = Command::new(interpreter);
     pytest
         .args(["-m", "pytest", "--quiet", "--tb=short", "--basetemp"])
         .arg(temporary.join("files"))
         .arg(support::in_package("tests/session/protocol"))
         .env("HIERA_LS", env!("CARGO_BIN_EXE_hiera-ls"))
+        .env("HIERA_LS_MESSAGES", &recorded)
         .env("PYTHONDONTWRITEBYTECODE", "1");
     let run = support::run(&mut pytest, "");
     assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
     eprintln!("{}", run.stdout.lines().last().unwrap_or_default());
+    types::check(&recorded);
 }

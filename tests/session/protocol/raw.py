@@ -7,7 +7,7 @@ import json
 import pathlib
 from typing import Any
 
-from session import PATIENCE, SERVER
+from session import PATIENCE, SERVER, Recording
 
 
 class RawServer:
@@ -16,6 +16,7 @@ class RawServer:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.received: list[dict[str, Any]] = []
+        self.recording = Recording()
 
     @classmethod
     async def start(cls, *command: str) -> "RawServer":
@@ -31,6 +32,7 @@ class RawServer:
             message["id"] = id
         if params is not None:
             message["params"] = params
+        self.recording.add("client", message)
         self.write(frame(json.dumps(message).encode()))
 
     async def initialize(self, root: pathlib.Path) -> None:
@@ -49,6 +51,7 @@ class RawServer:
             assert b":" in line, f"no header: {line!r}"
         message = json.loads(await self.process.stdout.readexactly(int(head.split(b":")[1])))
         self.received.append(message)
+        self.recording.add("server", message)
         return message
 
     async def answer(self, id: int | str) -> dict[str, Any]:

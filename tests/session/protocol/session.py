@@ -7,6 +7,8 @@ Nothing here knows Hiera. What arrives is awaited, never slept for; what does no
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
 import os
 import pathlib
 import re
@@ -50,6 +52,22 @@ def differences(sent: Any, understood: Any, where: str = "") -> Iterator[str]:
         yield f"{where}: {sent!r} was understood as {understood!r}"
 
 
+class Recording:
+    """The messages of a session, for `types.rs`: a file below HIERA_LS_MESSAGES, each message on a line with its sender."""
+
+    _numbers = itertools.count()
+
+    def __init__(self) -> None:
+        folder = os.environ.get("HIERA_LS_MESSAGES")
+        self._file = open(pathlib.Path(folder) / f"{next(self._numbers)}.jsonl", "w", encoding="utf-8") if folder else None
+
+    def add(self, sender: str, message: str | dict[str, Any]) -> None:
+        if self._file:
+            body = message if isinstance(message, str) else json.dumps(message)
+            self._file.write(f'{{"from":"{sender}","message":{body}}}\n')
+            self._file.flush()
+
+
 class StrictProtocol(LanguageClientProtocol):
     """Turns each typed message back into JSON and compares: typing alone lets members pass that the protocol does not have."""
 
@@ -58,6 +76,7 @@ class StrictProtocol(LanguageClientProtocol):
     def structure_message(self, data: dict[str, Any]) -> Any:
         message = super().structure_message(data)
         if "jsonrpc" in data:  # It is called for each object within a message, too.
+            self._server.recording.add("server", data)
             self._server.received.append(data)
             name = data.get("method", "an answer")
             again = self._converter.unstructure(message)
@@ -66,6 +85,11 @@ class StrictProtocol(LanguageClientProtocol):
                 # That is for the answer to a message that cannot be read; all of ours can.
                 self._server.complaints.append(f"{name} without an id: {data!r}")
         return message
+
+    def _send_data(self, data: Any) -> None:
+        if data:
+            self._server.recording.add("client", json.dumps(data, default=self._serialize_message))
+        super()._send_data(data)
 
     def handle_message(self, message: Any) -> None:
         super().handle_message(message)
@@ -79,6 +103,7 @@ class Client(LanguageClient):
         super().__init__(converter_factory=default_converter, protocol_cls=StrictProtocol)
         self.complaints: list[str] = []
         self.received: list[dict[str, Any]] = []
+        self.recording = Recording()
         self.registered: list[lsp.Registration] = []
         self.woken = asyncio.Event()
         register_lsp_features(self)

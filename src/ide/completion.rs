@@ -3,6 +3,7 @@
 //! looks at.
 
 mod arguments;
+mod backends;
 mod context;
 mod hierarchy;
 mod item;
@@ -33,8 +34,9 @@ use context::Context;
 use item::Items;
 use place::{Place, Spot};
 
-/// The most items of an answer: a client asks again as users type.
-const MAX_ITEMS: usize = 100;
+/// The most items of an answer: more than a list on a screen shows, and a client asks again as users
+/// type.
+const MAX_ITEMS: usize = 50;
 
 /// How words are completed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,9 +1,11 @@
-//! `hiera.yaml` of version 5: keys by place, backends, and the files below the datadirs.
+//! `hiera.yaml` of version 5 and 4: keys by place, backends, and the files below the datadirs.
 
+use super::backends;
 use super::context::Context;
 use super::item::{ItemKind, Items};
 use super::options::{Form, Word, values, words};
 use super::place::{Spot, Step};
+use crate::hiera::config::Version;
 use crate::text::FilePath;
 
 const ROOT: [Word; 4] = [
@@ -38,9 +40,20 @@ const LEVEL: [Word; 14] = [
 /// Of these a level has one.
 const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "mapped_paths", "uri", "uris"];
 const BACKENDS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_backend"];
-const DATA_HASH: [(&str, &str); 3] =
-    [("yaml_data", "reads YAML"), ("json_data", "reads JSON"), ("hocon_data", "reads HOCON")];
-const LOOKUP_KEY: [(&str, &str); 1] = [("eyaml_lookup_key", "reads YAML with encrypted values")];
+const ROOT_4: [Word; 3] = [
+    ("version", Form::Text, "the version of this format: 4"),
+    ("datadir", Form::Text, "the folder that paths are relative to"),
+    ("hierarchy", Form::List, "the levels, the highest priority first"),
+];
+const LEVEL_4: [Word; 5] = [
+    ("name", Form::Text, "the level's name, and its path where it has no other"),
+    ("backend", Form::Text, "the format of its files"),
+    ("path", Form::Text, "the file, below the datadir, without its extension"),
+    ("paths", Form::List, "the files, below the datadir, without their extensions"),
+    ("datadir", Form::Text, "the folder that paths are relative to"),
+];
+const BACKENDS_4: [(&str, &str); 3] =
+    [("yaml", "reads .yaml"), ("json", "reads .json"), ("hocon", "reads .conf")];
 const EYAML: [Word; 2] = [
     ("pkcs7_private_key", Form::Text, "the private key's file"),
     ("pkcs7_public_key", Form::Text, "the public key's file"),
@@ -51,6 +64,9 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     let place = ctx.place;
     let is_key = place.spot == Spot::Key;
     let keys = place.keys();
+    if version(ctx) == Some(Version::V4) {
+        return complete_4(ctx, &keys, items);
+    }
     match keys.as_slice() {
         [] if is_key => words(ctx, &ROOT, items),
         ["version"] => values(ctx, ItemKind::Value, [("5", "")].into_iter(), items),
@@ -59,11 +75,37 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
             words(ctx, &without_second(&LEVEL, &place.others), items);
         }
         [.., "options"] if is_key => words(ctx, &EYAML, items),
-        [.., "data_hash"] => values(ctx, ItemKind::Function, DATA_HASH.into_iter(), items),
-        [.., "lookup_key"] => {
-            values(ctx, ItemKind::Function, LOOKUP_KEY.into_iter(), items);
+        [.., kind @ ("data_hash" | "lookup_key" | "data_dig")] if place.spot != Spot::Text => {
+            backends::complete(ctx, kind, items);
         }
-        [.., "path" | "paths"] if place.spot != Spot::Text => files(ctx, items),
+        [.., "path" | "paths"] if place.spot != Spot::Text => files(ctx, None, items),
+        [.., "glob" | "globs"] if place.spot != Spot::Text => {
+            globs(ctx, items);
+            files(ctx, None, items);
+        }
+        [.., "uri" | "uris"] if place.spot != Spot::Text => files(ctx, Some("file://"), items),
+        [.., "datadir"] if place.spot != Spot::Text => folders(ctx, items),
+        _ => {}
+    }
+}
+
+/// Returns the version of the config as it was last read.
+fn version(ctx: &Context<'_>) -> Option<Version> {
+    let mut configs = ctx.environment.configs();
+    configs.find(|(_, config)| config.path == ctx.file.path).map(|(_, config)| config.version)
+}
+
+/// Adds the words that fit in a `hiera.yaml` of version 4.
+fn complete_4(ctx: &Context<'_>, keys: &[&str], items: &mut Items) {
+    let place = ctx.place;
+    let is_key = place.spot == Spot::Key;
+    match keys {
+        [] if is_key => words(ctx, &ROOT_4, items),
+        ["version"] => values(ctx, ItemKind::Value, [("4", "")].into_iter(), items),
+        ["hierarchy"] if is_key && in_level(&place.path) => {
+            words(ctx, &without_second(&LEVEL_4, &place.others), items);
+        }
+        [.., "backend"] => values(ctx, ItemKind::Value, BACKENDS_4.into_iter(), items),
         [.., "datadir"] if place.spot != Spot::Text => folders(ctx, items),
         _ => {}
     }
@@ -84,8 +126,9 @@ fn without_second(all: &[Word], others: &[String]) -> Vec<Word> {
     all.iter().filter(|(word, ..)| !is_second(word)).copied().collect()
 }
 
-/// Adds the files below the datadirs, as paths relative to these.
-fn files(ctx: &Context<'_>, items: &mut Items) {
+/// Adds the files below the datadirs: as paths relative to these, or as addresses that begin like
+/// this.
+fn files(ctx: &Context<'_>, scheme: Option<&str>, items: &mut Items) {
     for datadir in datadirs(ctx) {
         for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
             if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
@@ -93,8 +136,32 @@ fn files(ctx: &Context<'_>, items: &mut Items) {
             }
             if let Some(name) = path.relative_to(&datadir) {
                 let folder = ctx.name(&datadir).to_owned();
+                let address = scheme.map(|scheme| format!("{scheme}{path}"));
+                let name = address.as_deref().unwrap_or(name);
                 let item = ctx.value_item(ItemKind::File, name, Some(name));
                 items.push(item.with_detail(format!("in {folder}")));
+            }
+        }
+    }
+}
+
+/// Adds a glob for each folder below the datadirs that holds files.
+fn globs(ctx: &Context<'_>, items: &mut Items) {
+    for datadir in datadirs(ctx) {
+        let mut last = String::new();
+        for path in ctx.snapshot.paths_starting_with(&format!("{datadir}/")) {
+            if items.is_full() || ctx.snapshot.cancel_token().is_cancelled() {
+                return items.cut();
+            }
+            let extension = path.extension().map_or(String::new(), |one| format!(".{one}"));
+            let folder = path.relative_to(&datadir).and_then(|name| name.rsplit_once('/'));
+            let glob = folder.map_or(String::new(), |(folder, _)| format!("{folder}/"));
+            let glob = format!("{glob}*{extension}");
+            if glob != last {
+                let folder = ctx.name(&datadir).to_owned();
+                let item = ctx.value_item(ItemKind::File, &glob, Some(&glob));
+                items.push(item.with_detail(format!("in {folder}")));
+                last = glob;
             }
         }
     }

@@ -227,7 +227,7 @@ fn of_very_many_keys_few_are_listed_and_more_are_announced() {
     ));
     let config = CompletionConfig::default();
     let found = completion(&fixture.snapshot, fixture.position(), &config).expect("words");
-    assert_eq!((found.items.len(), found.is_incomplete), (100, true));
+    assert_eq!((found.items.len(), found.is_incomplete), (50, true));
     let fixture = Fixture::new(&format!(
         "#- levels Role Common\n#- /data/roles/web.yaml\n{many}#- /data/common.yaml\nmany::key_1999$0\n"
     ));

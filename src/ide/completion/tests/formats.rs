@@ -79,6 +79,47 @@ fn in_config(text: &str) -> String {
 }
 
 #[test]
+fn hiera_yaml_of_version_4_by_place() {
+    expect![[r#""#]].assert_eq(&words(&in_config("version: 4\n$0")));
+    let level = "version: 4\nhierarchy:\n  - name: x\n    ";
+    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}$0"))));
+    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}backend: $0"))));
+}
+
+#[test]
+fn globs_and_addresses_name_files() {
+    let level = "version: 5\nhierarchy:\n  - name: x\n    ";
+    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}glob: $0"))));
+    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}uri: $0"))));
+}
+
+#[test]
+fn functions_that_take_a_context_are_backends() {
+    let functions = "
+#- /modules/net/functions/all.pp
+function net::all(Hash $options, Puppet::LookupContext $context) >> Hash { {} }
+#- /modules/net/functions/other.pp
+function net::other(Hash $options, String $text) >> Hash { {} }
+#- /modules/net/lib/puppet/functions/net/one.rb
+Puppet::Functions.create_function(:'net::one') do
+  dispatch :one do
+    param 'String', :key
+    param 'Hash', :options
+    param 'Puppet::LookupContext', :context
+  end
+end
+#- /hiera.yaml
+version: 5
+hierarchy:
+  - name: x
+    ";
+    let config = |kind: &str| format!("#- /data/common.yaml\na: 1\n{functions}{kind}: $0");
+    expect![[r#""#]].assert_eq(&words(&config("data_hash")));
+    expect![[r#""#]].assert_eq(&words(&config("lookup_key")));
+    expect![[r#""#]].assert_eq(&words(&config("data_dig")));
+}
+
+#[test]
 fn hiera_yaml_by_place() {
     expect![[r#"
         defaults: the backend and the datadir of levels that name none

@@ -143,6 +143,10 @@ impl Client {
             "window": {"workDoneProgress": true},
             "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}},
             "textDocument": {
+                "completion": {
+                    "completionItem": {"snippetSupport": true},
+                    "completionList": {"itemDefaults": ["editRange", "insertTextFormat", "data"]},
+                },
                 "hover": {"contentFormat": ["markdown"]},
                 "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},
             },

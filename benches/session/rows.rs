@@ -9,6 +9,7 @@ mod names;
 mod requests;
 mod starts;
 mod stops;
+mod views;
 
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 20] = [
+pub const ROWS: [Row; 21] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -38,6 +39,7 @@ pub const ROWS: [Row; 20] = [
     ("names", names::names),
     ("completion", completion::completion),
     ("code", code::code),
+    ("views", views::views),
     ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),

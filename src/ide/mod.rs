@@ -2,6 +2,7 @@
 //! plain data; it knows no protocol.
 
 pub mod audience;
+pub mod call_hierarchy;
 mod code;
 pub mod code_lens;
 pub mod completion;
@@ -10,6 +11,7 @@ pub mod definition;
 pub mod document_links;
 pub mod document_symbols;
 pub mod effective;
+pub mod file_renames;
 pub mod folding;
 pub mod hierarchy;
 pub mod highlight;

@@ -64,7 +64,11 @@ fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
     best.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key).collect()
 }
 
-fn symbol(snapshot: &Snapshot, key: &Arc<str>, path: &FilePath) -> Option<KeySymbol> {
+pub(in crate::ide) fn symbol(
+    snapshot: &Snapshot,
+    key: &Arc<str>,
+    path: &FilePath,
+) -> Option<KeySymbol> {
     let mut environments = snapshot.environments().governing(path);
     let environment = environments.find(|environment| environment.reaches(path))?;
     let place = snapshot.view(environment).data_of(path)?.definition(key)?;

@@ -93,6 +93,8 @@ fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionF
     let completion = text.and_then(|text| text.completion.as_ref());
     let item = completion.and_then(|completion| completion.completion_item.as_ref());
     let formats = item.and_then(|item| item.documentation_format.as_ref());
+    let defaults = completion.and_then(|completion| completion.completion_list.as_ref());
+    let defaults = defaults.and_then(|list| list.item_defaults.as_ref());
     let modes = item.and_then(|item| item.insert_text_mode_support.as_ref());
     CompletionFeatures {
         snippets: item.and_then(|item| item.snippet_support) == Some(true),
@@ -101,6 +103,7 @@ fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionF
             Some(lsp::MarkupKind::PlainText) => TextFormat::Plain,
             None => TextFormat::Unmarked,
         },
+        default_range: defaults.is_some_and(|all| all.iter().any(|name| name == "editRange")),
         as_is: modes.is_some_and(|modes| modes.value_set.contains(&lsp::InsertTextMode::AS_IS)),
     }
 }

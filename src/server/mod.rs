@@ -11,6 +11,7 @@ mod diagnostics;
 mod from_lsp;
 mod nodes;
 mod publish;
+mod pull;
 mod requests;
 mod scanner;
 mod state;
@@ -42,6 +43,8 @@ pub fn run() -> ExitCode {
     let workers = Workers::new(Slots::threads() + 3, STACK);
     transport::run(&workers, STACK, |input, output| {
         LspService::build(|client| Backend::new(client, input, output, workers.clone()))
+            .custom_method(transport::COMPLETION, Backend::completion_at)
+            .custom_method(transport::COMPLETION_ITEM, Backend::completion_item)
             .custom_method("hiera/nodes", Backend::nodes)
             .custom_method("hiera/selectNode", Backend::select_node)
             .custom_method("hiera/hierarchy", Backend::hierarchy)
@@ -215,6 +218,7 @@ impl LanguageServer for Backend {
     async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
         let Some(path) = from_lsp::path(&params.text_document.uri) else { return };
         if self.shared.with(|state| state.closed(&path, &params.text_document.uri)) {
+            self.shared.pulled.closed(&path);
             self.change(Change::Close(path));
         }
     }
@@ -257,19 +261,43 @@ impl LanguageServer for Backend {
         self.definition_at(params).await
     }
 
-    async fn completion(
+    async fn diagnostic(
         &self,
-        params: lsp::CompletionParams,
-    ) -> Result<Option<lsp::CompletionResponse>> {
-        self.completion_at(params).await
+        params: lsp::DocumentDiagnosticParams,
+    ) -> Result<lsp::DocumentDiagnosticReportResult> {
+        self.findings_of_document(params).await
     }
 
-    async fn completion_resolve(&self, item: lsp::CompletionItem) -> Result<lsp::CompletionItem> {
-        self.completion_item(item).await
+    async fn workspace_diagnostic(
+        &self,
+        params: lsp::WorkspaceDiagnosticParams,
+    ) -> Result<lsp::WorkspaceDiagnosticReportResult> {
+        self.findings_of_workspace(params).await
     }
 
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
         self.references_at(params).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: lsp::CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
+        self.key_at_place(params).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: lsp::CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
+        self.readers_of_key(params).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: lsp::CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
+        self.feeders_of_key(params).await
     }
 
     async fn prepare_rename(
@@ -288,6 +316,13 @@ impl LanguageServer for Backend {
 
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
         self.rename_at(params).await
+    }
+
+    async fn will_rename_files(
+        &self,
+        params: lsp::RenameFilesParams,
+    ) -> Result<Option<lsp::WorkspaceEdit>> {
+        self.change_for_renames(params).await
     }
 
     async fn document_highlight(

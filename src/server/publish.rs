@@ -12,6 +12,9 @@
 //!
 //! After a while without changes and requests, closed files are checked, a little at a time, see
 //! [`Findings::look_ahead`].
+//!
+//! A client that asks for findings is sent none: they are kept for it, those of closed files, too,
+//! see [`pull`](super::pull).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -83,8 +86,9 @@ const FEW: usize = 4;
 
 /// Publishes after each change, until the server ends.
 pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
+    let pulls = shared.with(|state| state.features.announced.pulls_findings);
     let mut published = Published::default();
-    let mut findings = Findings::default();
+    let mut findings = no_findings(pulls);
     let mut writer = Writer::default();
     let mut told = None;
     let pace = Arc::new(Pace::default());
@@ -108,18 +112,23 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             // Files that may be opened next are checked, for a moment at a time.
             let (cancel, begun) = (while_nothing_changes(shared.clone()), Instant::now());
             let look_ahead = move || {
-                findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
-                findings
+                let told = findings.look_ahead(cancel, &|| begun.elapsed() < MOMENT);
+                (findings, told)
             };
-            findings = match done(&shared, false, look_ahead).await {
-                Some(after) => after,
+            let (after, told) = match done(&shared, false, look_ahead).await {
+                Some(done) => done,
                 None => {
                     // Optional work must not cause a full check with each change.
                     may_look_ahead = false;
                     shared.changed.notify_one();
-                    failed(&client, &mut published).await
+                    (failed(&client, &shared, &mut published).await, Vec::new())
                 }
             };
+            findings = after;
+            if pulls {
+                keep_closed(&shared, &findings, &mut writer, told);
+                settle(&shared, &findings, may_look_ahead);
+            }
             continue;
         }
         shared.input.settled().await;
@@ -158,7 +167,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         };
         // Most rounds during typing are like this.
         let Some((mut found, status, after, written)) = done(&shared, is_quick, check).await else {
-            findings = failed(&client, &mut published).await;
+            findings = failed(&client, &shared, &mut published).await;
             continue;
         };
         findings = after;
@@ -167,8 +176,17 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         published.withheld.retain(|path, _| !findings.is_deferred(path));
         if run == Run::Off {
             found = published.nothing();
+            found.extend(shared.pulled.nothing());
         }
-        send(&output, &shared, run, &documents, found, &mut published).await;
+        if pulls {
+            keep(&shared, run, &documents, found, &mut published);
+            let deferred = documents.keys().filter(|path| findings.is_deferred(path));
+            shared.pulled.finish_round(revision, deferred.cloned().collect());
+            settle(&shared, &findings, may_look_ahead);
+            shared.pulled.refresh(&client, &shared);
+        } else {
+            send(&output, &shared, run, &documents, found, &mut published).await;
+        }
         if let Some(news) = status.filter(|status| told.as_ref() != Some(status)) {
             client.send_notification::<StatusNotification>(news.clone()).await;
             told = Some(news);
@@ -180,7 +198,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         };
         findings = match done(&shared, is_quick, after_publish).await {
             Some(after) => after,
-            None => failed(&client, &mut published).await,
+            None => failed(&client, &shared, &mut published).await,
         };
         if findings.has_deferred() {
             shared.changed.notify_one();
@@ -201,12 +219,60 @@ async fn done<T: Send + 'static>(
 }
 
 /// After a panic all findings are computed anew; files that are no longer checked have none.
-async fn failed(client: &Client, published: &mut Published) -> Findings {
+async fn failed(client: &Client, shared: &Shared, published: &mut Published) -> Findings {
     client
         .log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls")
         .await;
-    published.withheld.extend(published.files.keys().map(|path| (path.clone(), Vec::new())));
-    Findings::default()
+    let gone: Vec<_> = published.files.keys().map(|path| (path.clone(), Vec::new())).collect();
+    published.withheld.extend(gone);
+    no_findings(shared.with(|state| state.features.announced.pulls_findings))
+}
+
+/// Nothing is checked yet. A client that pulls findings has those of closed files.
+fn no_findings(pulls: bool) -> Findings {
+    if pulls { Findings::of_all_files() } else { Findings::default() }
+}
+
+/// Keeps the findings of a round for a client that asks for them. Those in text that is not saved
+/// wait until it is, where the settings want that.
+fn keep(
+    shared: &Shared,
+    run: Run,
+    documents: &Documents,
+    mut found: HashMap<FilePath, Vec<Diagnostic>>,
+    Published { withheld, .. }: &mut Published,
+) {
+    for (path, diagnostics) in withheld.drain() {
+        found.entry(path).or_insert(diagnostics);
+    }
+    let is_unsaved = |path: &FilePath| documents.get(path).is_some_and(|one| !one.is_saved);
+    let (later, now): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(path, _)| run == Run::OnSave && is_unsaved(path));
+    withheld.extend(later);
+    shared.pulled.put(now, documents);
+}
+
+/// Keeps the findings of closed files for a client that asks for them.
+fn keep_closed(shared: &Shared, findings: &Findings, writer: &mut Writer, told: Vec<Told>) {
+    let Some(snapshot) = findings.snapshot() else { return };
+    let (features, documents) =
+        shared.with(|state| (state.features.clone(), state.documents.clone()));
+    // One that was opened meanwhile belongs to the next round.
+    let closed = told.into_iter().filter(|(path, _)| !documents.contains_key(path));
+    let written = closed.map(|(path, findings)| {
+        let written = writer.write(snapshot, &path, &findings, &features, &documents);
+        (path, written)
+    });
+    let known =
+        |(path, items): &(FilePath, Vec<Diagnostic>)| !items.is_empty() || shared.pulled.has(path);
+    shared.pulled.put(written.filter(known).collect(), &documents);
+}
+
+/// Records whether all closed files are checked, or will not be.
+fn settle(shared: &Shared, findings: &Findings, may_look_ahead: bool) {
+    let is_settled = !findings.has_more_ahead() || !may_look_ahead;
+    let snapshot = findings.snapshot().filter(|snapshot| snapshot.complete && is_settled);
+    shared.pulled.settle(snapshot);
 }
 
 /// Whether a round is worth going on with: nothing has changed since, or it will be done in a
@@ -238,13 +304,16 @@ fn check(
         *writer = Writer::default();
         return HashMap::new();
     }
-    let diagnostics = |(path, findings): Told| {
+    let start = Instant::now();
+    let mut told = findings.update(snapshot, &round.rules);
+    if round.features.announced.pulls_findings {
+        told.retain_mut(|told| has_news(findings, round, told));
+    }
+    let mut diagnostics = |(path, findings): Told| {
         let written = writer.write(snapshot, &path, &findings, &round.features, &round.documents);
         (path, written)
     };
-    let start = Instant::now();
-    let found: HashMap<_, _> =
-        findings.update(snapshot, &round.rules).into_iter().map(diagnostics).collect();
+    let found: HashMap<_, _> = told.into_iter().map(&mut diagnostics).collect();
     let count = found.values().map(Vec::len).sum::<usize>();
     let (revision, files) = (snapshot.revision, found.len());
     tracing::debug!(
@@ -255,6 +324,18 @@ fn check(
         "round of findings"
     );
     found
+}
+
+/// Gives a file that is no longer open the findings that it has as a closed one; `false` where these
+/// come later.
+fn has_news(findings: &Findings, round: &Round, (path, told): &mut Told) -> bool {
+    if round.documents.contains_key(path) || !told.is_empty() || findings.watches(path) {
+        return true;
+    }
+    let closed = findings.of_closed(path);
+    let is_known = closed.is_some();
+    *told = closed.unwrap_or_default();
+    is_known || round.snapshot.file(path).is_none()
 }
 
 async fn send(

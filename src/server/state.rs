@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use super::pull::Pulled;
 use super::requests::{Announced, LastTokens};
 use super::transport::{Input, Workers};
 use crate::hiera::lookup::STACK;
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub(super) changed: Notify,
     /// Something may have changed on disk, or the settings did.
     pub(super) disk: Readings,
+    /// The findings, for a client that asks for them.
+    pub(super) pulled: Pulled,
     /// Where messages come from.
     pub(super) input: Input,
     /// How long answers to requests take.
@@ -301,6 +304,8 @@ pub(super) struct CompletionFeatures {
     pub(super) format: TextFormat,
     /// Texts may ask for no indentation by the client.
     pub(super) as_is: bool,
+    /// A list may have the range that its items replace.
+    pub(super) default_range: bool,
 }
 
 impl Default for State {

@@ -238,6 +238,25 @@ function tests.references_are_listed_with_those_in_code()
   vim.api.nvim_set_current_buf(buf)
 end
 
+function tests.readers_of_a_key_are_listed_as_its_callers()
+  local buf = edit(common)
+  attached(buf)
+  go_to('profile::base::prompt:')
+  vim.fn.setqflist({})
+  vim.lsp.buf.incoming_calls()
+  local list = wait('the quickfix list', function()
+    local list = vim.fn.getqflist()
+    return #list > 0 and list
+  end)
+  local readers = {}
+  for _, item in ipairs(list) do
+    readers[item.text] = vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':.')
+  end
+  assert(readers['profile::base'] == base_class, vim.inspect(readers))
+  vim.cmd('cclose')
+  vim.api.nvim_set_current_buf(buf)
+end
+
 -- A class parameter by its key: the class is edited, too. And back, as nothing else may change. The server reads manifests from the
 -- disk, so that the buffers are written in between; the save of data is when it looks.
 function tests.a_rename_changes_data_and_code_and_back()
@@ -679,6 +698,7 @@ local order = {
   'a_key_jumps_to_its_class_parameter',
   'the_wrong_leaf_of_a_parameter_is_marked',
   'references_are_listed_with_those_in_code',
+  'readers_of_a_key_are_listed_as_its_callers',
   'a_rename_changes_data_and_code_and_back',
   'a_code_action_moves_a_key_to_another_level',
   'a_token_jumps_to_its_key',

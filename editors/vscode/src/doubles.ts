@@ -2,7 +2,8 @@
  * No finding twice: another YAML server tells of broken syntax and of duplicate keys, too. Where one does, ours step back.
  */
 import { DiagnosticSeverity, languages } from "vscode";
-import type { Diagnostic, Disposable, Uri } from "vscode";
+import type { Diagnostic, DiagnosticCollection, Disposable, Uri } from "vscode";
+import type { DiagnosticCollectionProvider } from "vscode-languageclient/node";
 
 type Show = (uri: Uri, diagnostics: Diagnostic[]) => void;
 
@@ -13,31 +14,61 @@ const COMMON: Readonly<Record<string, (ours: Diagnostic, theirs: Diagnostic) => 
   "duplicate-key": (ours, theirs) => theirs.range.start.line === ours.range.start.line && /duplicate|unique/i.test(theirs.message),
 };
 
-export class Doubles implements Disposable {
+export class Doubles implements DiagnosticCollectionProvider {
   /** What the server said of each document, and what is shown of it. */
   private readonly ours = new Map<string, { all: Diagnostic[]; shown: Diagnostic[]; show: Show }>();
-  private readonly listening: Disposable;
+  private listening: Disposable | undefined;
+  /** The collections of the client: of findings that it asks for, and of those that it is sent. */
+  private readonly collections = new Set<DiagnosticCollection>();
 
-  constructor() {
-    this.listening = languages.onDidChangeDiagnostics(({ uris }) => {
+  /** `onFewer` is called when a document has fewer findings than before. */
+  constructor(private readonly onFewer: () => void) {}
+
+  /** A collection that shows of what is put in what nobody else tells of. */
+  create(name: string | undefined): DiagnosticCollection {
+    this.listening ??= languages.onDidChangeDiagnostics(({ uris }) => {
       for (const uri of uris) this.update(uri);
     });
+    const collection = languages.createDiagnosticCollection(name);
+    const show: Show = (uri, diagnostics) => {
+      collection.set(uri, diagnostics);
+    };
+    const filtered = new Proxy(collection, {
+      get: (target, member) => {
+        if (member === "set") {
+          return (uri: Uri, diagnostics: Diagnostic[] | undefined) => {
+            this.handle(uri, diagnostics ?? [], show);
+          };
+        }
+        if (member === "delete") {
+          return (uri: Uri) => {
+            this.ours.delete(uri.toString());
+            target.delete(uri);
+          };
+        }
+        const value: unknown = Reflect.get(target, member);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    this.collections.add(filtered);
+    return filtered;
   }
 
-  /** Shows the server's findings but for those that somebody else tells of. */
-  handle(uri: Uri, diagnostics: Diagnostic[], show: Show): void {
+  /** Ends a collection of {@link create}; with the last one, all else. */
+  dispose(collection: DiagnosticCollection): void {
+    this.collections.delete(collection);
+    collection.dispose();
+    if (this.collections.size > 0) return;
+    this.ours.clear();
+    this.listening?.dispose();
+    this.listening = undefined;
+  }
+
+  private handle(uri: Uri, diagnostics: Diagnostic[], show: Show): void {
+    if ((this.ours.get(uri.toString())?.all.length ?? 0) > diagnostics.length) this.onFewer();
     const shown = this.alone(uri, diagnostics);
     this.ours.set(uri.toString(), { all: diagnostics, shown, show });
     show(uri, shown);
-  }
-
-  /** How many findings a document had when the server told of it last. */
-  count(uri: Uri): number {
-    return this.ours.get(uri.toString())?.all.length ?? 0;
-  }
-
-  dispose(): void {
-    this.listening.dispose();
   }
 
   private update(uri: Uri): void {

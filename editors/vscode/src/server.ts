@@ -138,18 +138,18 @@ export class Server implements Disposable {
   }
 
   private newClient(program: Program): LanguageClient {
-    const doubles = new Doubles();
     const options: LanguageClientOptions = {
       documentSelector: selector(this.roots),
       outputChannel: this.output,
       initializationOptions: this.settings.initial(),
       // Of the addresses in a hover that run a command, VS Code follows these and no others.
       markdown: { isTrusted: { enabledCommands: Object.values(HOVER_ACTIONS).map((address) => address.slice("command:".length)) } },
+      // The client asks for findings. By itself it does so when a document is opened, and no more.
+      diagnosticPullOptions: { onChange: true, onSave: true, onFocus: true },
+      diagnosticCollectionProvider: new Doubles(() => {
+        this.walkthrough.done("mended");
+      }),
       middleware: {
-        handleDiagnostics: (uri, diagnostics, next) => {
-          if (doubles.count(uri) > diagnostics.length) this.walkthrough.done("mended");
-          doubles.handle(uri, diagnostics, next);
-        },
         provideHover: async (document, position, token, next) => {
           const hover = await next(document, position, token);
           if (hover) this.walkthrough.done("hovered");
@@ -189,7 +189,6 @@ export class Server implements Disposable {
       if (status.selected !== null) this.walkthrough.done("picked");
       this.change({ state: "running", program, status });
     });
-    this.context.subscriptions.push(doubles);
     return client;
   }
 

@@ -1,12 +1,16 @@
 //! The findings of closed files. They are computed while the server is idle, so that a file that is
 //! opened has its findings at once.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use foldhash::HashMap;
 use indexmap::IndexSet;
 
+use super::Told;
 use super::file::FileFindings;
-use crate::diagnostics::{FileCheck, RulesConfig};
-use crate::text::FilePath;
+use crate::diagnostics::{FileCheck, Finding, RulesConfig};
+use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
 use crate::workspace::index::KeyChanges;
 
@@ -18,6 +22,8 @@ pub(super) struct ClosedFiles {
     pending: KeyChanges,
     /// The files to check; `None` until they have been determined.
     next: Option<Files>,
+    /// Whether all files are checked, and not only the first ones.
+    is_unlimited: bool,
 }
 
 /// Files, each once; the last one is the next.
@@ -28,10 +34,37 @@ type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
 const MOST: u64 = 8 << 20;
 
 impl ClosedFiles {
+    /// Files of which all are to be checked.
+    pub(super) fn without_limit() -> ClosedFiles {
+        ClosedFiles { is_unlimited: true, ..ClosedFiles::default() }
+    }
+
+    /// The same, before any file is checked.
+    pub(super) fn anew(&self) -> ClosedFiles {
+        ClosedFiles { is_unlimited: self.is_unlimited, ..ClosedFiles::default() }
+    }
+
+    /// Returns the findings of a file that was checked; `None` where something has changed since.
+    pub(super) fn findings(
+        &self,
+        snapshot: &Snapshot,
+        path: &FilePath,
+    ) -> Option<Vec<Arc<Finding>>> {
+        let file = self.files.get(path).filter(|_| !self.pending.is_any())?;
+        Some(file.all(snapshot))
+    }
+
     /// Takes the findings of a file that was closed. The dependencies of its entries must be
     /// recorded.
     pub(super) fn close(&mut self, path: FilePath, file: FileFindings) {
         self.files.insert(path, file);
+    }
+
+    /// Takes a file that was closed before it was checked.
+    pub(super) fn close_unchecked(&mut self, path: FilePath) {
+        if let Some(next) = &mut self.next {
+            next.insert(path);
+        }
     }
 
     /// Returns the findings of a file that was opened, with its outdated parts marked.
@@ -62,20 +95,28 @@ impl ClosedFiles {
     }
 
     /// Checks files that are not `open`: one, and more as long as `has_time`. A check that was
-    /// begun is discarded only when the snapshot is cancelled.
+    /// begun is discarded only when the snapshot is cancelled. Returns the findings of the files
+    /// that were checked; a file that has nothing to do with Hiera has none.
     pub(super) fn look_ahead(
         &mut self,
         snapshot: &Snapshot,
         rules: &RulesConfig,
         open: &HashMap<FilePath, FileFindings>,
         has_time: &dyn Fn() -> bool,
-    ) {
+    ) -> Vec<Told> {
         let cancel = snapshot.cancel_token();
-        let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot));
+        let most = if self.is_unlimited { u64::MAX } else { MOST };
+        let mut next = self.next.take().unwrap_or_else(|| first_files(snapshot, most));
+        let mut told = Vec::new();
         if self.pending.is_any() {
+            let moved = self.pending.files.iter().filter_map(|path| Some(snapshot.file(path)?.id));
+            let moved: HashSet<FileId> = moved.collect();
             for (path, file) in &mut self.files {
                 if cancel.is_cancelled() {
                     break;
+                }
+                if file.names_any(&moved) {
+                    next.insert(path.clone());
                 }
                 if self.pending.files.contains(path) || file.may_depend_on(&self.pending) {
                     FileCheck::of(snapshot, path, rules, |check| {
@@ -99,9 +140,14 @@ impl ClosedFiles {
                 file.check(check);
                 file.track_dependencies(snapshot.keys(), &|| !cancel.is_cancelled());
             };
-            if FileCheck::of(snapshot, &path, rules, look).is_some() {
+            if FileCheck::of(snapshot, &path, rules, look).is_none() {
+                told.push((path, Vec::new()));
+            } else {
                 if !file.is_clean() || !file.is_tracked() {
                     next.insert(path.clone());
+                }
+                if file.is_clean() {
+                    told.push((path.clone(), file.all(snapshot)));
                 }
                 // Keeps only files whose dependencies are recorded; others cannot be invalidated
                 // later.
@@ -114,16 +160,17 @@ impl ClosedFiles {
             }
         }
         self.next = Some(next);
+        told
     }
 }
 
-/// Returns the files of a snapshot in the order of their paths, up to the number that is checked
-/// ahead; the first one is the next.
-fn first_files(snapshot: &Snapshot) -> Files {
+/// Returns the files of a snapshot in the order of their paths, up to so many bytes; the first one is
+/// the next.
+fn first_files(snapshot: &Snapshot, most: u64) -> Files {
     let mut bytes = 0;
     let is_within = |len: u32| {
         bytes += u64::from(len);
-        bytes <= MOST
+        bytes <= most
     };
     let texts = snapshot.files().filter_map(|file| Some((&file.path, file.text()?.len())));
     let mut first: Files = texts

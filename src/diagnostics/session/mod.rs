@@ -44,6 +44,11 @@ pub type Told = (FilePath, Vec<Arc<Finding>>);
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
+    /// No findings yet, of a workspace of which every file is to be checked, however large it is.
+    pub fn of_all_files() -> Findings {
+        Findings { closed: ClosedFiles::without_limit(), ..Findings::default() }
+    }
+
     /// Moves on to a snapshot; returns the findings of each file where they, or places that they
     /// name, may have changed. A file that is no longer checked has none.
     ///
@@ -102,7 +107,7 @@ impl Findings {
                 let gone = known.into_iter().filter(|path| !watched.contains(*path));
                 updates = gone.map(|path| (path.clone(), Vec::new())).collect();
                 self.files.clear();
-                self.closed = ClosedFiles::default();
+                self.closed = self.closed.anew();
                 self.deferred = watched.into_iter().collect();
             }
         }
@@ -127,20 +132,35 @@ impl Findings {
             && self.closed.has_more_to_do()
     }
 
+    /// The snapshot that was checked last.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.seen.as_ref().map(|(snapshot, _)| snapshot)
+    }
+
+    /// Whether a file is one of those that [`Findings::update`] tells of.
+    pub fn watches(&self, path: &FilePath) -> bool {
+        self.files.contains_key(path) || self.deferred.contains(path)
+    }
+
+    /// Returns the findings of a closed file that was checked, and that no change since concerns.
+    pub fn of_closed(&self, path: &FilePath) -> Option<Vec<Arc<Finding>>> {
+        self.closed.findings(self.snapshot()?, path)
+    }
+
     /// Checks closed files, so that there is little to do when one is opened: one of them, and more
     /// as long as it `has_time`. Stops at once when it is cancelled; the file that was begun then
-    /// is begun anew.
-    pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) {
+    /// is begun anew. Returns the findings of the files that were checked.
+    pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) -> Vec<Told> {
         let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete)
         else {
-            return;
+            return Vec::new();
         };
         self.closed.look_ahead(
             &snapshot.clone().with_cancel_token(cancel),
             rules,
             &self.files,
             has_time,
-        );
+        )
     }
 
     /// Records the dependencies of all findings, while nothing has changed since they were
@@ -220,9 +240,12 @@ impl Findings {
             if known.is_some() | self.deferred.remove(&path) {
                 updates.push((path.clone(), Vec::new()));
             }
-            if let Some(mut file) = known {
-                file.track_dependencies(snapshot.keys(), &|| true);
-                self.closed.close(path, file);
+            match known {
+                Some(mut file) => {
+                    file.track_dependencies(snapshot.keys(), &|| true);
+                    self.closed.close(path, file);
+                }
+                None => self.closed.close_unchecked(path),
             }
         }
         updates

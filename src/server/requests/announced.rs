@@ -16,8 +16,14 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,
+    /// It asks for findings, and can be told to ask again: an edit changes those of other files.
+    pub(in crate::server) pulls_findings: bool,
+    /// It takes findings of related documents with those of the one that it asks about.
+    pub(in crate::server) related_findings: bool,
     /// The tags of diagnostics that it shows.
     pub(in crate::server) tags: Vec<lsp::DiagnosticTag>,
+    /// It tells of files before it renames them.
+    pub(in crate::server) will_rename: bool,
     /// It takes code actions that are more than commands.
     pub(in crate::server) action_literals: bool,
     /// It shows code actions that cannot be made, with the reason.
@@ -71,6 +77,12 @@ impl Announced {
                 .semantic_tokens
                 .and_then(|tokens| tokens.refresh_support)
                 .unwrap_or(false),
+            pulls_findings: text.diagnostic.is_some()
+                && workspace.diagnostic.and_then(|own| own.refresh_support).unwrap_or(false),
+            related_findings: text
+                .diagnostic
+                .and_then(|diagnostic| diagnostic.related_document_support)
+                .unwrap_or(false),
             link_tooltips: text
                 .document_link
                 .and_then(|links| links.tooltip_support)
@@ -80,6 +92,10 @@ impl Announced {
                 .and_then(|diagnostics| diagnostics.tag_support)
                 .map(|tags| tags.value_set)
                 .unwrap_or_default(),
+            will_rename: workspace
+                .file_operations
+                .and_then(|operations| operations.will_rename)
+                .unwrap_or(false),
             action_literals: text
                 .code_action
                 .as_ref()
@@ -111,6 +127,7 @@ impl Announced {
 /// Adds what the server does for such a client.
 pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: &Announced) {
     server.references_provider = Some(lsp::OneOf::Left(true));
+    server.call_hierarchy_provider = Some(lsp::CallHierarchyServerCapability::Simple(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.code_action_provider = client.action_literals.then(|| {
         lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
@@ -125,6 +142,20 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: 
         }),
         false => lsp::OneOf::Left(true),
     });
+    server.diagnostic_provider = client.pulls_findings.then(|| {
+        lsp::DiagnosticServerCapabilities::Options(lsp::DiagnosticOptions {
+            identifier: Some("hiera-ls".into()),
+            inter_file_dependencies: true,
+            workspace_diagnostics: true,
+            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+        })
+    });
+    if let Some(workspace) = server.workspace.as_mut().filter(|_| client.will_rename) {
+        workspace.file_operations = Some(lsp::WorkspaceFileOperationsServerCapabilities {
+            will_rename: Some(renamed_files()),
+            ..lsp::WorkspaceFileOperationsServerCapabilities::default()
+        });
+    }
     server.document_symbol_provider = Some(lsp::OneOf::Left(true));
     server.workspace_symbol_provider = Some(lsp::OneOf::Left(true));
     server.folding_range_provider = Some(lsp::FoldingRangeProviderCapability::Simple(true));
@@ -144,4 +175,22 @@ pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: 
         }
         .into(),
     );
+}
+
+/// The files and folders that a path of a `hiera.yaml` may name.
+fn renamed_files() -> lsp::FileOperationRegistrationOptions {
+    let filter = |glob: &str, matches| lsp::FileOperationFilter {
+        scheme: Some("file".into()),
+        pattern: lsp::FileOperationPattern {
+            glob: glob.into(),
+            matches: Some(matches),
+            options: None,
+        },
+    };
+    lsp::FileOperationRegistrationOptions {
+        filters: vec![
+            filter("**/*", lsp::FileOperationPatternKind::File),
+            filter("**/*", lsp::FileOperationPatternKind::Folder),
+        ],
+    }
 }

@@ -1,11 +1,13 @@
 //! Completion, and the explanation of one of its items.
 
+use serde_json::Value;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
 use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, completion, resolve};
 use crate::ide::hover::HoverConfig;
 use crate::server::state::TextFormat;
+use crate::server::to_lsp::completion::List;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::settings::schema::{self, Kind};
 
@@ -14,7 +16,7 @@ impl Backend {
     pub(in crate::server) async fn completion_at(
         &self,
         params: lsp::CompletionParams,
-    ) -> Result<Option<lsp::CompletionResponse>> {
+    ) -> Result<Option<List>> {
         let place = params.text_document_position;
         let trigger = params.context.and_then(|context| context.trigger_character);
         let trigger = trigger.and_then(|text| text.chars().next());
@@ -25,21 +27,18 @@ impl Backend {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let config = CompletionConfig { trigger, settings: &settings };
             let found = completion(snapshot, position, &config)?;
-            let uri = &place.text_document.uri;
-            Some(to_lsp::completion::list(snapshot, position.file, found, uri, features))
+            Some(to_lsp::completion::list(snapshot, position.file, found, features))
         })
         .await
     }
 
-    /// Returns the item with its explanation.
-    pub(in crate::server) async fn completion_item(
-        &self,
-        item: lsp::CompletionItem,
-    ) -> Result<lsp::CompletionItem> {
-        let Some((uri, topic)) = item.data.as_ref().and_then(to_lsp::completion::topic) else {
+    /// Returns the item as the client has it, with its explanation.
+    pub(in crate::server) async fn completion_item(&self, mut item: Value) -> Result<Value> {
+        let Some((file, topic)) = to_lsp::completion::topic(&item["data"]) else {
             return Ok(item);
         };
-        let Some(path) = from_lsp::path(&uri) else { return Ok(item) };
+        let path = self.shared.with(|state| state.workspace.snapshot().path(file).cloned());
+        let Some(path) = path else { return Ok(item) };
         let explained = self.answer(Some(path.clone()), move |snapshot, features| {
             let config = HoverConfig {
                 markdown: features.completion.format == TextFormat::Markdown,
@@ -51,8 +50,11 @@ impl Backend {
             let text = resolve::resolve(snapshot, &path, &topic, &config)?;
             Some(to_lsp::completion::documentation(text, features))
         });
-        let documentation = explained.await?;
-        Ok(lsp::CompletionItem { documentation, ..item })
+        let documentation = explained.await?.and_then(|text| serde_json::to_value(text).ok());
+        if let (Some(documentation), Some(item)) = (documentation, item.as_object_mut()) {
+            item.insert("documentation".to_owned(), documentation);
+        }
+        Ok(item)
     }
 }
 

@@ -4,9 +4,11 @@
 mod actions;
 mod announced;
 mod beside;
+mod calls;
 mod coloring;
 mod completion;
 mod navigation;
+mod parts;
 mod references;
 mod rename;
 mod structure;
@@ -15,3 +17,4 @@ mod symbols;
 pub(super) use announced::{Announced, announce};
 pub(super) use beside::refresh;
 pub(super) use coloring::LastTokens;
+pub(super) use parts::send_part;

@@ -5,27 +5,34 @@ use tower_lsp::lsp_types as lsp;
 
 use crate::ide::highlight::{Highlight, highlights};
 use crate::ide::references::{Occurrence, references};
+use crate::server::requests::parts::in_parts;
 use crate::server::{Backend, from_lsp, to_lsp};
 
 impl Backend {
-    /// Returns the places that name the subject at a place.
+    /// Returns the places that name the subject at a place; many of them in parts where the client
+    /// asks for parts.
     pub(in crate::server) async fn references_at(
         &self,
         params: lsp::ReferenceParams,
     ) -> Result<Option<Vec<lsp::Location>>> {
         let place = params.text_document_position;
+        let token = params.partial_result_params.partial_result_token;
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let found = references(snapshot, position, params.context.include_declaration)?;
-            let location = |one: &Occurrence| {
-                let text = snapshot.file(&one.path)?.text()?;
-                let range = to_lsp::range_in(text, one.range, features.encoding);
-                Some(lsp::Location { uri: to_lsp::address(&one.path, &documents)?, range })
-            };
-            Some(found.all.iter().filter_map(location).collect())
-        })
-        .await
+        let found =
+            self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+                let position = from_lsp::position(snapshot, &place, features.encoding)?;
+                let found = references(snapshot, position, params.context.include_declaration)?;
+                let location = |one: &Occurrence| {
+                    let text = snapshot.file(&one.path)?.text()?;
+                    let range = to_lsp::range_in(text, one.range, features.encoding);
+                    Some(lsp::Location { uri: to_lsp::address(&one.path, &documents)?, range })
+                };
+                Some(found.all.iter().filter_map(location).collect())
+            });
+        match found.await? {
+            None => Ok(None),
+            Some(found) => Ok(Some(in_parts(&self.output, token, found).await)),
+        }
     }
 
     /// Returns the places of a document that name the subject at a place.

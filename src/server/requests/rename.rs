@@ -3,6 +3,7 @@
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types as lsp;
 
+use crate::ide::file_renames::{FileRename, file_renames};
 use crate::ide::rename::{RenameError, prepare, rename};
 use crate::server::{Backend, from_lsp, to_lsp};
 
@@ -45,6 +46,27 @@ impl Backend {
             Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
         })
         .await?
+    }
+}
+
+impl Backend {
+    /// Returns the change of `hiera.yaml` files that goes with renames of files and folders.
+    pub(in crate::server) async fn change_for_renames(
+        &self,
+        params: lsp::RenameFilesParams,
+    ) -> Result<Option<lsp::WorkspaceEdit>> {
+        let path = |uri: &str| from_lsp::path(&lsp::Url::parse(uri).ok()?);
+        let renames = params.files.iter().filter_map(|file| {
+            Some(FileRename { old: path(&file.old_uri)?, new: path(&file.new_uri)? })
+        });
+        let renames: Vec<FileRename> = renames.collect();
+        let documents = self.shared.with(|state| state.documents.clone());
+        self.answer(None, move |snapshot, features| {
+            let change = file_renames(snapshot, &renames);
+            let is_any = !change.is_empty();
+            is_any.then(|| to_lsp::workspace_edit(snapshot, &change, features, &documents))
+        })
+        .await
     }
 }
 

@@ -5,6 +5,7 @@ use tower_lsp::lsp_types as lsp;
 
 use crate::ide::document_symbols::{Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
+use crate::server::requests::parts::in_parts;
 use crate::server::state::{Documents, Features};
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::Text;
@@ -41,13 +42,14 @@ impl Backend {
         &self,
         params: lsp::WorkspaceSymbolParams,
     ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
+        let token = params.partial_result_params.partial_result_token;
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(None, move |snapshot, features| {
+        let found = self.answer(None, move |snapshot, features| {
             let found = workspace_symbols(snapshot, &params.query);
             let convert = |symbol| key_symbol(snapshot, symbol, features, &documents);
-            Some(found.into_iter().filter_map(convert).collect())
-        })
-        .await
+            found.into_iter().filter_map(convert).collect()
+        });
+        Ok(Some(in_parts(&self.output, token, found.await?).await))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Completion: items with their edits, and what a client sends back to have one explained.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
 
@@ -18,49 +19,109 @@ pub(super) fn options() -> lsp::CompletionOptions {
     }
 }
 
-/// Converts the words that fit in a file, which the client knows as `uri`.
+/// An answer of completion. The lists of lsp-types 0.94 have no defaults of items, and its items
+/// none of what they need with these.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::server) struct List {
+    is_incomplete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_defaults: Option<Defaults>,
+    items: Vec<ListItem>,
+}
+
+/// The members that items have if they have none of their own.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Defaults {
+    edit_range: lsp::Range,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListItem {
+    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<lsp::CompletionItemKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documentation: Option<lsp::Documentation>,
+    sort_text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filter_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    insert_text_format: Option<lsp::InsertTextFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    insert_text_mode: Option<lsp::InsertTextMode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_edit: Option<lsp::TextEdit>,
+    /// The text that replaces the default range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_edit_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+}
+
+/// Converts the words that fit in a file.
 pub(in crate::server) fn list(
     snapshot: &Snapshot,
     file: FileId,
     found: Completions,
-    uri: &lsp::Url,
     features: &Features,
-) -> lsp::CompletionResponse {
-    let items = found.items.into_iter().enumerate();
-    let items = items.map(|(rank, one)| item(snapshot, file, (rank, one), uri, features));
-    lsp::CompletionResponse::List(lsp::CompletionList {
+) -> List {
+    let convert = |bytes| range(snapshot, Span::in_file(file, bytes), features.encoding);
+    // Nearly all items replace the same bytes.
+    let usual = found.items.first().map(|item| (item.edit.range, convert(item.edit.range)));
+    let has_defaults = features.completion.default_range;
+    let items = found.items.into_iter().enumerate().map(|(rank, one)| {
+        let place = match usual {
+            Some((bytes, place)) if bytes == one.edit.range => place,
+            _ => convert(one.edit.range),
+        };
+        let is_default = has_defaults && usual.is_some_and(|(_, usual)| usual == place);
+        item(file, (rank, one), place, is_default, features)
+    });
+    List {
         is_incomplete: found.is_incomplete,
         items: items.collect(),
-    })
+        item_defaults: usual
+            .filter(|_| has_defaults)
+            .map(|(_, edit_range)| Defaults { edit_range }),
+    }
 }
 
 fn item(
-    snapshot: &Snapshot,
     file: FileId,
     (rank, item): (usize, Item),
-    uri: &lsp::Url,
+    place: lsp::Range,
+    is_default: bool,
     features: &Features,
-) -> lsp::CompletionItem {
+) -> ListItem {
     let client = &features.completion;
     let snippet = item.snippet.filter(|_| client.snippets);
     let format = snippet.is_some().then_some(lsp::InsertTextFormat::SNIPPET);
     let new_text = snippet.unwrap_or(item.edit.text);
     // The lines have their indentation.
     let as_is = client.as_is && new_text.contains('\n');
-    let place = range(snapshot, Span::in_file(file, item.edit.range), features.encoding);
-    lsp::CompletionItem {
+    let mut converted = ListItem {
         filter_text: (item.filter != item.label).then_some(item.filter),
-        label: item.label,
         kind: Some(kind(item.kind)),
         detail: item.detail,
         documentation: item.documentation.map(|text| documentation(text.to_owned(), features)),
-        sort_text: Some(format!("{rank:03}")),
+        sort_text: format!("{rank:02}"),
         insert_text_format: format,
         insert_text_mode: as_is.then_some(lsp::InsertTextMode::AS_IS),
-        text_edit: Some(lsp::CompletionTextEdit::Edit(lsp::TextEdit { range: place, new_text })),
-        data: item.topic.map(|topic| data(uri, &topic)),
-        ..lsp::CompletionItem::default()
+        data: item.topic.map(|topic| data(file, &topic)),
+        ..ListItem::default()
+    };
+    match is_default {
+        // Without it the label is meant, but Neovim 0.10 and 0.11 insert nothing then.
+        true => converted.text_edit_text = Some(new_text),
+        false => converted.text_edit = Some(lsp::TextEdit { range: place, new_text }),
     }
+    converted.label = item.label;
+    converted
 }
 
 fn kind(kind: ItemKind) -> lsp::CompletionItemKind {
@@ -87,20 +148,21 @@ pub(in crate::server) fn documentation(text: String, features: &Features) -> lsp
     }
 }
 
-/// Returns the data with which a client asks for the explanation of an item.
-fn data(uri: &lsp::Url, topic: &Topic) -> Value {
+/// Returns the data with which a client asks for the explanation of an item: the number of the file,
+/// and the topic. It comes with each item, and is short for that.
+fn data(file: FileId, topic: &Topic) -> Value {
     match topic {
-        Topic::Key(key) => json!({"uri": uri, "key": key}),
-        Topic::Variable(name) => json!({"uri": uri, "variable": name}),
+        Topic::Key(key) => json!({"f": file.number(), "k": key}),
+        Topic::Variable(name) => json!({"f": file.number(), "v": name}),
     }
 }
 
 /// Returns the file and the topic of such data; `None` for data of others.
-pub(in crate::server) fn topic(data: &Value) -> Option<(lsp::Url, Topic)> {
-    let uri = lsp::Url::parse(data["uri"].as_str()?).ok()?;
-    let key = data["key"].as_str().map(|key| Topic::Key(key.to_owned()));
-    let variable = || data["variable"].as_str().map(|name| Topic::Variable(name.to_owned()));
-    Some((uri, key.or_else(variable)?))
+pub(in crate::server) fn topic(data: &Value) -> Option<(FileId, Topic)> {
+    let number = u32::try_from(data["f"].as_u64()?).ok()?;
+    let key = data["k"].as_str().map(|key| Topic::Key(key.to_owned()));
+    let variable = || data["v"].as_str().map(|name| Topic::Variable(name.to_owned()));
+    Some((FileId::new(number), key.or_else(variable)?))
 }
 
 #[cfg(test)]
@@ -109,11 +171,12 @@ mod tests {
 
     #[test]
     fn a_topic_comes_back_as_it_was_sent() {
-        let uri = lsp::Url::parse("file:///a%20b.yaml").unwrap();
+        let file = FileId::new(7);
         for sent in [Topic::Key("a.b".into()), Topic::Variable("facts.os".into())] {
-            assert_eq!(topic(&data(&uri, &sent)), Some((uri.clone(), sent)));
+            assert_eq!(topic(&data(file, &sent)), Some((file, sent)));
         }
-        assert_eq!(topic(&json!({"uri": "file:///a", "other": 1})), None);
+        assert_eq!(topic(&json!({"f": 1, "other": 1})), None);
+        assert_eq!(topic(&json!({"f": -1, "k": "a"})), None);
         assert_eq!(topic(&json!(3)), None);
     }
 }

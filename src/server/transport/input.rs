@@ -28,6 +28,8 @@ struct Inner {
     room: Condvar,
     /// All messages that arrived have been begun.
     settled: Notify,
+    /// No more messages will come.
+    ended: Notify,
 }
 
 #[derive(Default)]
@@ -93,6 +95,7 @@ impl Input {
             let mut queue = self.queue();
             queue.end = Some(end);
             wake(queue);
+            self.0.ended.notify_waiters();
             return;
         }
     }
@@ -146,6 +149,15 @@ impl Input {
     /// Why the input has ended: `Ok` between two messages, `Err` for people.
     pub(super) fn end(&self) -> Result<(), String> {
         self.queue().end.clone().unwrap_or(Ok(()))
+    }
+
+    /// Waits until no more messages will come.
+    pub(in crate::server) async fn ended(&self) {
+        // What has ended before this line is seen by the next one.
+        let ended = self.0.ended.notified();
+        if self.queue().end.is_none() {
+            ended.await;
+        }
     }
 
     /// Waits until all messages that have arrived are begun, but for [`SETTLE_TIMEOUT`] at most:

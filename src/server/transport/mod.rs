@@ -44,6 +44,11 @@ use output::Output;
 use session::{End, Session};
 pub(super) use workers::Workers;
 
+/// The names under which completion is routed: its own ones are bound to types of lsp-types 0.94,
+/// which lack members that the answers have.
+pub(super) const COMPLETION: &str = "completion";
+pub(super) const COMPLETION_ITEM: &str = "completion/item";
+
 /// How many messages are worked on at a time: with fewer, requests that wait for a thread would
 /// hold back changes and cancellations, their own included.
 const CONCURRENT_MESSAGES: usize = 4_096;
@@ -327,6 +332,16 @@ fn without_null(request: Request) -> Request {
     with_id(Request::build(method), id).finish()
 }
 
+/// lsp-types 0.94 has a client's `workspace.diagnostics` under another name.
+fn with_known_names(mut params: serde_json::Value) -> serde_json::Value {
+    if let Some(workspace) = params["capabilities"]["workspace"].as_object_mut()
+        && let Some(diagnostics) = workspace.remove("diagnostics")
+    {
+        workspace.insert("diagnostic".to_owned(), diagnostics);
+    }
+    params
+}
+
 fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
     match id {
         Some(id) => request.id(id),
@@ -339,14 +354,21 @@ fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
 fn tolerated(request: Request) -> Request {
     let params = match request.method() {
         "shutdown" | "exit" => None,
+        "initialize" => request.params().cloned().map(with_known_names),
         "initialized" | "hiera/nodes" | "hiera/selectNode"
             if request.params().is_none_or(|params| params.is_null()) =>
         {
             Some(serde_json::json!({}))
         }
+        "textDocument/completion" | "completionItem/resolve" => request.params().cloned(),
         _ => return request,
     };
     let (method, id, _) = request.into_parts();
+    let method = match &*method {
+        "textDocument/completion" => COMPLETION.into(),
+        "completionItem/resolve" => COMPLETION_ITEM.into(),
+        _ => method,
+    };
     let request = with_id(Request::build(method), id);
     match params {
         Some(params) => request.params(params).finish(),

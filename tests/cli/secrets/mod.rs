@@ -24,10 +24,12 @@ const COMMANDS: [&str; 9] =
 
 /// The announced capabilities that this suite asks for, and those that answer nothing.
 const CAPABILITIES: &[&str] = &[
+    "callHierarchyProvider",
     "codeActionProvider",
     "completionProvider",
     "codeLensProvider",
     "definitionProvider",
+    "diagnosticProvider",
     "documentHighlightProvider",
     "documentLinkProvider",
     "documentSymbolProvider",
@@ -158,7 +160,7 @@ fn every_door_is_known() {
     }
     let root = scratch("secrets-doors");
     let repository = Repository { keys: root.clone(), root, asked: Vec::new(), files: Vec::new() };
-    let server = Server::start(&repository, &json!({}));
+    let server = Server::start(&repository, &json!({}), true);
     let names = |value: &Value| -> Vec<String> {
         value.as_object().expect("an object").keys().cloned().collect()
     };
@@ -336,7 +338,8 @@ impl Asked {
     /// A session: requests at every key and token of every file, before and after edits.
     fn server(&mut self, repository: &Repository, random: &mut Random) {
         let eyaml = json!({"decrypt": true, "keyFolders": [repository.keys.display().to_string()]});
-        let mut server = Server::start(repository, &eyaml);
+        let pulls = random.one_in(2);
+        let mut server = Server::start(repository, &eyaml, pulls);
         server.ask("hiera/selectNode", &json!({"name": "web01"}));
         server.ask("hiera/nodes", &json!({}));
         for file in &repository.files {
@@ -369,7 +372,7 @@ impl Asked {
                     of_name["context"] = json!({"includeDeclaration": true});
                     of_name["newName"] = json!("app::renamed");
                     server.ask(request, &of_name);
-                    self.questions += 4;
+                    self.questions += 4 + calls(&mut server, &place);
                 }
             }
             server.ask("hiera/effectiveData", &json!({"textDocument": document}));
@@ -380,6 +383,10 @@ impl Asked {
             // Each text costs a lookup; some of them are enough.
             for lens in lenses["result"].as_array().into_iter().flatten().step_by(3) {
                 server.ask("codeLens/resolve", lens);
+                self.questions += 1;
+            }
+            if pulls {
+                server.ask("textDocument/diagnostic", &json!({"textDocument": document}));
                 self.questions += 1;
             }
             for request in OF_DOCUMENTS {
@@ -411,6 +418,9 @@ impl Asked {
             self.completions(&mut server, repository, &document);
         }
         self.code(&mut server, repository);
+        if pulls {
+            server.ask("workspace/diagnostic", &json!({"previousResultIds": []}));
+        }
         for query in ["", "k", "app"] {
             server.ask("workspace/symbol", &json!({"query": query}));
         }
@@ -419,4 +429,16 @@ impl Asked {
         assert!(messages > 0);
         self.leaks.extend(leaks);
     }
+}
+
+/// Asks what reads the key at a place, and what feeds it; returns the number of questions.
+fn calls(server: &mut Server, place: &Value) -> usize {
+    let prepared = server.ask("textDocument/prepareCallHierarchy", place);
+    let items = prepared["result"].as_array().cloned().unwrap_or_default();
+    for item in &items {
+        for request in ["callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"] {
+            server.ask(request, &json!({"item": item}));
+        }
+    }
+    1 + 2 * items.len()
 }

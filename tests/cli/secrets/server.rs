@@ -34,8 +34,9 @@ pub fn uri(path: &Path) -> String {
 }
 
 impl Server {
-    /// Starts a server on a repository; `eyaml` are its settings for encrypted values.
-    pub fn start(repository: &Repository, eyaml: &Value) -> Server {
+    /// Starts a server on a repository; `eyaml` are its settings for encrypted values, and the client
+    /// asks for findings or is sent them.
+    pub fn start(repository: &Repository, eyaml: &Value, pulls: bool) -> Server {
         let log = repository.root.with_extension("log");
         let stderr = std::fs::File::create(&log).expect("the log can be made");
         let mut child = hiera_ls(["server"])
@@ -58,26 +59,31 @@ impl Server {
             leaks: Vec::new(),
             sent: VecDeque::new(),
         };
+        let mut capabilities = json!({
+            "general": {"positionEncodings": ["utf-8"]},
+            "textDocument": {
+                "hover": {"contentFormat": ["markdown"]},
+                "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
+                "codeAction": {
+                    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}},
+                    "disabledSupport": true,
+                },
+            },
+            "workspace": {"workspaceEdit": {
+                "documentChanges": true, "resourceOperations": ["create"],
+            }},
+            "experimental": {"hiera": {"status": true}},
+        });
+        if pulls {
+            capabilities["textDocument"]["diagnostic"] = json!({"relatedDocumentSupport": true});
+            capabilities["workspace"]["diagnostics"] = json!({"refreshSupport": true});
+        }
         let folder = json!({"uri": uri(&repository.root), "name": "repository"});
         let answer = server.ask(
             "initialize",
             &json!({
                 "processId": null, "rootUri": uri(&repository.root), "workspaceFolders": [folder],
-                "capabilities": {
-                    "general": {"positionEncodings": ["utf-8"]},
-                    "textDocument": {
-                        "hover": {"contentFormat": ["markdown"]},
-                        "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
-                        "codeAction": {
-                            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}},
-                            "disabledSupport": true,
-                        },
-                    },
-                    "workspace": {"workspaceEdit": {
-                        "documentChanges": true, "resourceOperations": ["create"],
-                    }},
-                    "experimental": {"hiera": {"status": true}},
-                },
+                "capabilities": capabilities,
                 "initializationOptions": {
                     "eyaml": eyaml,
                     "inlayHints": {"parameterTypes": true},

@@ -490,11 +490,13 @@ const scenarios = {
       check(twice.filter((problem) => /unique|twice|duplicate/i.test(problem)).length === 1, "a duplicate key is found once", twice);
       await window.press("Control+W");
       const broken = await said(os, (problems) => by(problems, "YAML") > 0);
-      check(by(broken, "hiera-ls") === 0, "broken syntax is one server's", broken);
+      // Findings of the files that are closed are there, too.
+      const ofOthers = (problem) => /duplicate key|compnay/.test(problem);
+      check(by(broken.filter((problem) => !ofOthers(problem)), "hiera-ls") === 0, "broken syntax is one server's", broken);
       await window.screenshot("beside-yaml-language-server");
       await window.press("Control+W");
       const own = await said(site, (problems) => by(problems, "hiera-ls") > 0);
-      check(own.length === 1 && own[0].includes("compnay"), "what only Hiera knows is found all the same", own);
+      check(own.filter((problem) => problem.includes("compnay")).length === 1, "what only Hiera knows is found all the same", own);
     });
   },
 

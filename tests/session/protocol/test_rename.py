@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from conftest import NEOVIM
+from conftest import NEOVIM, VSCODE
 from session import Session, offset_of, slice_of
 
 COMMON = "data/common.yaml"
@@ -97,3 +99,21 @@ async def test_a_refusal_tells_its_reason(session: Session, needle: str, new: st
         await rename(session, COMMON, needle, new, 2)
     assert refusal.value.code == REQUEST_FAILED
     assert reason in refusal.value.message
+
+
+async def test_a_renamed_data_file_keeps_its_place_in_the_hierarchy(start, repo: pathlib.Path) -> None:
+    session = await start(repo, VSCODE, capabilities=renames_files)
+    [file, folder] = session.result.capabilities.workspace.file_operations.will_rename.filters
+    assert (file.pattern.matches, folder.pattern.matches) == (lsp.FileOperationPatternKind.File, lsp.FileOperationPatternKind.Folder)
+    moves = [lsp.FileRename(session.uri(COMMON), session.uri("data/shared/all.yaml"))]
+    edit = await session.request(lsp.WORKSPACE_WILL_RENAME_FILES, lsp.RenameFilesParams(moves))
+    [change] = edit.document_changes
+    assert session.place_of(change.text_document.uri) == "hiera.yaml"
+    assert [one.new_text.strip("'\"") for one in change.edits] == ["shared/all.yaml"]
+    # Variables name the files of a folder: nothing is known to be wrong.
+    moves = [lsp.FileRename(session.uri("data/nodes"), session.uri("data/hosts"))]
+    assert await session.request(lsp.WORKSPACE_WILL_RENAME_FILES, lsp.RenameFilesParams(moves)) is None
+
+
+def renames_files(capabilities: lsp.ClientCapabilities) -> None:
+    capabilities.workspace.file_operations = lsp.FileOperationClientCapabilities(will_rename=True)

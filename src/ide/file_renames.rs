@@ -1,0 +1,205 @@
+//! The change of `hiera.yaml` files that keeps their literal paths right when files or folders are
+//! renamed: `path`, `paths` and `datadir` of version 5. Paths with variables, globs, and mapped
+//! paths name more than one file, and stay as they are.
+
+use std::collections::BTreeSet;
+
+use crate::hiera::config::{HieraConfig, Level, Locations, Template, Version};
+use crate::text::{FilePath, SourceChange, TextEdit};
+use crate::workspace::Snapshot;
+use crate::yaml::psych::{Resolved, resolve_plain};
+
+/// A file or folder that gets another path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRename {
+    /// Its path now.
+    pub old: FilePath,
+    /// Its path afterwards.
+    pub new: FilePath,
+}
+
+/// Returns the change that goes with renames that are about to happen; empty where no path names
+/// these files. Configs that are renamed themselves, and those of modules of others, are not changed.
+pub fn file_renames(snapshot: &Snapshot, renames: &[FileRename]) -> SourceChange {
+    let mut change = SourceChange::default();
+    let mut seen = BTreeSet::new();
+    for environment in &snapshot.environments().all {
+        for (_, config) in environment.configs() {
+            let is_ours = config.path.is_within(&environment.root)
+                && !snapshot.is_third_party(environment, &config.path)
+                && moved(renames, &config.path).is_none();
+            if is_ours && config.version == Version::V5 && seen.insert(config.path.clone()) {
+                edit_config(snapshot, config, renames, &mut change);
+            }
+        }
+    }
+    change
+}
+
+/// Returns the path of a file after the renames; `None` where it stays.
+fn moved(renames: &[FileRename], path: &FilePath) -> Option<FilePath> {
+    let concerned = renames.iter().filter(|rename| path.is_within(&rename.old));
+    let rename = concerned.max_by_key(|rename| rename.old.as_str().len())?;
+    Some(match path.relative_to(&rename.old)? {
+        "" => rename.new.clone(),
+        rest => rename.new.join(rest),
+    })
+}
+
+fn edit_config(
+    snapshot: &Snapshot,
+    config: &HieraConfig,
+    renames: &[FileRename],
+    change: &mut SourceChange,
+) {
+    let base = config.base();
+    let mut edited = BTreeSet::new();
+    for level in config.levels() {
+        let Some(datadir) = folder_of(config, level) else { continue };
+        // A datadir that is not written is `data`, and cannot follow.
+        let moved_datadir = moved(renames, &datadir).filter(|_| level.datadir.span.is_some());
+        if let Some(new) = &moved_datadir {
+            edit(snapshot, config, &level.datadir, &relative(new, &base), &mut edited, change);
+        }
+        let folder = moved_datadir.as_ref().unwrap_or(&datadir);
+        let Locations::Paths(templates) = &level.locations else { continue };
+        for template in templates.iter().filter(|template| is_literal(&template.text)) {
+            let Some(new) = moved(renames, &datadir.join(&template.text)) else { continue };
+            let path = match template.text.starts_with('/') {
+                true => new.as_str().to_owned(),
+                false => relative(&new, folder),
+            };
+            if path != *template.text {
+                edit(snapshot, config, template, &path, &mut edited, change);
+            }
+        }
+    }
+}
+
+/// Returns the folder of a level's data; `None` where variables decide it, or another folder stands
+/// for it on this machine.
+fn folder_of(config: &HieraConfig, level: &Level) -> Option<FilePath> {
+    let written = &level.datadir.text;
+    let is_as_written = config.datadir(level) == &**written && is_literal(written);
+    is_as_written.then(|| config.base().join(written))
+}
+
+fn is_literal(text: &str) -> bool {
+    !text.contains("%{")
+}
+
+/// Returns a path as seen from a folder.
+fn relative(path: &FilePath, folder: &FilePath) -> String {
+    let (mut to, mut from) =
+        (path.as_str().split('/').peekable(), folder.as_str().split('/').peekable());
+    while to.peek().is_some() && to.peek() == from.peek() {
+        (to.next(), from.next());
+    }
+    let up = from.filter(|part| !part.is_empty()).map(|_| "..");
+    up.chain(to).collect::<Vec<_>>().join("/")
+}
+
+/// Replaces a string of a config, once for all levels that share it.
+fn edit(
+    snapshot: &Snapshot,
+    config: &HieraConfig,
+    template: &Template,
+    path: &str,
+    edited: &mut BTreeSet<u32>,
+    change: &mut SourceChange,
+) {
+    let Some(span) = template.span else { return };
+    let range = snapshot.place(span);
+    let text = snapshot.file_by_id(span.file).and_then(|file| file.text());
+    let Some(written) = text.map(|text| text.slice(range).to_string()) else { return };
+    let Some(new) = rewritten(&written, &template.text, path) else { return };
+    if edited.insert(range.start) {
+        change.push(&config.path, TextEdit::new(range, new));
+    }
+}
+
+/// Returns a path as a scalar of YAML in the quotes of another one; `None` for a block scalar.
+fn rewritten(written: &str, text: &str, path: &str) -> Option<String> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let begins_plainly = path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
+    let is_plain =
+        begins_plainly && path.chars().all(plain) && resolve_plain(path) == Resolved::String;
+    match written.chars().next()? {
+        '"' if !path.contains(['"', '\\']) => Some(format!("\"{path}\"")),
+        _ if written == text && is_plain => Some(path.to_owned()),
+        '"' | '\'' => Some(format!("'{}'", path.replace('\'', "''"))),
+        _ if written == text => Some(format!("'{}'", path.replace('\'', "''"))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    const REPO: &str = "
+#- /hiera.yaml
+version: 5
+defaults: {datadir: data}
+hierarchy:
+  - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+  - name: Shared
+    paths: [\"shared/common.yaml\", 'old.yaml', teams/all.yaml]
+  - {name: Teams, glob: 'teams/*.yaml'}
+  - {name: Other, datadir: more, path: shared/common.yaml}
+#- /data/shared/common.yaml
+a: 1
+#- /data/old.yaml
+a: 1
+#- /data/teams/all.yaml
+a: 1
+#- /more/shared/common.yaml
+a: 1
+";
+
+    fn check(renames: &[(&str, &str)], expected: Expect) {
+        let fixture = Fixture::new(REPO);
+        let renames: Vec<FileRename> = { renames.iter() }
+            .map(|(old, new)| FileRename { old: FilePath::new(old), new: FilePath::new(new) })
+            .collect();
+        let change = file_renames(&fixture.snapshot, &renames);
+        let mut shown = String::new();
+        for (path, edits) in &change.edits {
+            let text = fixture.snapshot.file(path).unwrap().text().unwrap();
+            for edit in edits {
+                let line = format!("{} -> {}\n", text.slice(edit.range), edit.text);
+                shown.push_str(&line);
+            }
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn a_file_keeps_its_place_in_the_hierarchy() {
+        check(&[("/data/old.yaml", "/data/new/name.yaml")], expect![[""]]);
+        check(&[("/data/shared/common.yaml", "/data/it's.yaml")], expect![[""]]);
+        check(&[("/data/teams/all.yaml", "/elsewhere/1.0")], expect![[""]]);
+    }
+
+    #[test]
+    fn a_folder_takes_its_files_along() {
+        check(&[("/data/teams", "/data/groups")], expect![[""]]);
+        check(&[("/data/teams", "/data/a b")], expect![[""]]);
+    }
+
+    #[test]
+    fn a_datadir_is_renamed_where_it_is_written() {
+        check(&[("/more", "/extra"), ("/data", "/hiera/data")], expect![[""]]);
+    }
+
+    #[test]
+    fn nothing_changes_for_files_that_no_path_names() {
+        check(&[("/data/nodes", "/data/hosts")], expect![[""]]);
+        check(&[("/data/other.yaml", "/data/x.yaml")], expect![[""]]);
+        // Everything moves together.
+        check(&[("/", "/srv/")], expect![[""]]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Call hierarchy: what reads a key, and which keys feed it.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::lsp_types as lsp;
+
+use super::parts::in_parts;
+use crate::ide::call_hierarchy::{CallItem, CallItemKind, LookupCall, incoming, outgoing, prepare};
+use crate::server::state::{Documents, Features};
+use crate::server::{Backend, from_lsp, to_lsp};
+use crate::text::{FilePath, TextRange};
+use crate::workspace::Snapshot;
+
+impl Backend {
+    /// Returns the key at a place.
+    pub(in crate::server) async fn key_at_place(
+        &self,
+        params: lsp::CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
+        let place = params.text_document_position_params;
+        let documents = self.shared.with(|state| state.documents.clone());
+        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+            let position = from_lsp::position(snapshot, &place, features.encoding)?;
+            let converting = Converting { snapshot, features, documents: &documents };
+            Some(vec![converting.item(prepare(snapshot, position)?)?])
+        })
+        .await
+    }
+
+    /// Returns what reads a key.
+    pub(in crate::server) async fn readers_of_key(
+        &self,
+        params: lsp::CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
+        let token = params.partial_result_params.partial_result_token;
+        let documents = self.shared.with(|state| state.documents.clone());
+        let found = self.answer(None, move |snapshot, features| {
+            let (path, key) = subject(&params.item)?;
+            let converting = Converting { snapshot, features, documents: &documents };
+            let call = |LookupCall { item, ranges }: LookupCall| {
+                let from_ranges = converting.ranges(&item.path, &ranges)?;
+                Some(lsp::CallHierarchyIncomingCall { from: converting.item(item)?, from_ranges })
+            };
+            Some(incoming(snapshot, &path, &key).into_iter().filter_map(call).collect())
+        });
+        match found.await? {
+            None => Ok(None),
+            Some(found) => Ok(Some(in_parts(&self.output, token, found).await)),
+        }
+    }
+
+    /// Returns the keys that feed a key.
+    pub(in crate::server) async fn feeders_of_key(
+        &self,
+        params: lsp::CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
+        let token = params.partial_result_params.partial_result_token;
+        let documents = self.shared.with(|state| state.documents.clone());
+        let found = self.answer(None, move |snapshot, features| {
+            let (path, key) = subject(&params.item)?;
+            let converting = Converting { snapshot, features, documents: &documents };
+            let call = |LookupCall { item, ranges }: LookupCall| {
+                let from_ranges = converting.ranges(&path, &ranges)?;
+                Some(lsp::CallHierarchyOutgoingCall { to: converting.item(item)?, from_ranges })
+            };
+            Some(outgoing(snapshot, &path, &key).into_iter().filter_map(call).collect())
+        });
+        match found.await? {
+            None => Ok(None),
+            Some(found) => Ok(Some(in_parts(&self.output, token, found).await)),
+        }
+    }
+}
+
+/// Returns the file and the key of an item; `None` for code, which nothing reads and feeds.
+fn subject(item: &lsp::CallHierarchyItem) -> Option<(FilePath, String)> {
+    let key = item.data.as_ref()?["key"].as_str()?;
+    Some((from_lsp::path(&item.uri)?, key.to_owned()))
+}
+
+struct Converting<'a> {
+    snapshot: &'a Snapshot,
+    features: &'a Features,
+    documents: &'a Documents,
+}
+
+impl Converting<'_> {
+    fn item(&self, item: CallItem) -> Option<lsp::CallHierarchyItem> {
+        let range = self.ranges(&item.path, &[item.range])?.pop()?;
+        let is_key = matches!(item.kind, CallItemKind::Key | CallItemKind::MissingKey);
+        Some(lsp::CallHierarchyItem {
+            data: is_key.then(|| serde_json::json!({"key": item.name})),
+            kind: self.kind(item.kind),
+            name: item.name,
+            tags: None,
+            detail: Some(item.detail),
+            uri: to_lsp::address(&item.path, self.documents)?,
+            range,
+            selection_range: range,
+        })
+    }
+
+    fn ranges(&self, path: &FilePath, ranges: &[TextRange]) -> Option<Vec<lsp::Range>> {
+        let text = self.snapshot.file(path)?.text()?;
+        let range = |range: &TextRange| to_lsp::range_in(text, *range, self.features.encoding);
+        Some(ranges.iter().map(range).collect())
+    }
+
+    fn kind(&self, kind: CallItemKind) -> lsp::SymbolKind {
+        match kind {
+            CallItemKind::Key | CallItemKind::MissingKey
+                if self.features.announced.new_symbol_kinds =>
+            {
+                lsp::SymbolKind::KEY
+            }
+            CallItemKind::Key | CallItemKind::MissingKey => lsp::SymbolKind::PROPERTY,
+            CallItemKind::Options => lsp::SymbolKind::PROPERTY,
+            CallItemKind::Class => lsp::SymbolKind::CLASS,
+            CallItemKind::File => lsp::SymbolKind::FILE,
+        }
+    }
+}

@@ -143,7 +143,7 @@ mod tests {
     const REPO: &str = "
 #- /hiera.yaml
 version: 5
-defaults: {datadir: data}
+defaults: {datadir: data, data_hash: yaml_data}
 hierarchy:
   - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
   - name: Shared
@@ -179,20 +179,51 @@ a: 1
 
     #[test]
     fn a_file_keeps_its_place_in_the_hierarchy() {
-        check(&[("/data/old.yaml", "/data/new/name.yaml")], expect![[""]]);
-        check(&[("/data/shared/common.yaml", "/data/it's.yaml")], expect![[""]]);
-        check(&[("/data/teams/all.yaml", "/elsewhere/1.0")], expect![[""]]);
+        check(
+            &[("/data/old.yaml", "/data/new/name.yaml")],
+            expect![[r#"
+            'old.yaml' -> 'new/name.yaml'
+        "#]],
+        );
+        check(
+            &[("/data/shared/common.yaml", "/data/it's.yaml")],
+            expect![[r#"
+            "shared/common.yaml" -> "it's.yaml"
+        "#]],
+        );
+        check(
+            &[("/data/teams/all.yaml", "/elsewhere/1.0")],
+            expect![[r#"
+            teams/all.yaml -> '../elsewhere/1.0'
+        "#]],
+        );
     }
 
     #[test]
     fn a_folder_takes_its_files_along() {
-        check(&[("/data/teams", "/data/groups")], expect![[""]]);
-        check(&[("/data/teams", "/data/a b")], expect![[""]]);
+        check(
+            &[("/data/teams", "/data/groups")],
+            expect![[r#"
+            teams/all.yaml -> groups/all.yaml
+        "#]],
+        );
+        check(
+            &[("/data/teams", "/data/a b")],
+            expect![[r#"
+            teams/all.yaml -> 'a b/all.yaml'
+        "#]],
+        );
     }
 
     #[test]
     fn a_datadir_is_renamed_where_it_is_written() {
-        check(&[("/more", "/extra"), ("/data", "/hiera/data")], expect![[""]]);
+        check(
+            &[("/more", "/extra"), ("/data", "/hiera/data")],
+            expect![[r#"
+            data -> hiera/data
+            more -> extra
+        "#]],
+        );
     }
 
     #[test]

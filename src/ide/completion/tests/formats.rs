@@ -80,17 +80,42 @@ fn in_config(text: &str) -> String {
 
 #[test]
 fn hiera_yaml_of_version_4_by_place() {
-    expect![[r#""#]].assert_eq(&words(&in_config("version: 4\n$0")));
+    expect![[r#"
+        datadir: the folder that paths are relative to
+        hierarchy: the levels, the highest priority first
+    "#]]
+    .assert_eq(&words(&in_config("version: 4\n$0")));
     let level = "version: 4\nhierarchy:\n  - name: x\n    ";
-    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}$0"))));
-    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}backend: $0"))));
+    expect![[r#"
+        backend: the format of its files
+        path: the file, below the datadir, without its extension
+        paths: the files, below the datadir, without their extensions
+        datadir: the folder that paths are relative to
+    "#]]
+    .assert_eq(&words(&in_config(&format!("{level}$0"))));
+    expect![[r#"
+        yaml: reads .yaml
+        json: reads .json
+        hocon: reads .conf
+    "#]]
+    .assert_eq(&words(&in_config(&format!("{level}backend: $0"))));
 }
 
 #[test]
 fn globs_and_addresses_name_files() {
     let level = "version: 5\nhierarchy:\n  - name: x\n    ";
-    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}glob: $0"))));
-    expect![[r#""#]].assert_eq(&words(&in_config(&format!("{level}uri: $0"))));
+    expect![[r#"
+        *.yaml: in data
+        nodes/*.yaml: in data
+        common.yaml: in data
+        nodes/web01.yaml: in data
+    "#]]
+    .assert_eq(&words(&in_config(&format!("{level}glob: $0"))));
+    expect![[r#"
+        file:///data/common.yaml: in data
+        file:///data/nodes/web01.yaml: in data
+    "#]]
+    .assert_eq(&words(&in_config(&format!("{level}uri: $0"))));
 }
 
 #[test]
@@ -114,9 +139,22 @@ hierarchy:
   - name: x
     ";
     let config = |kind: &str| format!("#- /data/common.yaml\na: 1\n{functions}{kind}: $0");
-    expect![[r#""#]].assert_eq(&words(&config("data_hash")));
-    expect![[r#""#]].assert_eq(&words(&config("lookup_key")));
-    expect![[r#""#]].assert_eq(&words(&config("data_dig")));
+    expect![[r#"
+        yaml_data: reads YAML
+        json_data: reads JSON
+        hocon_data: reads HOCON
+        net::all: modules/net/functions/all.pp
+    "#]]
+    .assert_eq(&words(&config("data_hash")));
+    expect![[r#"
+        eyaml_lookup_key: reads YAML with encrypted values
+        net::one: modules/net/lib/puppet/functions/net/one.rb
+    "#]]
+    .assert_eq(&words(&config("lookup_key")));
+    expect![[r#"
+        net::one: modules/net/lib/puppet/functions/net/one.rb
+    "#]]
+    .assert_eq(&words(&config("data_dig")));
 }
 
 #[test]

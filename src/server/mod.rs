@@ -12,6 +12,7 @@ mod from_lsp;
 mod nodes;
 mod publish;
 mod pull;
+mod pulled;
 mod requests;
 mod scanner;
 mod state;

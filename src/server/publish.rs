@@ -29,6 +29,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::diagnostics::{Diagnostic, Writer, notification};
+use super::pull::refresh;
 use super::state::{Documents, Features, Pace, Shared};
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
@@ -183,7 +184,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             let deferred = documents.keys().filter(|path| findings.is_deferred(path));
             shared.pulled.finish_round(revision, deferred.cloned().collect());
             settle(&shared, &findings, may_look_ahead);
-            shared.pulled.refresh(&client, &shared);
+            refresh(&client, &shared);
         } else {
             send(&output, &shared, run, &documents, found, &mut published).await;
         }
@@ -249,7 +250,7 @@ fn keep(
     let (later, now): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(path, _)| run == Run::OnSave && is_unsaved(path));
     withheld.extend(later);
-    shared.pulled.put(now, documents);
+    shared.pulled.put(now, |path| documents.get(path).map(|document| document.version));
 }
 
 /// Keeps the findings of closed files for a client that asks for them.
@@ -265,7 +266,7 @@ fn keep_closed(shared: &Shared, findings: &Findings, writer: &mut Writer, told: 
     });
     let known =
         |(path, items): &(FilePath, Vec<Diagnostic>)| !items.is_empty() || shared.pulled.has(path);
-    shared.pulled.put(written.filter(known).collect(), &documents);
+    shared.pulled.put(written.filter(known).collect(), |_| None);
 }
 
 /// Records whether all closed files are checked, or will not be.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
-use super::pull::Pulled;
+use super::pulled::Pulled;
 use super::requests::{Announced, LastTokens};
 use super::transport::{Input, Workers};
 use crate::hiera::lookup::STACK;

@@ -1,0 +1,232 @@
+//! The findings that are kept for a client that asks for them, with the results that it has. The
+//! publisher puts them here, `pull` answers with them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use tokio::sync::watch;
+use tower_lsp::lsp_types as lsp;
+
+use crate::text::FilePath;
+use crate::workspace::Snapshot;
+
+/// A diagnostic of the protocol, as JSON.
+type Diagnostic = Arc<str>;
+
+/// The findings as clients may ask for them.
+#[derive(Default)]
+pub(super) struct Pulled {
+    store: Mutex<Store>,
+    /// Counts the changes of the store.
+    news: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Store {
+    /// The last revision of the workspace that was checked.
+    revision: u64,
+    /// Whether all closed files have been checked in it.
+    is_settled: bool,
+    /// Open documents that are still to be checked.
+    deferred: HashSet<FilePath>,
+    reports: BTreeMap<FilePath, Report>,
+    /// The results that the client has of open documents.
+    given: HashMap<FilePath, u64>,
+    /// The last number that a result got.
+    last: u64,
+    /// Whether the client will be told to ask again.
+    is_refreshing: bool,
+}
+
+/// The findings of a file.
+#[derive(Clone)]
+pub(super) struct Report {
+    /// The number of the result; the same as long as the findings are.
+    pub(super) id: u64,
+    /// The version of the document, where it is open.
+    pub(super) version: Option<i32>,
+    items: Vec<Diagnostic>,
+}
+
+impl Report {
+    fn items(&self) -> Vec<lsp::Diagnostic> {
+        self.items.iter().filter_map(|json| serde_json::from_str(json).ok()).collect()
+    }
+
+    /// Returns the report of the protocol.
+    pub(super) fn full(&self) -> lsp::FullDocumentDiagnosticReport {
+        let result_id = Some(self.id.to_string());
+        lsp::FullDocumentDiagnosticReport { result_id, items: self.items() }
+    }
+}
+
+impl Store {
+    /// Returns a number that no result had, neither of this process nor of one before it.
+    fn next(&mut self) -> u64 {
+        if self.last == 0 {
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            self.last = since.map_or(0, |since| since.as_micros() as u64);
+        }
+        self.last += 1;
+        self.last
+    }
+
+    fn put(&mut self, path: FilePath, items: Vec<Diagnostic>, version: Option<i32>) {
+        match self.reports.get_mut(&path) {
+            Some(report) if report.items == items => report.version = version,
+            _ => {
+                let id = self.next();
+                self.reports.insert(path, Report { id, version, items });
+            }
+        }
+    }
+
+    /// The open documents of which the client has other findings.
+    fn outdated(&self) -> impl Iterator<Item = (&FilePath, u64)> {
+        self.given.iter().filter_map(|(path, given)| {
+            let now = self.reports.get(path).map_or(0, |report| report.id);
+            (now != *given).then_some((path, now))
+        })
+    }
+
+    /// The files whose findings are others than those of these results.
+    fn changed_since(&self, before: &HashMap<FilePath, String>) -> Vec<(FilePath, Report)> {
+        let is_new = |(path, report): &(&FilePath, &Report)| match before.get(*path) {
+            Some(id) => *id != report.id.to_string(),
+            // A client that has no results is told of files without findings, too, so that it has
+            // some when it asks again.
+            None => !report.items.is_empty() || before.is_empty(),
+        };
+        let found = self.reports.iter().filter(is_new);
+        found.map(|(path, report)| (path.clone(), report.clone())).collect()
+    }
+}
+
+impl Pulled {
+    fn with<T>(&self, look: impl FnOnce(&mut Store) -> T) -> T {
+        look(&mut self.store.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the findings of a round, or of closed files; `found` has those of each file where they
+    /// may be others, and `version` the version of an open document.
+    pub(super) fn put(
+        &self,
+        found: Vec<(FilePath, Vec<Diagnostic>)>,
+        version: impl Fn(&FilePath) -> Option<i32>,
+    ) {
+        self.with(|store| {
+            for (path, items) in found {
+                let version = version(&path);
+                store.put(path, items, version);
+            }
+        });
+    }
+
+    /// Whether a file is one of those with a result.
+    pub(super) fn has(&self, path: &FilePath) -> bool {
+        self.with(|store| store.reports.contains_key(path))
+    }
+
+    /// Records that a round has ended: of a revision, with open documents that are left to the next
+    /// one.
+    pub(super) fn finish_round(&self, revision: u64, deferred: HashSet<FilePath>) {
+        self.with(|store| {
+            store.revision = revision;
+            store.deferred = deferred;
+        });
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    /// Records whether all closed files are checked. Those that are gone have no findings.
+    pub(super) fn settle(&self, snapshot: Option<&Snapshot>) {
+        self.with(|store| {
+            store.is_settled = snapshot.is_some();
+            let Some(snapshot) = snapshot else { return };
+            let gone = |(path, report): &(&FilePath, &Report)| {
+                !report.items.is_empty() && snapshot.file(path).is_none()
+            };
+            let gone: Vec<FilePath> =
+                store.reports.iter().filter(gone).map(|(path, _)| path.clone()).collect();
+            gone.into_iter().for_each(|path| store.put(path, Vec::new(), None));
+        });
+        if snapshot.is_some() {
+            self.news.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Returns an empty list of findings for each file that has some.
+    pub(super) fn nothing(&self) -> Vec<(FilePath, Vec<Diagnostic>)> {
+        self.with(|store| store.reports.keys().map(|path| (path.clone(), Vec::new())).collect())
+    }
+
+    /// Records that a document was closed.
+    pub(super) fn closed(&self, path: &FilePath) {
+        self.with(|store| store.given.remove(path));
+    }
+
+    /// Waits until `ready` returns something.
+    async fn until<T>(&self, ready: impl Fn(&mut Store) -> Option<T>) -> Option<T> {
+        let mut news = self.news.subscribe();
+        loop {
+            if let Some(found) = self.with(&ready) {
+                return Some(found);
+            }
+            news.changed().await.ok()?;
+        }
+    }
+
+    /// Records that the client is to be told to ask again, about open documents of which it has
+    /// other findings now; `false` where there are none, or that will be done already.
+    pub(super) fn begin_refresh(&self) -> bool {
+        self.with(|store| {
+            let begins = !store.is_refreshing && store.outdated().next().is_some();
+            store.is_refreshing |= begins;
+            begins
+        })
+    }
+
+    /// Whether the client has not asked by itself by now. It is told once: it may not ask about
+    /// documents that it does not show.
+    pub(super) fn ends_refresh(&self) -> bool {
+        self.with(|store| {
+            store.is_refreshing = false;
+            let told: Vec<_> = store.outdated().map(|(path, now)| (path.clone(), now)).collect();
+            let is_needed = !told.is_empty();
+            store.given.extend(told);
+            is_needed
+        })
+    }
+
+    /// Waits until an open document was checked in a revision, and returns its findings; `None`
+    /// where it has none because it has nothing to do with Hiera.
+    pub(super) async fn of_document(&self, path: &FilePath, revision: u64) -> Option<Report> {
+        let ready = |store: &mut Store| {
+            let is_checked = store.revision >= revision && !store.deferred.contains(path);
+            is_checked.then(|| {
+                let report = store.reports.get(path).cloned();
+                store.given.insert(path.clone(), report.as_ref().map_or(0, |report| report.id));
+                report
+            })
+        };
+        self.until(ready).await.flatten()
+    }
+
+    /// Waits until all files are checked and some have other findings than these results; returns
+    /// those.
+    pub(super) async fn of_workspace(
+        &self,
+        before: &HashMap<FilePath, String>,
+    ) -> Vec<(FilePath, Report)> {
+        let changed = |store: &mut Store| {
+            let changed = store.is_settled.then(|| store.changed_since(before));
+            changed.filter(|changed| !changed.is_empty())
+        };
+        self.until(changed).await.unwrap_or_default()
+    }
+
+    /// Returns the findings of a file as they are known.
+    pub(super) fn report(&self, path: &FilePath) -> Option<Report> {
+        self.with(|store| store.reports.get(path).cloned())
+    }
+}

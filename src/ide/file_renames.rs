@@ -93,7 +93,8 @@ fn relative(path: &FilePath, folder: &FilePath) -> String {
     let (mut to, mut from) =
         (path.as_str().split('/').peekable(), folder.as_str().split('/').peekable());
     while to.peek().is_some() && to.peek() == from.peek() {
-        (to.next(), from.next());
+        to.next();
+        from.next();
     }
     let up = from.filter(|part| !part.is_empty()).map(|_| "..");
     up.chain(to).collect::<Vec<_>>().join("/")

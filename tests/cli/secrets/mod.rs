@@ -111,6 +111,8 @@ struct Asked {
     leaks: Vec<String>,
     /// Answers in which a secret was asked for by the documented flag, and shown.
     shown: usize,
+    /// Those of them that functions answered, or could have.
+    functions_shown: usize,
 }
 
 #[test]
@@ -118,6 +120,7 @@ fn no_output_tells_a_secret() {
     if !require("ruby") {
         return;
     }
+    let has_puppet = require("puppet");
     let seed = random::seed("no_output_tells_a_secret");
     let questions = random::count(1_500);
     let mut random = Random::new(seed);
@@ -127,16 +130,22 @@ fn no_output_tells_a_secret() {
     let mut n = 0;
     // In a repository with a broken file every lookup fails, so that none of its secrets is shown.
     while asked.questions < questions || !asked.has_shown_some() && n < MOST_REPOSITORIES {
-        let repository =
+        let mut repository =
             Repository::write(folder.join(format!("r{n}/repository")), &pool, &mut random);
         // Processes cost most; a batch and a server answer many questions.
         asked.batches(&repository, &mut random);
         asked.server(&repository, &mut random);
         asked.commands(&repository, &mut random);
+        if has_puppet {
+            // Where no function runs, their levels would leave the questions above open.
+            repository.add_functions(&mut random);
+            asked.functions(&repository, &mut random);
+        }
         assert!(asked.leaks.is_empty(), "HIERA_LS_SEED={seed}, repository {n}:\n{}", asked.told());
         n += 1;
     }
     assert!(asked.has_shown_some(), "{} of {}", asked.shown, asked.questions);
+    assert!(!has_puppet || asked.functions_shown > 0, "no function told a secret on purpose");
     println!(
         "{} questions of {n} repositories, {} answers shown on purpose",
         asked.questions, asked.shown
@@ -200,8 +209,34 @@ impl Asked {
         }
     }
 
-    /// All keys with the requests of a batch, for both nodes.
+    /// All keys with the requests of a batch.
     fn batches(&mut self, repository: &Repository, random: &mut Random) {
+        self.batch(repository, random, &[]);
+    }
+
+    /// The keys of functions, which run: a batch, and explanations.
+    fn functions(&mut self, repository: &Repository, random: &mut Random) {
+        let before = self.shown;
+        self.batch(repository, random, &["--run-backends"]);
+        // In a repository with a broken file every lookup fails.
+        self.functions_shown += self.shown - before;
+        for _ in 0..4 {
+            let (key, form) = (random.pick(&repository.asked), random.pick(&FORMS));
+            let mut arguments = vec!["lookup", "--node", "web01", "--run-backends"];
+            if !random.one_in(3) {
+                arguments.push("--decrypt");
+            }
+            arguments.extend(form);
+            arguments.push(&key);
+            self.output(&arguments, &repository.root, "", 1);
+        }
+        let explained = ["lookup", "--node", "web01", "--run-backends", "--decrypt", "--explain"];
+        for key in ["v0", "o2", "l3", "e0", "p1"] {
+            self.output(&[explained.as_slice(), &[key]].concat(), &repository.root, "", 1);
+        }
+    }
+
+    fn batch(&mut self, repository: &Repository, random: &mut Random, flags: &[&str]) {
         let merges = [
             Value::Null,
             json!("unique"),
@@ -222,7 +257,7 @@ impl Asked {
         let questions = format!("{}\n", lines.join("\n"));
         let scope = repository.root.join("nodes/web01.json");
         let facts = ["--facts", scope.to_str().expect("it is UTF-8")];
-        let common = ["lookup", "--batch", "--decrypt", facts[0], facts[1]];
+        let common = [&["lookup", "--batch", "--decrypt", facts[0], facts[1]][..], flags].concat();
         self.output(&common, &repository.root, &questions, lines.len());
         let revealed = [common.as_slice(), &["--reveal-sensitive"]].concat();
         let shown = run(hiera_ls(revealed).current_dir(&repository.root), &questions).stdout;

@@ -168,6 +168,44 @@ impl Repository {
         repository
     }
 
+    /// Puts levels with functions on top of the hierarchy: they answer with secrets of their own, of
+    /// their options and of lookups. Their keys are asked for from here on.
+    pub fn add_functions(&mut self, random: &mut Random) {
+        let options = format!("{{token: {TEXT}9, parts: [{NUMBER}, {{password: {TEXT}8}}]}}");
+        let levels = self.levels("a");
+        self.file(
+            "hiera.yaml",
+            &format!(
+                "version: 5\nhierarchy:\n\
+                 \x20 - {{name: Own, lookup_key: \"app::secrets\", options: {options}}}\n\
+                 \x20 - {{name: Store, lookup_key: hiera_vault, options: {options}}}\n\
+                 \x20 - {{name: Hash, data_hash: \"app::hash\", options: {options}}}\n\
+                 \x20 - {{name: Deep, data_dig: \"app::deep\", options: {options}}}\n\
+                 {levels}"
+            ),
+        );
+        for (path, text) in FUNCTIONS {
+            self.file(path, text);
+        }
+        let mut conversions = Map::new();
+        for n in 0..4 {
+            conversions.insert(format!("p{n}"), json!({"convert_to": random.pick(&SENSITIVE)}));
+            let other = json!({"convert_to": random.pick(&CONVERSIONS), "merge": "unique"});
+            conversions.insert(format!("f{n}"), other);
+        }
+        let options = json!({"lookup_options": conversions});
+        self.file("data/a-options.yaml", &options.to_string());
+        let config = std::fs::read_to_string(self.root.join("hiera.yaml")).expect("it is there");
+        self.file("hiera.yaml", &format!("{config}  - {{name: Options, path: a-options.yaml}}\n"));
+        let parts = ["", ".password", ".0", ".nested.0"];
+        self.asked = FUNCTION_KEYS
+            .iter()
+            .flat_map(|letter| (0..4).map(move |n| format!("{letter}{n}")))
+            .flat_map(|key| [key.clone(), format!("{key}{}", random.pick(&parts))])
+            .collect();
+        self.asked.extend(["k0".into(), "s1.password".into()]);
+    }
+
     /// Levels whose files begin with `name`: two encrypted ones and one of plain data.
     fn levels(&self, name: &str) -> String {
         let keys = self.keys.display();
@@ -192,6 +230,88 @@ impl Repository {
         std::fs::write(path, text).expect("it can be written");
     }
 }
+
+/// The letters before the numbers of the keys that functions answer: Sensitive values, secrets of a
+/// store, options, values of `lookup`, errors about those, plain values that `convert_to` makes
+/// Sensitive, members of a hash, dotted keys.
+const FUNCTION_KEYS: [&str; 8] = ["f", "v", "o", "l", "e", "p", "h", "d"];
+
+/// Functions of levels with secrets.
+const FUNCTIONS: [(&str, &str); 4] = [
+    (
+        "modules/app/lib/puppet/functions/app/secrets.rb",
+        "Puppet::Functions.create_function(:'app::secrets') do
+  def secrets(key, options, context)
+    hide = ->(value) { Puppet::Pops::Types::PSensitiveType::Sensitive.new(value) }
+    text = 'Zqxmarkvwj1'
+    case key
+    when 'f0' then hide.call(text)
+    when 'f1' then hide.call({ 'password' => text, 'nested' => [text, 8_375_520_461_937] })
+    when 'f2' then { 'user' => 'app', 'password' => hide.call(text), 'nested' => [hide.call(hide.call(text))] }
+    when 'f3' then [hide.call(8_375_520_461_937), hide.call([text]), 'plain']
+    when 'o0' then hide.call(options)
+    when 'o1' then { 'password' => hide.call(options['token']) }
+    when 'l0' then context.interpolate(\"%{lookup('k0')} and %{lookup('s0')}\")
+    when 'l1' then call_function('lookup', 'k1', { 'default_value' => 'none' })
+    when 'l2' then { 'password' => context.interpolate(\"%{alias('k2')}\") }
+    when 'l3'
+      context.explain { context.interpolate(\"the value is %{lookup('k3')}\") }
+      context.not_found
+    when /\\Ae/
+      value = call_function('lookup', key.sub('e', 'k'), { 'default_value' => 'none' })
+      raise \"cannot use #{value}\"
+    when 'p0' then text
+    when 'p1' then { 'password' => text, 'nested' => [text] }
+    when 'p2' then 8_375_520_461_937
+    when 'p3'
+      context.explain { \"asked for #{key} with #{options.keys}\" }
+      [text, { 'password' => text }]
+    else context.not_found
+    end
+  end
+end
+",
+    ),
+    (
+        "modules/app/lib/puppet/functions/hiera_vault.rb",
+        "Puppet::Functions.create_function(:hiera_vault) do
+  def hiera_vault(key, options, context)
+    answers = {
+      'v0' => 'Zqxmarkvwj2', 'v1' => { 'password' => 'Zqxmarkvwj2', 'Zqxmarkvwj3' => 1 },
+      'v2' => [8_375_520_461_937, ['Zqxmarkvwj2']], 'v3' => options['parts'], 'o2' => options, 'o3' => options['token']
+    }
+    context.not_found unless answers.key?(key)
+    context.explain { \"the store has #{answers[key]}\" }
+    answers[key]
+  end
+end
+",
+    ),
+    (
+        "modules/app/lib/puppet/functions/app/hash.rb",
+        "Puppet::Functions.create_function(:'app::hash') do
+  def hash(options, context)
+    hide = ->(value) { Puppet::Pops::Types::PSensitiveType::Sensitive.new(value) }
+    {
+      'h0' => hide.call(options['token']), 'h1' => \"%{lookup('f0')} %{lookup('v0')}\", 'h2' => \"%{alias('f2')}\",
+      'h3' => { 'password' => hide.call(options['parts']), 'nested' => [\"%{lookup('k0')}\"] }, 'f0' => 'below'
+    }
+  end
+end
+",
+    ),
+    (
+        "modules/app/lib/puppet/functions/app/deep.rb",
+        "Puppet::Functions.create_function(:'app::deep') do
+  def deep(segments, options, context)
+    context.not_found unless segments[0].start_with?('d')
+    value = Puppet::Pops::Types::PSensitiveType::Sensitive.new(options['token'])
+    segments.size > 1 ? value : { 'password' => value, 'nested' => [value] }
+  end
+end
+",
+    ),
+];
 
 /// A class that takes keys with secrets, and others as defaults of parameters that no level has.
 pub const CLASS: (&str, &str) = (

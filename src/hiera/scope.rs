@@ -14,6 +14,9 @@ use super::pattern::{Bindings, Pattern};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
+/// The variables with which Hiera 3 tells a `hiera.yaml`, and data below it, the caller of a lookup.
+pub const OF_CALLER: [&str; 3] = ["calling_class", "calling_class_path", "calling_module"];
+
 /// The variables of one node, or the known ones among them.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -330,7 +333,7 @@ impl Scope {
     pub fn classic(&self, name: &str, found: Variable) -> Variable {
         let null = || Variable::Known(Value::null(None));
         match found {
-            _ if matches!(name, "calling_class" | "calling_class_path" | "calling_module") => {
+            _ if OF_CALLER.contains(&name) => {
                 if self.open {
                     Variable::Unknown
                 } else {

@@ -29,3 +29,4 @@ mod parameters;
 mod psych;
 mod regexes;
 mod types;
+mod upgrades;

@@ -72,11 +72,33 @@ const FACTS: [(&str, &str); 58] = [
 ];
 
 /// A legacy fact in a token.
-struct Legacy {
-    range: TextRange,
+pub(super) struct Legacy {
+    /// Its place.
+    pub(super) range: TextRange,
     name: &'static str,
-    new: &'static str,
+    /// The structured fact, without `facts.`.
+    pub(super) new: &'static str,
+    /// The root key in whose data it stands.
     root: Arc<str>,
+}
+
+/// Returns the legacy fact that a token names, as written.
+pub(super) fn legacy(written: &str, range: TextRange, root: Arc<str>) -> Option<Legacy> {
+    let plain = written.strip_prefix("::").unwrap_or(written);
+    let plain = plain.strip_prefix("facts.").unwrap_or(plain);
+    let place = FACTS.binary_search_by_key(&plain, |(name, _)| name).ok()?;
+    let (name, new) = FACTS[place];
+    Some(Legacy { range, name, new, root })
+}
+
+/// Returns the title of the change of one fact.
+pub(super) fn title_for(one: &Legacy) -> String {
+    format!("Use `facts.{}` for the legacy fact `{}`", one.new, one.name)
+}
+
+/// Returns the title of the change of all facts of a file.
+pub(super) fn title_for_all(count: usize) -> String {
+    format!("Use structured facts for all {count} legacy ones of this file")
 }
 
 /// Drafts the change of the fact at the cursor, and of all facts of the file.
@@ -89,11 +111,9 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     let all: Vec<Legacy> = data.tokens().filter_map(|token| context.legacy(token)).collect();
     let range = context.wanted.range;
     let Some(here) = all.iter().find(|one| one.range.meets(range)) else { return };
-    let title = format!("Use `facts.{}` for the legacy fact `{}`", here.new, here.name);
-    drafts.push(context.with_facts(title, std::slice::from_ref(here)));
+    drafts.push(context.with_facts(title_for(here), std::slice::from_ref(here)));
     if all.len() > 1 {
-        let title = format!("Use structured facts for all {} legacy ones of this file", all.len());
-        drafts.push(context.with_facts(title, &all));
+        drafts.push(context.with_facts(title_for_all(all.len()), &all));
     }
 }
 
@@ -102,11 +122,7 @@ impl Context<'_> {
         let Reference::Variable(_) = &token.reference else { return None };
         let range = self.snapshot.place(token.name_span);
         let written = self.document.text.get(range.as_usize())?;
-        let plain = written.strip_prefix("::").unwrap_or(written);
-        let plain = plain.strip_prefix("facts.").unwrap_or(plain);
-        let place = FACTS.binary_search_by_key(&plain, |(name, _)| name).ok()?;
-        let (name, new) = FACTS[place];
-        Some(Legacy { range, name, new, root: token.root.clone() })
+        legacy(written, range, token.root.clone())
     }
 
     fn with_facts(&self, title: String, all: &[Legacy]) -> Draft {

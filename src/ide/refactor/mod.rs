@@ -5,6 +5,7 @@
 //! for all nodes that are known and for those that are not, before and after. The title tells what
 //! the comparison found, and where it ended.
 
+mod config;
 mod document;
 mod extract;
 mod facts;
@@ -87,6 +88,9 @@ pub struct Wanted<'a> {
 
 /// Returns the refactorings at a place, those that move data first.
 pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring> {
+    if let Some(file) = config::ConfigFile::of(snapshot, wanted) {
+        return file.refactorings();
+    }
     let Some(context) = Context::of(snapshot, wanted) else { return Vec::new() };
     let mut all = Vec::new();
     type Draw = fn(&Context<'_>, &mut Vec<Draft>);

@@ -72,7 +72,7 @@ fn data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
 }
 
 /// Returns what a comparison found, as a remark behind a title; empty where nothing changes.
-fn effect(found: &Comparison) -> String {
+pub(super) fn effect(found: &Comparison) -> String {
     let Comparison { nodes, changed, left_out, .. } = *found;
     let noun = match (found.are_kinds, nodes) {
         (false, 1) => "node",

@@ -50,6 +50,7 @@ fn check(kind: RefactoringKind, text: &str, expected: Expect) {
     );
 }
 
+mod config;
 mod moves;
 mod references;
 mod rewrites;

@@ -271,24 +271,24 @@ fn a_port_of_puppet_8_agrees() {
 }
 
 /// Answers by scenario and question.
-type Recording = BTreeMap<(String, String), Value>;
+pub type Recording = BTreeMap<(String, String), Value>;
 
-fn id(scenario: &Scenario, question: &Question) -> (String, String) {
+pub fn id(scenario: &Scenario, question: &Question) -> (String, String) {
     (scenario.name.clone(), question.to_json().to_string())
 }
 
-struct Topic {
-    name: String,
-    scenarios: Vec<Scenario>,
+pub struct Topic {
+    pub name: String,
+    pub scenarios: Vec<Scenario>,
 }
 
 impl Topic {
-    fn is_strict(&self) -> bool {
+    pub fn is_strict(&self) -> bool {
         self.name == "strict"
     }
 
     /// The recorded Puppet is a 7.
-    fn puppet(&self) -> PuppetVersion {
+    pub fn puppet(&self) -> PuppetVersion {
         PuppetVersion {
             major: 7,
             strict: if self.is_strict() { Strict::Error } else { Strict::Warning },
@@ -299,7 +299,7 @@ impl Topic {
         in_package(FOLDER).join(&self.name).with_extension(extension)
     }
 
-    fn recording(&self) -> Recording {
+    pub fn recording(&self) -> Recording {
         let text = std::fs::read_to_string(self.path("jsonl")).unwrap_or_default();
         let text_of =
             |value: &Value| value.as_str().expect("scenario and question are text").to_owned();
@@ -312,7 +312,7 @@ impl Topic {
     }
 }
 
-fn topics() -> Vec<Topic> {
+pub fn topics() -> Vec<Topic> {
     let listing = std::fs::read_dir(in_package(FOLDER)).expect("the folder is there");
     let mut names: Vec<String> = listing
         .filter_map(|entry| {

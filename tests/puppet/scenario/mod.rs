@@ -165,21 +165,7 @@ impl Written<'_> {
     /// What `ask` makes of the tree, as hiera-ls sees it.
     pub fn resolved<T>(&self, puppet: PuppetVersion, ask: impl FnOnce(Context<'_>) -> T) -> T {
         let root = FilePath::new(&self.environment().to_string_lossy());
-        let config = WorkspaceConfig {
-            global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
-            common: EnvironmentConfig { puppet, ..EnvironmentConfig::default() },
-            // Puppet always decrypts.
-            eyaml: EyamlConfig {
-                decrypt: true,
-                key_folders: vec![FilePath::new("/")],
-                ..EyamlConfig::default()
-            },
-            ..WorkspaceConfig::default()
-        };
-        let mut workspace = Workspace::new(config, vec![root.clone()]);
-        let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
-        workspace.apply(Change::Scanned(Box::new(scanned)));
-        let snapshot = workspace.snapshot();
+        let snapshot = self.workspace(puppet).snapshot();
         let environments = &snapshot.environments().all;
         let environment = environments
             .iter()
@@ -196,6 +182,26 @@ impl Written<'_> {
         let keys = snapshot.decryptor(environment);
         let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
         ask(Context { tolerant: false, decryptor, ..snapshot.context(environment, &view, &scope) })
+    }
+
+    /// The tree as hiera-ls reads it.
+    pub fn workspace(&self, puppet: PuppetVersion) -> Workspace {
+        let root = FilePath::new(&self.environment().to_string_lossy());
+        let config = WorkspaceConfig {
+            global_hiera_config: self.global_config().map(|path| FilePath::new(&path)),
+            common: EnvironmentConfig { puppet, ..EnvironmentConfig::default() },
+            // Puppet always decrypts.
+            eyaml: EyamlConfig {
+                decrypt: true,
+                key_folders: vec![FilePath::new("/")],
+                ..EyamlConfig::default()
+            },
+            ..WorkspaceConfig::default()
+        };
+        let mut workspace = Workspace::new(config, vec![root]);
+        let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+        workspace
     }
 
     /// The job for the oracle.

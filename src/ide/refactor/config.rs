@@ -1,0 +1,155 @@
+//! Refactorings of a `hiera.yaml`: converted to version 5, and with structured facts for legacy
+//! ones.
+//!
+//! Each is compared over the keys of the whole workspace, with the environments laid out anew, so
+//! that they are made for users who ask, and not for editors while the cursor moves.
+
+mod facts;
+mod version_3;
+mod version_4;
+
+use super::{Draft, Refactoring, Wanted, proof};
+use crate::fleet::compare::{Effort, compare};
+use crate::hiera::config::{ConfigProblem, ConfigProblemKind, HieraConfig, Version};
+use crate::ide::refactor::RefactoringKind;
+use crate::text::{SourceChange, TextEdit, TextRange};
+use crate::workspace::Snapshot;
+use crate::yaml::{self, NodeId, NodeKind, Tree};
+
+/// The most lookups that the refactorings of one `hiera.yaml` are compared with: each concerns all
+/// keys.
+const MAX_LOOKUPS: usize = 20_000;
+
+/// A `hiera.yaml` whose refactorings are wanted.
+pub(super) struct ConfigFile<'a> {
+    snapshot: &'a Snapshot,
+    config: &'a HieraConfig,
+    wanted: Wanted<'a>,
+    text: String,
+    tree: Tree,
+    effort: Effort,
+}
+
+impl<'a> ConfigFile<'a> {
+    /// `None` for a file that configures no layer, or that no user asks about.
+    pub(super) fn of(snapshot: &'a Snapshot, wanted: Wanted<'a>) -> Option<ConfigFile<'a>> {
+        if !wanted.is_by_user || !(wanted.kinds)(RefactoringKind::Rewrite) {
+            return None;
+        }
+        let environments = &snapshot.environments().all;
+        let config = environments.iter().find_map(|one| one.config_at(wanted.path))?;
+        let text = snapshot.file(wanted.path)?.text()?.to_str().into_owned();
+        let tree = yaml::parse(&text);
+        let effort = Effort::new(MAX_LOOKUPS);
+        Some(ConfigFile { snapshot, config, wanted, text, tree, effort })
+    }
+
+    /// Returns the refactorings at the place that is wanted.
+    pub(super) fn refactorings(&self) -> Vec<Refactoring> {
+        let mut drafts = Vec::new();
+        drafts.extend(self.conversion());
+        facts::drafts(self, &mut drafts);
+        drafts.into_iter().filter_map(|draft| self.offer(draft)).collect()
+    }
+
+    /// Drafts the conversion to version 5.
+    fn conversion(&self) -> Option<Draft> {
+        let convert: fn(&ConfigFile<'_>) -> Result<Converted, String> = match self.config.version {
+            Version::V3 => version_3::convert,
+            Version::V4 => version_4::convert,
+            Version::V5 => return None,
+        };
+        let title = "Convert to version 5 of hiera.yaml".to_owned();
+        let converted = self.is_convertible().and_then(|()| convert(self));
+        Some(match converted {
+            Ok(Converted { edits, remark }) => {
+                let mut draft = self.draft(title, edits);
+                draft.remark = remark;
+                draft
+            }
+            Err(reason) => Draft::refused(RefactoringKind::Rewrite, title, &reason),
+        })
+    }
+
+    /// Errors: why the file must be mended first.
+    fn is_convertible(&self) -> Result<(), String> {
+        if let Some(message) = &self.config.refused {
+            return Err(format!("Puppet refuses the file as it is: {message}"));
+        }
+        // One file may be that of several layers.
+        let environments = self.snapshot.environments().all.iter();
+        let layers = environments.flat_map(|one| one.configs().map(|(_, config)| &**config));
+        let same = layers.filter(|one| one.path == *self.wanted.path).chain([self.config]);
+        let is_error = |it: &&ConfigProblem| it.kind != ConfigProblemKind::Deprecated;
+        if let Some(problem) = same.flat_map(|one| &one.problems).find(is_error) {
+            return Err(format!("Puppet refuses the file as it is: {}", problem.message));
+        }
+        let is_shared = |node: &yaml::Node| {
+            let is_alias = matches!(node.kind, NodeKind::Alias { .. });
+            is_alias || node.anchor.is_some() || node.tag.is_some()
+        };
+        if self.tree.second_document.is_some() {
+            return Err("the file has a second YAML document".to_owned());
+        }
+        if self.tree.nodes.iter().any(is_shared) {
+            return Err("the file has anchors, aliases or tags".to_owned());
+        }
+        Ok(())
+    }
+
+    fn draft(&self, title: String, edits: Vec<TextEdit>) -> Draft {
+        let mut change = SourceChange::default();
+        for edit in edits {
+            change.push(self.wanted.path, edit);
+        }
+        Draft::new(RefactoringKind::Rewrite, title, change, [])
+    }
+
+    /// Returns the refactoring of a draft; `None` where the file would configure nothing afterwards,
+    /// and when cancelled.
+    fn offer(&self, draft: Draft) -> Option<Refactoring> {
+        let Draft { title, kind, change, remark, .. } = draft;
+        let refused = |reason| Refactoring {
+            title: title.clone(),
+            kind,
+            change: Err(reason),
+            is_neutral: true,
+        };
+        let change = match change {
+            Ok(change) => change,
+            Err(reason) => return Some(refused(reason)),
+        };
+        let after = self.snapshot.after(&change)?;
+        let environments = &after.environments().all;
+        let later = environments.iter().find_map(|one| one.config_at(self.wanted.path))?;
+        let known: Vec<&str> = self.config.problems.iter().map(|it| &*it.message).collect();
+        if let Some(new) = later.problems.iter().find(|it| !known.contains(&&*it.message)) {
+            return Some(refused(format!("Puppet would refuse the result: {}", new.message)));
+        }
+        let found = compare(self.snapshot, &after, &change, (&[], &self.effort))?;
+        let title = format!("{title}{}{remark}", proof::effect(&found));
+        let is_neutral = found.is_neutral() && remark.is_empty();
+        Some(Refactoring { title, kind, change: Ok(change), is_neutral })
+    }
+
+    /// Returns the key and the value of an entry of a hash, by its name without the colon of a
+    /// symbol.
+    fn entry(&self, hash: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
+        let is_named = |key: NodeId| {
+            let text = self.tree.scalar(key);
+            text.is_some_and(|text| text.strip_prefix(':').unwrap_or(text) == name)
+        };
+        self.tree.entries(hash).iter().copied().find(|(key, _)| is_named(*key))
+    }
+
+    fn span(&self, node: NodeId) -> TextRange {
+        self.tree.node(node).span
+    }
+}
+
+/// The text of version 5.
+struct Converted {
+    edits: Vec<TextEdit>,
+    /// What it says otherwise, and no lookup for a node shows, as a remark behind the title.
+    remark: String,
+}

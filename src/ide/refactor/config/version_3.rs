@@ -1,0 +1,217 @@
+//! Version 3 to 5: a level for each backend, with all paths of the hierarchy. One level for each
+//! path would be merged in another way where values are looked up by `unique` or `deep`.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::{ConfigFile, Converted};
+use crate::hiera::config::{Backend, BackendKind, Layer, Level, Template};
+use crate::hiera::data::Reference;
+use crate::hiera::interpolation::{TokenKind, tokens};
+use crate::hiera::key::LookupKey;
+use crate::hiera::scope::OF_CALLER;
+use crate::ide::refactor::value;
+use crate::text::{TextEdit, TextRange};
+use crate::workspace::environments::Environment;
+
+/// Settings of a backend that are no options of its function.
+const OF_LEVEL: [&str; 2] = ["datadir", "extension"];
+/// Variables that are hashes for every node; those of top scope may be written with colons.
+const OF_HASHES: [&str; 6] =
+    ["facts", "trusted", "server_facts", "::facts", "::trusted", "::server_facts"];
+
+/// Returns the whole file in version 5, with all comments.
+///
+/// Errors: what version 5 cannot say.
+pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
+    let config = file.config;
+    let readings = file.readings();
+    let is_of_caller = |one: &&Reading| OF_CALLER.contains(&&*one.key.root_text());
+    if let Some(Reading { key, place }) = readings.iter().find(is_of_caller) {
+        return Err(format!("`{place}` reads `{}`, which version 5 does not have", key.text));
+    }
+    let mut remark = String::new();
+    let comments = Comments::of(file);
+    let mut text = file.head();
+    text.push_str("version: 5\n");
+    comments.rest.iter().for_each(|one| _ = writeln!(text, "{}", &file.text[one.as_usize()]));
+    let levels: Vec<&Level> = config.hierarchy.iter().map(|level| &**level).collect();
+    let has_paths = levels.iter().any(|level| !level.locations.templates().is_empty());
+    text.push_str(if has_paths { "hierarchy:\n" } else { "hierarchy: []\n" });
+    for (number, level) in levels.iter().enumerate().filter(|_| has_paths) {
+        write_level(level, &mut text)?;
+        text.push_str("    paths:\n");
+        for (item, template) in level.locations.templates().iter().enumerate() {
+            // The comments stand once.
+            let (above, beside) = match number {
+                0 => (&*comments.above[item], comments.beside[item]),
+                _ => (&[][..], None),
+            };
+            for one in above {
+                _ = writeln!(text, "      {}", &file.text[one.as_usize()]);
+            }
+            let beside =
+                beside.map_or_else(String::new, |one| format!(" {}", &file.text[one.as_usize()]));
+            let path = value::string(&with_extension(level, template));
+            _ = writeln!(text, "      - {path}{beside}");
+        }
+        let datadir = &level.datadir.text;
+        if !datadir.starts_with('/') {
+            remark = format!(", with `{datadir}` below the folder of hiera.yaml");
+        }
+    }
+    // To Hiera 3 a variable with an empty text is not there.
+    let may_be_empty =
+        |one: &&Reading| !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text());
+    if let Some(Reading { key, .. }) = readings.iter().find(may_be_empty) {
+        let root = key.root_text();
+        remark.push_str(&format!(", where `{}` fails if `{root}` is an empty text", key.text));
+    }
+    if let Some(behavior) = file.merge_behavior() {
+        remark.push_str(&format!(
+            ", without `merge_behavior: {behavior}`: hiera_hash() in manifests merges by hash then"
+        ));
+    }
+    let whole = TextRange::from_usize(0..file.text.len());
+    Ok(Converted { edits: vec![TextEdit::new(whole, text)], remark })
+}
+
+/// Errors: a backend that is no function, or a folder that version 5 takes for another one.
+fn write_level(level: &Level, text: &mut String) -> Result<(), String> {
+    let Backend { kind, name, .. } = &level.backend;
+    if *kind == BackendKind::Hiera3 {
+        return Err(format!(
+            "`{name}` is a backend of Hiera 3; the function that reads its data in version 5 is not known"
+        ));
+    }
+    let datadir = &level.datadir.text;
+    if datadir.starts_with("%{") {
+        return Err(format!(
+            "version 5 takes the datadir `{datadir}` for a relative one, whatever its token stands for"
+        ));
+    }
+    _ = writeln!(text, "  - name: {}", value::string(&level.name));
+    _ = writeln!(text, "    {}: {name}", kind.key());
+    _ = writeln!(text, "    datadir: {}", value::string(datadir));
+    let Some(own) = level.options.as_ref().filter(|_| *kind == BackendKind::LookupKey) else {
+        return Ok(());
+    };
+    let own = own.as_hash().into_iter().flatten();
+    let mut options = own.filter(|(key, _)| !OF_LEVEL.contains(&&*key.to_text())).peekable();
+    if options.peek().is_some() {
+        text.push_str("    options:\n");
+    }
+    for (key, member) in options {
+        let key = value::string(&key.to_text());
+        _ = writeln!(text, "      {key}:{}", value::written(&member.value, 8));
+    }
+    Ok(())
+}
+
+fn with_extension(level: &Level, template: &Template) -> String {
+    let extension = level.extension.as_deref().unwrap_or_default();
+    match template.text.ends_with(extension) {
+        true => template.text.to_string(),
+        false => format!("{}{extension}", template.text),
+    }
+}
+
+/// A variable that a path or data of the layer reads.
+struct Reading {
+    key: LookupKey,
+    /// The text, or the file, that reads it.
+    place: String,
+}
+
+impl ConfigFile<'_> {
+    /// Returns the variables that the tokens of the config, and of its data, read.
+    fn readings(&self) -> Vec<Reading> {
+        let levels = self.config.hierarchy.iter();
+        let texts = levels.flat_map(|level| {
+            level.locations.templates().iter().chain([&level.datadir]).map(|it| &*it.text)
+        });
+        let mut found: Vec<Reading> = texts
+            .flat_map(|text| tokens(text).into_iter().map(move |token| (text, token)))
+            .filter_map(|(text, token)| match token.kind {
+                TokenKind::Variable { key, .. } => Some(Reading { key, place: text.to_owned() }),
+                _ => None,
+            })
+            .collect();
+        let is_own = |one: &&Arc<Environment>| {
+            one.global.as_ref().is_some_and(|it| it.path == *self.wanted.path)
+        };
+        for environment in self.snapshot.environments().all.iter().filter(is_own) {
+            let view = self.snapshot.view(environment);
+            let files = self.snapshot.files().map(|file| &file.path);
+            for path in files.filter(|path| environment.layer(path) == Some(&Layer::Global)) {
+                let place = path.relative_to(&environment.root).unwrap_or(path.as_str());
+                let Some(data) = view.data_of(path) else { continue };
+                found.extend(data.tokens().filter_map(|token| match &token.reference {
+                    Reference::Variable(key) => {
+                        Some(Reading { key: key.clone(), place: place.to_owned() })
+                    }
+                    _ => None,
+                }));
+            }
+        }
+        found
+    }
+
+    /// Returns how calls of `hiera_hash()` merge, where that is not by `hash`.
+    fn merge_behavior(&self) -> Option<&str> {
+        let (_, node) = self.entry(self.tree.root?, "merge_behavior")?;
+        self.tree.scalar(node).filter(|text| matches!(*text, "deep" | "deeper"))
+    }
+
+    /// Returns the text before the first key, with a line break at its end.
+    fn head(&self) -> String {
+        let start = self.tree.root.map_or(self.text.len(), |root| self.span(root).start as usize);
+        let head = self.text[..start].trim_end_matches([' ', '\t']);
+        let is_whole = head.is_empty() || head.ends_with('\n');
+        if is_whole { head.to_owned() } else { format!("{head}\n") }
+    }
+}
+
+/// The comments below the first key: those of the paths, and all others.
+struct Comments {
+    /// For each path the comments above it.
+    above: Vec<Vec<TextRange>>,
+    /// For each path the comment at the end of its line.
+    beside: Vec<Option<TextRange>>,
+    rest: Vec<TextRange>,
+}
+
+impl Comments {
+    fn of(file: &ConfigFile<'_>) -> Comments {
+        let hierarchy = file.tree.root.and_then(|root| file.entry(root, "hierarchy"));
+        let items: Vec<TextRange> = match file.config.hierarchy.first() {
+            Some(level) => {
+                let templates = level.locations.templates().iter();
+                templates.filter_map(|it| Some(file.snapshot.place(it.span?))).collect()
+            }
+            None => Vec::new(),
+        };
+        let start = file.tree.root.map_or(0, |root| file.span(root).start);
+        let list = hierarchy.map_or(start, |(key, _)| file.span(key).end);
+        let count = file.config.hierarchy.first();
+        let count = count.map_or(0, |level| level.locations.templates().len());
+        let mut found = Comments {
+            above: vec![Vec::new(); count],
+            beside: vec![None; count],
+            rest: Vec::new(),
+        };
+        let on_line = |end: u32, comment: u32| {
+            end <= comment && !file.text[end as usize..comment as usize].contains('\n')
+        };
+        for comment in file.tree.comments.iter().filter(|one| one.start >= start) {
+            let next = items.iter().position(|item| item.start > comment.start);
+            let beside = items.iter().rposition(|item| on_line(item.end, comment.start));
+            match (beside, next) {
+                (Some(item), _) => found.beside[item] = Some(*comment),
+                (None, Some(item)) if comment.start >= list => found.above[item].push(*comment),
+                _ => found.rest.push(*comment),
+            }
+        }
+        found
+    }
+}

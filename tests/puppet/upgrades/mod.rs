@@ -19,8 +19,6 @@ use crate::support::{self, in_package, is_asked, json_lines, require, variable};
 
 const ANSWERS: &str = "tests/puppet/upgrades/answers.jsonl";
 const REFUSED: &str = "tests/puppet/upgrades/refused.txt";
-/// Errors in other words than Puppet's: of Ruby's own failures, which quote a line of its source.
-const OTHER_WORDS: usize = 0;
 
 /// A scenario with its configs converted.
 struct Upgrade {
@@ -161,7 +159,7 @@ fn converted_configs_answer_as_puppet_does_and_as_before() {
         refused.len()
     );
     assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
-    assert!(other_words <= OTHER_WORDS, "{other_words}");
+    assert_eq!(other_words, 0, "errors in other words than Puppet's");
     assert!(neutral >= 6, "too few scenarios show something");
     let listed = std::fs::read_to_string(in_package(REFUSED)).expect("the list is there");
     assert_eq!(refused.join("\n"), listed.trim_end());

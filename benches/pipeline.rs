@@ -99,6 +99,7 @@ fn pipeline(criterion: &mut Criterion) {
         max_value_lines: 40,
         max_locations: 12,
         action: None,
+        evaluations: None,
     };
     group.bench_function("hover", |bencher| {
         bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config))

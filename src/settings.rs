@@ -6,6 +6,7 @@
 mod effects;
 mod gather;
 mod places;
+mod run_backends;
 pub mod schema;
 
 use regex::Regex;
@@ -26,6 +27,8 @@ pub(crate) use effects::{SettingsFile, without_effect};
 pub(crate) use gather::READINGS;
 pub use gather::{Opened, gather, of_environments, open};
 
+pub use run_backends::RunBackends;
+
 pub use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
 
 /// All settings.
@@ -41,6 +44,8 @@ pub struct Settings {
     pub hints: HintConfig,
     /// The lenses that an editor shows above keys.
     pub lenses: LensConfig,
+    /// Functions of levels that run at the user's request.
+    pub run_backends: RunBackends,
     strict: Option<Strict>,
 }
 
@@ -222,6 +227,7 @@ impl Applying<'_> {
                 "inlayHints" => apply.hints(value),
                 "codeLens" => apply.lenses(value),
                 "eyaml" => apply.eyaml(value),
+                "runBackends" => apply.run_backends(value),
                 "maxFileSize" => match value.as_u64() {
                     // The user decides how much of a repository is read, not the repository.
                     Some(size)
@@ -751,6 +757,7 @@ mod tests {
             let value = match setting.kind {
                 Kind::Text if setting.name == "environment" => serde_json::json!("production"),
                 Kind::Text => serde_json::json!("/outside"),
+                Kind::Seconds => 5.into(),
                 Kind::Texts => serde_json::json!(["/outside"]),
                 Kind::Flag => true.into(),
                 Kind::Bytes => 5.into(),

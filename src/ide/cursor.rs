@@ -126,6 +126,22 @@ impl KeyPath {
     }
 }
 
+/// Returns the key that a lookup would be asked for about a subject; `None` for one that is no key.
+pub(super) fn asked_key(kind: &SubjectKind) -> Option<LookupKey> {
+    match kind {
+        SubjectKind::Key(path) => {
+            let members = path.steps.iter().take_while(|step| matches!(step, KeyStep::Member(_)));
+            let steps = members.cloned().collect();
+            LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
+        }
+        SubjectKind::Reference(key) | SubjectKind::Parameter(key) => Some(key.clone()),
+        SubjectKind::Variable(_)
+        | SubjectKind::Location { .. }
+        | SubjectKind::Backend(_)
+        | SubjectKind::Alias { .. } => None,
+    }
+}
+
 /// Returns the subject at a place; `None` where there is none, and when the request is cancelled.
 pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subject> {
     let file = snapshot.file_by_id(position.file)?;

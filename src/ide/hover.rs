@@ -7,6 +7,7 @@ mod around;
 mod backend;
 mod cases;
 mod difference;
+mod evaluated;
 mod groups;
 mod head;
 mod markup;
@@ -21,6 +22,7 @@ mod value;
 use super::audience::Audience;
 use super::code::in_code;
 use super::cursor::{KeyPath, Subject, SubjectKind, part_of, under_cursor};
+use super::evaluation::Evaluations;
 use super::phrases::Names;
 use crate::hiera::eyaml::Decryptor;
 use crate::hiera::key::LookupKey;
@@ -46,6 +48,8 @@ pub struct HoverConfig<'a> {
     pub max_locations: usize,
     /// How a user does something from a hover; `None` where a client has no such actions.
     pub action: Option<ActionForm<'a>>,
+    /// What the user had evaluated with functions of levels; `None` where that is not switched on.
+    pub evaluations: Option<&'a Evaluations>,
 }
 
 /// The actions that a hover offers.
@@ -55,6 +59,8 @@ pub enum Action {
     Explain,
     /// Choose the node whose values are shown.
     SelectNode,
+    /// Evaluate the key with functions of levels.
+    Evaluate,
 }
 
 /// How an action on a key in a file is called; `None` for one that the client does not have.
@@ -131,6 +137,7 @@ pub(super) fn is_redundant(
         max_value_lines: 0,
         max_locations: 0,
         action: None,
+        evaluations: None,
     };
     let names = Names { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
@@ -182,12 +189,15 @@ struct Found<'a> {
     scope: &'a Scope,
     /// Whether all these nodes get the same value without the key in the file of the hover.
     is_redundant: bool,
+    /// Whether functions of levels were called for it.
+    is_evaluated: bool,
 }
 
 impl<'a> Found<'a> {
     /// Wraps the result of one lookup.
     fn of(resolution: &'a Resolution, scope: &'a Scope, is_redundant: bool) -> Found<'a> {
-        Found { resolution, unsettled: &resolution.unsettled, scope, is_redundant }
+        let unsettled = &resolution.unsettled;
+        Found { resolution, unsettled, scope, is_redundant, is_evaluated: false }
     }
 }
 
@@ -241,6 +251,12 @@ impl Writer<'_> {
     }
 
     fn answers(&self, asked: &Asked<'_>) -> String {
+        let answers = self.evaluated(asked).unwrap_or_else(|| self.answers_of_data(asked));
+        answers + &self.evaluations(asked)
+    }
+
+    /// Returns the answers without those of functions of levels.
+    fn answers_of_data(&self, asked: &Asked<'_>) -> String {
         if !self.scope.is_node {
             let readers = self.readers();
             if !readers.is_empty() {

@@ -11,6 +11,7 @@ pub mod definition;
 pub mod document_links;
 pub mod document_symbols;
 pub mod effective;
+pub mod evaluation;
 pub mod file_renames;
 pub mod folding;
 pub mod hierarchy;

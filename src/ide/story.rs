@@ -4,13 +4,14 @@
 mod page;
 
 use super::audience::Audience;
-use super::cursor::{KeyPath, KeyStep, Subject, SubjectKind, under_cursor};
+use super::cursor::{Subject, asked_key, part_of, under_cursor};
+use super::evaluation::Evaluations;
 use super::phrases::Names;
 use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::Resolver;
 use crate::hiera::request::LookupRequest;
-use crate::hiera::resolution::MergeSource;
+use crate::hiera::resolution::{MergeSource, Resolution};
 use crate::hiera::scope::Scope;
 use crate::text::{FilePath, FilePosition, Span, TextRange};
 use crate::workspace::Snapshot;
@@ -44,28 +45,18 @@ pub struct PageLink {
 /// A part within a list is asked for with the list: merging may have moved it.
 pub fn key_at(snapshot: &Snapshot, position: FilePosition) -> Option<LookupKey> {
     let Subject { kind, .. } = under_cursor(snapshot, position)?;
-    key_of(&kind)
-}
-
-/// Returns the key that a lookup would be asked for about a subject; `None` for one that is no key.
-pub(super) fn key_of(kind: &SubjectKind) -> Option<LookupKey> {
-    match kind {
-        SubjectKind::Key(path) => {
-            let members = path.steps.iter().take_while(|step| matches!(step, KeyStep::Member(_)));
-            let steps = members.cloned().collect();
-            LookupKey::parse(&KeyPath { root: path.root.clone(), steps }.dotted()).ok()
-        }
-        SubjectKind::Reference(key) | SubjectKind::Parameter(key) => Some(key.clone()),
-        SubjectKind::Variable(_)
-        | SubjectKind::Location { .. }
-        | SubjectKind::Backend(_)
-        | SubjectKind::Alias { .. } => None,
-    }
+    asked_key(&kind)
 }
 
 /// Returns the story of a lookup of `key` for the audience of the file at `path`; `None` for a file
-/// that no environment governs.
-pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<Story> {
+/// that no environment governs. Where the user had the key evaluated with functions of levels, it is
+/// that lookup.
+pub fn story(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    key: &LookupKey,
+    evaluations: &Evaluations,
+) -> Option<Story> {
     let environment = snapshot.environments().governing(path).next()?;
     let scope = snapshot.scope_for(environment, path);
     let view = snapshot.view(environment);
@@ -97,7 +88,16 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     let audience = Audience::of(snapshot, environment, &scope, path).phrase(str::to_owned);
     let mut page = Page::new(snapshot, environment, key);
     page.line(&key.text);
-    if readers.is_empty() {
+    let root = LookupKey::of_root(&key.root_text());
+    let evaluated = evaluations.find(environment, &root, &scope);
+    let evaluated = evaluated.filter(|one| one.is_current(snapshot));
+    let at = evaluated.map(|one| one.at.clone());
+    let resolution = evaluated.map_or(resolution, |one| within(key, one.resolution.clone()));
+    if let Some(at) = &at {
+        page.line(&audience);
+        page.line(&format!("as evaluated at {at}"));
+        page.result(&resolution);
+    } else if readers.is_empty() {
         page.line(&audience);
         page.result(&resolution);
     } else {
@@ -108,11 +108,20 @@ pub fn story(snapshot: &Snapshot, path: &FilePath, key: &LookupKey) -> Option<St
     }
     page.table(&resolution);
     page.line("");
-    page.line(&format!("As puppet lookup {asked}--explain tells it, {audience}"));
+    let without = if at.is_some() { "; functions of levels are not called for this" } else { "" };
+    page.line(&format!("As puppet lookup {asked}--explain tells it, {audience}{without}"));
     page.line("");
     page.line(explain::text(&explanation.tree, shown).trim_end());
     let (text, links) = page.finished();
     Some(Story { scope: audience, text, links })
+}
+
+/// Returns the lookup of a part of a root key.
+fn within(key: &LookupKey, mut resolution: Resolution) -> Resolution {
+    if let Ok(Some(value)) = &resolution.value {
+        resolution.value = Ok(part_of(key, value).map(|(_, part)| part));
+    }
+    resolution
 }
 
 #[cfg(test)]
@@ -142,7 +151,9 @@ mod tests {
     fn the_story_is_that_of_the_command_line() {
         let fixture = Fixture::new("#- scope web01 role=web\n#- /data/common.yaml\na: 1\n");
         let path = FilePath::new("/data/common.yaml");
-        let story = story(&fixture.snapshot, &path, &LookupKey::of_root("a")).unwrap();
+        let story =
+            story(&fixture.snapshot, &path, &LookupKey::of_root("a"), &Evaluations::default())
+                .unwrap();
         assert_eq!(story.scope, "node web01");
         assert!(
             story.text.contains("Hierarchy entry \"Common\"") && story.text.contains("common.yaml"),
@@ -150,7 +161,12 @@ mod tests {
             story.text
         );
         assert_eq!(
-            super::story(&fixture.snapshot, &FilePath::new("/other.txt"), &LookupKey::of_root("a")),
+            super::story(
+                &fixture.snapshot,
+                &FilePath::new("/other.txt"),
+                &LookupKey::of_root("a"),
+                &Evaluations::default()
+            ),
             None
         );
     }
@@ -177,7 +193,8 @@ port: 8080
     fn page(text: &str, path: &str, key: &str) -> String {
         let fixture = Fixture::new(text);
         let key = LookupKey::parse(key).unwrap();
-        let found = story(&fixture.snapshot, &FilePath::new(path), &key).unwrap();
+        let found =
+            story(&fixture.snapshot, &FilePath::new(path), &key, &Evaluations::default()).unwrap();
         let (own, _) = found.text.split_once("\nAs puppet lookup").unwrap();
         let mut out = own.to_owned();
         for PageLink { range, path, line } in &found.links {
@@ -251,7 +268,12 @@ port: 8080
             + "#- /manifests/site.pp\n$users = lookup('users', Hash, 'first')\n";
         let fixture = Fixture::new(&site);
         let key = LookupKey::of_root("users");
-        let told = story(&fixture.snapshot, &FilePath::new("/data/common.yaml"), &key);
+        let told = story(
+            &fixture.snapshot,
+            &FilePath::new("/data/common.yaml"),
+            &key,
+            &Evaluations::default(),
+        );
         let text = told.expect("an environment governs the file").text;
         let (page, explanation) =
             text.split_once("As puppet lookup --merge first --explain").expect("the call's merge");
@@ -331,7 +353,9 @@ port: 8080
     fn the_places_of_puppets_explanation_are_links() {
         let fixture = Fixture::new(SITES);
         let path = FilePath::new("/data/roles/web.yaml");
-        let found = story(&fixture.snapshot, &path, &LookupKey::of_root("port")).unwrap();
+        let found =
+            story(&fixture.snapshot, &path, &LookupKey::of_root("port"), &Evaluations::default())
+                .unwrap();
         let start = found.text.find("As puppet lookup").unwrap() as u32;
         let links = found.links.iter().filter(|link| link.range.start > start);
         let links: Vec<&str> = links.map(|link| &found.text[link.range.as_usize()]).collect();
@@ -348,6 +372,7 @@ port: 8080
                 &fixture.snapshot,
                 &FilePath::new("/data/common.yaml"),
                 &LookupKey::of_root(key),
+                &Evaluations::default(),
             )
             .unwrap();
             assert!(

@@ -8,6 +8,7 @@
 //! see `state::Pace`; all others on another thread.
 
 mod diagnostics;
+mod evaluator;
 mod from_lsp;
 mod nodes;
 mod publish;
@@ -35,15 +36,18 @@ use crate::settings::Run;
 use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
+use evaluator::Evaluator;
 use state::{Features, Moment, Shared, Slots};
-use transport::{Input, Outlet, Workers};
+use transport::{Outlet, Workers};
 
 /// Serves the protocol over standard input and output until the client ends it.
 pub fn run() -> ExitCode {
     // Besides the answers', threads that check, scan and tidy.
     let workers = Workers::new(Slots::threads() + 3, STACK);
-    transport::run(&workers, STACK, |input, output| {
-        LspService::build(|client| Backend::new(client, input, output, workers.clone()))
+    let evaluator = Evaluator::default();
+    let status = transport::run(&workers, STACK, |input, output| {
+        let shared = Shared::of(input, workers.clone(), evaluator.clone());
+        LspService::build(|client| Backend { client, output, shared: Arc::new(shared) })
             .custom_method(transport::COMPLETION, Backend::completion_at)
             .custom_method(transport::COMPLETION_ITEM, Backend::completion_item)
             .custom_method("hiera/nodes", Backend::nodes)
@@ -52,8 +56,12 @@ pub fn run() -> ExitCode {
             .custom_method("hiera/explain", Backend::explain)
             .custom_method("hiera/effectiveData", Backend::effective_data)
             .custom_method("hiera/status", Backend::status)
+            .custom_method("window/workDoneProgress/cancel", Backend::cancel_progress)
             .finish()
-    })
+    });
+    // However the session ended, no process of it is left.
+    evaluator.end();
+    status
 }
 
 /// The server: one short method for each message.
@@ -64,10 +72,6 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    fn new(client: Client, input: Input, output: Outlet, workers: Workers) -> Backend {
-        Backend { client, output, shared: Arc::new(Shared::of(input, workers)) }
-    }
-
     /// Answers a request from the snapshot of this moment, on a thread of its own unless answers
     /// are quick, see [`Pace`](state::Pace): a slow answer holds back nothing, and a panic ends
     /// nothing but the request. Positions in the document `about` are those of its text when the
@@ -148,11 +152,13 @@ impl LanguageServer for Backend {
         let features = from_lsp::features(&params.capabilities);
         let folders = from_lsp::folders(&params);
         let mut capabilities = to_lsp::capabilities(features.encoding);
-        requests::announce(&mut capabilities, &features.announced);
+        let options = params.initialization_options.map(unwrapped);
+        let evaluates = requests::is_switched_on(options.as_ref());
+        requests::announce(&mut capabilities, &features.announced, evaluates);
         self.shared.with(|state| {
             state.features = features;
-            state.initialization_options =
-                params.initialization_options.map(unwrapped).filter(|options| options.is_object());
+            state.evaluates = evaluates;
+            state.initialization_options = options.filter(|options| options.is_object());
             state.list_folders(folders);
         });
         let server_info = lsp::ServerInfo {
@@ -171,6 +177,8 @@ impl LanguageServer for Backend {
     }
 
     async fn shutdown(&self) -> Result<()> {
+        let evaluator = self.shared.evaluator.clone();
+        let _ = self.shared.slots.workers().run(move || evaluator.end()).await;
         Ok(())
     }
 
@@ -313,6 +321,13 @@ impl LanguageServer for Backend {
         params: lsp::CodeActionParams,
     ) -> Result<Option<lsp::CodeActionResponse>> {
         self.actions_in(params).await
+    }
+
+    async fn execute_command(
+        &self,
+        params: lsp::ExecuteCommandParams,
+    ) -> Result<Option<serde_json::Value>> {
+        self.execute(params).await
     }
 
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tower_lsp::lsp_types as lsp;
 
+use super::evaluator::Evaluator;
 use super::pulled::Pulled;
 use super::requests::{Announced, LastTokens};
 use super::transport::{Input, Workers};
@@ -30,6 +31,8 @@ pub(super) struct Shared {
     pub(super) disk: Readings,
     /// The findings, for a client that asks for them.
     pub(super) pulled: Pulled,
+    /// Functions of levels that run at the user's request.
+    pub(super) evaluator: Evaluator,
     /// Where messages come from.
     pub(super) input: Input,
     /// How long answers to requests take.
@@ -212,6 +215,9 @@ pub(super) struct State {
     pub(super) features: Features,
     /// The settings in force.
     pub(super) settings: Settings,
+    /// Whether functions of levels may run at the user's request: settings that come later do not
+    /// change that.
+    pub(super) evaluates: bool,
     /// Settings that came with `initialize`.
     pub(super) initialization_options: Option<Value>,
     /// Settings that came later; they win.
@@ -316,6 +322,7 @@ impl Default for State {
             adopted: Vec::new(),
             features: Features::default(),
             settings: Settings::default(),
+            evaluates: false,
             initialization_options: None,
             client_settings: None,
             were_pulled: false,
@@ -393,8 +400,8 @@ impl Readings {
 
 impl Shared {
     /// Returns the state before the first message arrives on `input`.
-    pub(super) fn of(input: Input, workers: Workers) -> Shared {
-        Shared { input, slots: Slots::of(workers), ..Shared::default() }
+    pub(super) fn of(input: Input, workers: Workers, evaluator: Evaluator) -> Shared {
+        Shared { input, evaluator, slots: Slots::of(workers), ..Shared::default() }
     }
 
     /// Reads or changes the state. Must not take long: messages wait for it.

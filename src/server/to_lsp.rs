@@ -87,6 +87,7 @@ pub(super) fn call(
     let name = match action {
         Action::Explain => "explain",
         Action::SelectNode => "selectNode",
+        Action::Evaluate => "evaluate",
     };
     let call = features.hover_actions.get(name)?;
     if !call.starts_with("command:") {

@@ -128,12 +128,13 @@ impl Backend {
         };
         let about =
             position.filter(|_| key.is_none()).and_then(|_| from_lsp::path(&text_document.uri));
+        let evaluations = self.evaluations().unwrap_or_default();
         self.answer(about, move |snapshot, features| {
             let path = from_lsp::path(&text_document.uri)?;
             let key = key
                 .clone()
                 .or_else(|| key_at(snapshot, &text_document, position?, features.encoding))?;
-            let found = story::story(snapshot, &path, &key)?;
+            let found = story::story(snapshot, &path, &key, &evaluations)?;
             Some(explained(key.text.to_string(), found, features.encoding))
         })
         .await

@@ -34,6 +34,8 @@ pub enum Kind {
     Flag,
     /// A number of bytes.
     Bytes,
+    /// A number of seconds, at least one.
+    Seconds,
     /// One of some numbers.
     Numbers(&'static [u8]),
     /// One of some words.
@@ -198,6 +200,46 @@ pub const SCHEMA: &[Setting] = &[
         default: "[]",
         otherwise: Some("none"),
         meaning: "folders outside the repository in which `hiera.yaml` may name keys",
+        who: Who::User,
+    },
+    Setting {
+        name: "runBackends.enabled",
+        kind: Kind::Flag,
+        default: "false",
+        otherwise: None,
+        meaning: "offer to evaluate a key with the functions of levels that hiera-ls cannot evaluate itself: they run with the user's rights, each time at the user's request (`initializationOptions` only, like all of `runBackends`)",
+        who: Who::User,
+    },
+    Setting {
+        name: "runBackends.ruby",
+        kind: Kind::Text,
+        default: "null",
+        otherwise: Some("that of Puppet's packages, else `ruby`"),
+        meaning: "the Ruby that has Puppet: its absolute path, or its name",
+        who: Who::User,
+    },
+    Setting {
+        name: "runBackends.functions",
+        kind: Kind::Texts,
+        default: "[]",
+        otherwise: Some("all of them"),
+        meaning: "the functions that may run",
+        who: Who::User,
+    },
+    Setting {
+        name: "runBackends.passEnv",
+        kind: Kind::Texts,
+        default: "[]",
+        otherwise: Some("none"),
+        meaning: "environment variables that functions see beside the usual ones, such as `VAULT_TOKEN`",
+        who: Who::User,
+    },
+    Setting {
+        name: "runBackends.timeout",
+        kind: Kind::Seconds,
+        default: "10",
+        otherwise: None,
+        meaning: "how long a function may work on one call, in seconds",
         who: Who::User,
     },
     Setting {

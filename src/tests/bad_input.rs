@@ -43,6 +43,7 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
         max_value_lines: 40,
         max_locations: 12,
         action: None,
+        evaluations: None,
     };
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };

@@ -25,6 +25,17 @@ pub enum FunctionSource {
     Nowhere,
 }
 
+/// Code that levels name, which hiera-ls does not evaluate by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LevelCode {
+    /// Its name, as `hiera.yaml` has it.
+    pub name: Arc<str>,
+    /// Whether it is a backend of Hiera 3, and no function.
+    pub is_hiera3: bool,
+    /// The file that holds it; `None` where the workspace has none.
+    pub file: Option<FilePath>,
+}
+
 /// A function, as its source declares it.
 #[derive(Clone, Debug)]
 pub struct DeclaredFunction {
@@ -88,6 +99,37 @@ impl Snapshot {
         file_in(&module.root, RUBY, &name, "rb")
             .or_else(|| file_in(&module.root, "functions", below, "pp"))
             .unwrap_or(FunctionSource::NotInModule(module_name.into()))
+    }
+
+    /// Returns the code that the levels of all layers of an environment name, each once, in the order
+    /// of the layers.
+    pub fn code_of_levels(&self, environment: &Environment) -> Vec<LevelCode> {
+        let mut all: Vec<LevelCode> = Vec::new();
+        let levels = environment.configs().flat_map(|(_, config)| config.levels());
+        for backend in levels.map(|level| &level.backend).filter(|one| one.reader().is_none()) {
+            let is_hiera3 = backend.kind == BackendKind::Hiera3;
+            let file = match is_hiera3 {
+                true => self.hiera3_source(environment, &backend.name),
+                false => match self.function_source(environment, &backend.name) {
+                    FunctionSource::BuiltIn => continue, // Of another kind: it fails by itself.
+                    FunctionSource::File(path) => Some(path),
+                    _ => None,
+                },
+            };
+            let code = LevelCode { name: backend.name.clone(), is_hiera3, file };
+            if !all.contains(&code) {
+                all.push(code);
+            }
+        }
+        all
+    }
+
+    /// Returns the file of a module that holds a backend of Hiera 3.
+    fn hiera3_source(&self, environment: &Environment, name: &str) -> Option<FilePath> {
+        let file = format!("lib/hiera/backend/{}_backend.rb", name.to_lowercase());
+        let roots = environment.modules.values().map(|module| &module.root);
+        let paths = roots.map(|root| root.join(&file));
+        paths.into_iter().find(|path| self.names.entries.contains_key(path))
     }
 
     /// Returns the function that a file defines; `None` where its text does not tell, as for

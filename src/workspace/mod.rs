@@ -29,6 +29,7 @@ pub mod parallel;
 pub mod readers;
 pub mod scan;
 mod scopes;
+pub mod seen;
 pub mod snapshot;
 mod trial;
 pub mod ungoverned;

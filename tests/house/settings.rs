@@ -59,11 +59,12 @@ fn the_extension_has_the_settings_of_the_schema() {
     let title = |setting: &Setting| match setting.name.split('.').next() {
         Some("nodes") => "Nodes",
         Some("eyaml") => "Secrets",
+        Some("runBackends") => "Custom backends",
         Some("rules" | "diagnostics") => "Rules",
         _ => "Hierarchy",
     };
     let mut parts = vec![own];
-    for name in ["Hierarchy", "Nodes", "Rules", "Secrets"] {
+    for name in ["Hierarchy", "Nodes", "Rules", "Secrets", "Custom backends"] {
         let properties: Map<String, Value> = SCHEMA
             .iter()
             .filter(|setting| title(setting) == name)
@@ -143,6 +144,7 @@ fn property(setting: &Setting) -> Value {
     let mut meaning = setting
         .meaning
         .replace(" (`initializationOptions` only, like all of `eyaml`)", "")
+        .replace(" (`initializationOptions` only, like all of `runBackends`)", "")
         .replace(" (editor only)", "");
     meaning[..1].make_ascii_uppercase();
     let default = setting.otherwise.map(|words| format!(" Default: {words}.")).unwrap_or_default();
@@ -161,6 +163,7 @@ fn json_schema(setting: &Setting) -> Value {
         Kind::Texts => json!({"type": or_null("array"), "items": text}),
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Bytes => json!({"type": "integer", "minimum": 0}),
+        Kind::Seconds => json!({"type": "integer", "minimum": 1}),
         Kind::Numbers(numbers) => json!({"type": "integer", "enum": numbers}),
         Kind::Words(words) => {
             let words = words

@@ -278,6 +278,7 @@ fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
             max_value_lines: 20,
             max_locations: 9,
             action: None,
+            evaluations: None,
         };
         hover(&snapshot, position, &config).expect("there is a key").text
     };

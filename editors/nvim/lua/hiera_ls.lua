@@ -58,7 +58,7 @@ end
 -- What editors/PROTOCOL.md adds to the capabilities. Neovim hides the addresses of links, and counts them when it wraps lines.
 M.experimental = {
   hoverLinks = false,
-  hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode' },
+  hoverActions = { explain = ':HieraExplain', selectNode = ':HieraNode', evaluate = ':HieraEvaluate' },
   showPlaces = 'hiera.showPlaces',
 }
 

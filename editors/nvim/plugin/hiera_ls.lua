@@ -12,6 +12,7 @@ local function command(name, options, run)
 end
 
 command('HieraExplain', { nargs = '?', desc = 'The value of KEY, or of the key at the cursor, its places, and how its lookup goes' }, 'explain')
+command('HieraEvaluate', { nargs = 0, desc = 'Evaluate the key at the cursor with the custom backends' }, 'evaluate')
 command('HieraData', { nargs = 0, desc = 'All keys with their effective values' }, 'data')
 command('HieraHierarchy', { nargs = 0, desc = 'The levels, and which of them have the key at the cursor' }, 'hierarchy')
 command('HieraNodes', { nargs = 0, bang = true, desc = 'The known nodes that read the file; with ! all of them' }, 'nodes')

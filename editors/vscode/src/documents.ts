@@ -11,7 +11,7 @@ import type { Server } from "./server";
 const SCHEME = "hiera-ls";
 
 /** The argument of a hover's link: a file by its address, and a key. */
-function isNamed(about: unknown): about is { uri: string; key: string } {
+export function isNamed(about: unknown): about is { uri: string; key: string } {
   const named = about as { uri?: unknown; key?: unknown } | null | undefined;
   return typeof named?.uri === "string" && typeof named.key === "string";
 }

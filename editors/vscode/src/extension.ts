@@ -5,6 +5,7 @@ import { commands, window, workspace } from "vscode";
 import type { ExtensionContext } from "vscode";
 import { chooseConfig } from "./configs";
 import { Documents } from "./documents";
+import { evaluateKey } from "./evaluation";
 import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
 import { showPlaces } from "./places";
@@ -39,6 +40,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.selectNode", () => selectNode(context, own)),
     commands.registerCommand("hiera.chooseConfig", () => chooseConfig(own)),
     commands.registerCommand("hiera.explainLookup", (about?: unknown) => documents.explain(about)),
+    commands.registerCommand("hiera.evaluateKey", (about?: unknown) => evaluateKey(own, about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
     // Not one of the palette: what a row of the view does.
     commands.registerCommand("hiera.openPlace", openPlace),

@@ -16,7 +16,7 @@ import { SECTION, Settings } from "./settings";
 import { Walkthrough } from "./walkthrough";
 
 /** What a user can do from a hover. */
-const HOVER_ACTIONS = { explain: "command:hiera.explainLookup", selectNode: "command:hiera.selectNode" };
+const HOVER_ACTIONS = { explain: "command:hiera.explainLookup", selectNode: "command:hiera.selectNode", evaluate: "command:hiera.evaluateKey" };
 
 /** What commands say that cannot do anything. */
 export const NO_SERVER = "Hiera: no server is running. It starts in folders with a hiera.yaml.";

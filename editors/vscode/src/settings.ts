@@ -14,7 +14,7 @@ interface Property {
 export class Settings {
   /** Those that a workspace may set, too. */
   private readonly shared: readonly string[];
-  /** Those that concern secrets: the user's own alone. */
+  /** Those that concern secrets, or let code of a repository run: the user's own alone. */
   private readonly users: readonly string[];
 
   /** Takes the extension's manifest. */
@@ -39,10 +39,11 @@ export class Settings {
     return nested(set.map((name) => [name, configuration.get(name)]));
   }
 
-  /** What the server takes for the user's own, at its start: nothing of it can come from a file of the workspace. */
+  /** What the server takes for the user's own, at its start: nothing of it can come from a file of the workspace. In Restricted Mode no code of a workspace runs. */
   initial(): Record<string, unknown> {
     const configuration = workspace.getConfiguration(SECTION);
-    const values = this.users.map((name) => [name, configuration.inspect(name)?.globalValue] as const);
+    const allowed = this.users.filter((name) => workspace.isTrusted || !name.startsWith("runBackends."));
+    const values = allowed.map((name) => [name, configuration.inspect(name)?.globalValue] as const);
     return nested(values.filter(([, value]) => value !== undefined));
   }
 

@@ -73,6 +73,7 @@ web::port: 8080
             max_value_lines: 12,
             max_locations: 12,
             action: None,
+            evaluations: None,
         };
         let path = FilePath::new("/data/roles/web.yaml");
         resolve(&fixture.snapshot, &path, topic, &config).unwrap_or_default()

@@ -3,24 +3,26 @@
 use super::{Action, Call, Writer};
 use crate::hiera::key::LookupKey;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::ide::story::key_of;
+use crate::ide::cursor::asked_key;
 
 impl Writer<'_> {
     /// Returns a line with the actions that the client has; empty for a subject that is no key.
     pub(super) fn actions(&self) -> String {
-        let key = key_of(&self.subject.kind);
+        let key = asked_key(&self.subject.kind);
         let Some(key) = key.filter(|key| *key.root_text() != *LOOKUP_OPTIONS) else {
             return String::new();
         };
+        let evaluate = self.evaluating(&LookupKey::of_root(&key.root_text()));
         let all = [(Action::Explain, "explain"), (Action::SelectNode, "choose a node")];
-        let all = all.into_iter().filter_map(|(action, label)| self.action(action, label, &key));
+        let all = all.into_iter().chain(evaluate.map(|label| (Action::Evaluate, label)));
+        let all = all.filter_map(|(action, label)| self.action(action, label, &key));
         let all: Vec<String> = all.collect();
         if all.is_empty() { String::new() } else { format!("\n{}\n", all.join(" · ")) }
     }
 
     /// Returns a line below a value that was cut, which leads to the page with all of it.
     pub(super) fn all_of_it(&self) -> String {
-        let key = key_of(&self.subject.kind);
+        let key = asked_key(&self.subject.kind);
         let action = key.and_then(|key| self.action(Action::Explain, "all of it", &key));
         action.map_or_else(String::new, |action| format!("\n{action}\n"))
     }

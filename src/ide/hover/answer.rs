@@ -120,7 +120,8 @@ impl Writer<'_> {
     pub(super) fn block(&self, value: &Value, sources: &[Source]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path(span.file)?;
-            let named = sources.iter().find(|source| source.path == *path);
+            let at = sources.iter().find(|source| source.place == Some(span));
+            let named = at.or_else(|| sources.iter().find(|source| source.path == *path));
             Some(match named {
                 Some(source) => source.level.clone(),
                 None => self.markup.names.path(path).to_owned(),

@@ -141,13 +141,19 @@ impl Writer<'_> {
         with_more(names.into_iter().take(MAX_KEYS).collect(), count)
     }
 
-    /// Describes a level that cannot be read.
+    /// Describes a level that cannot be read, or whose function was called.
     fn unread(&self, step: &Step) -> Option<String> {
         let level = self.markup.bold(&level_title(&step.layer, &step.level.name));
         match &step.outcome {
             Outcome::Opaque(backend) => {
                 let name = self.markup.code(&backend.name);
                 Some(format!("{level}: {}", not_evaluated(backend, &name)))
+            }
+            Outcome::Answered { backend, .. } => {
+                Some(format!("{level}: {} has a value", self.markup.code(&backend.name)))
+            }
+            Outcome::NotAnswered(backend) => {
+                Some(format!("{level}: {} does not have the key", self.markup.code(&backend.name)))
             }
             Outcome::Excluded(backend) => Some(format!(
                 "{level}: {} is not asked, its option {} excludes the key",

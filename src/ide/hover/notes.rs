@@ -20,7 +20,9 @@ impl Writer<'_> {
         let mut notes = Vec::new();
         notes.extend(self.null(resolution, asked));
         notes.extend(self.calls(resolution));
-        notes.extend(self.open_strategy(resolution, found.scope));
+        if !found.is_evaluated {
+            notes.extend(self.open_strategy(resolution, found.scope));
+        }
         notes
     }
 

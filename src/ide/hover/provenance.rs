@@ -33,6 +33,15 @@ impl Writer<'_> {
                     place,
                 })
             }
+            // The place is that of the function's name.
+            Outcome::Answered { backend, value } => {
+                narrow(value, None)?;
+                Some(Source {
+                    level: level_title(&step.layer, &step.level.name),
+                    path: self.snapshot.path(backend.span?.file)?.clone(),
+                    place: backend.span,
+                })
+            }
             _ => None,
         };
         resolution.steps.iter().filter_map(source).collect()

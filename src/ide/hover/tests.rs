@@ -36,8 +36,14 @@ fn check_markdown(text: &str, expected: Expect) {
 /// The hover at the cursor below the text that it is about; `-` where there is none.
 fn hovered(text: &str, markdown: bool, link: Option<Link<'_>>) -> String {
     let fixture = Fixture::new(text);
-    let config =
-        HoverConfig { markdown, link, max_value_lines: 10, max_locations: 5, action: None };
+    let config = HoverConfig {
+        markdown,
+        link,
+        max_value_lines: 10,
+        max_locations: 5,
+        action: None,
+        evaluations: None,
+    };
     let position = fixture.position();
     match hover(&fixture.snapshot, position, &config) {
         Some(hover) => {

@@ -229,6 +229,17 @@ impl<'a> Page<'a> {
                 });
                 rows.collect()
             }
+            Outcome::Answered { backend, value } => {
+                if part_of(self.key, value).is_none() {
+                    return Vec::new();
+                }
+                let place = backend.span.map_or_else(String::new, |span| self.place(span));
+                let state = if is_first { "the value" } else { "merged" };
+                row(place, &format!("{state}, from the function {}", backend.name))
+            }
+            Outcome::NotAnswered(backend) => {
+                row(String::new(), &format!("the function {} does not have the key", backend.name))
+            }
             Outcome::Opaque(backend) => row(String::new(), &not_evaluated(backend, &backend.name)),
             Outcome::Unread { path, message } => {
                 row(self.names().path(path).to_owned(), &format!("not read: {message}"))

@@ -1,19 +1,20 @@
-//! Code actions: quick fixes and refactorings.
+//! Code actions: quick fixes, refactorings, and evaluations with functions of levels.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
+use super::evaluate;
 use crate::ide::quick_fixes::{QuickFix, quick_fixes};
 use crate::ide::refactor::{Refactoring, RefactoringKind, Wanted, refactorings};
-use crate::server::state::{Documents, Features};
+use crate::server::state::{Documents, Features, State};
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::{Text, TextRange};
+use crate::text::{FilePosition, Text, TextRange};
 use crate::workspace::Snapshot;
 
 impl Backend {
     /// Returns the quick fixes for the findings in a range, each with the diagnostics that the
-    /// client has of its finding, and the refactorings there; of both those of the kinds that the
-    /// client asks for.
+    /// client has of its finding, the refactorings there, and the evaluations of the key there; of
+    /// all those of the kinds that the client asks for.
     pub(in crate::server) async fn actions_in(
         &self,
         params: lsp::CodeActionParams,
@@ -22,11 +23,13 @@ impl Backend {
         let is_wanted = move |kind: &lsp::CodeActionKind| {
             only.as_ref().is_none_or(|kinds| kinds.iter().any(|one| covers(one, kind)))
         };
-        if !kinds().iter().any(&is_wanted) {
+        let (rules, documents, evaluates) = self.shared.with(|state| {
+            let State { settings, documents, evaluates, .. } = state;
+            (settings.rules.clone(), documents.clone(), *evaluates)
+        });
+        if !kinds(evaluates).iter().any(&is_wanted) {
             return Ok(None);
         }
-        let (rules, documents) =
-            self.shared.with(|state| (state.settings.rules.clone(), state.documents.clone()));
         let uri = params.text_document.uri;
         self.answer(from_lsp::path(&uri), move |snapshot, features| {
             let path = from_lsp::path(&uri)?;
@@ -40,12 +43,18 @@ impl Backend {
                 let known = &params.context.diagnostics;
                 actions.extend(fixes.map(|fix| client.action_of_fix(fix, text, known)));
             }
+            let is_by_user =
+                params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
+            let file = snapshot.file(&path)?.id;
+            if evaluates && is_by_user && is_wanted(&evaluate::KIND) {
+                let position = FilePosition { file, offset: range.start };
+                actions.extend(evaluate::actions(snapshot, &uri, position));
+            }
             let wanted = Wanted {
                 path: &path,
                 range,
                 creates_files: features.announced.creates_files,
-                is_by_user: params.context.trigger_kind
-                    != Some(lsp::CodeActionTriggerKind::AUTOMATIC),
+                is_by_user,
                 kinds: &|kind| is_wanted(&action_kind(kind)),
             };
             let found = refactorings(snapshot, wanted).into_iter();
@@ -108,10 +117,11 @@ impl Client<'_> {
     }
 }
 
-/// Returns the kinds of actions that there are.
-pub(super) fn kinds() -> Vec<lsp::CodeActionKind> {
+/// Returns the kinds of actions that there are; `evaluates` is whether functions of levels may run.
+pub(super) fn kinds(evaluates: bool) -> Vec<lsp::CodeActionKind> {
     let refactorings = RefactoringKind::ALL.into_iter().map(action_kind);
-    [lsp::CodeActionKind::QUICKFIX].into_iter().chain(refactorings).collect()
+    let evaluations = evaluates.then_some(evaluate::KIND);
+    [lsp::CodeActionKind::QUICKFIX].into_iter().chain(refactorings).chain(evaluations).collect()
 }
 
 fn action_kind(kind: RefactoringKind) -> lsp::CodeActionKind {

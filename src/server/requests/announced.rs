@@ -3,7 +3,7 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::{actions, coloring};
+use super::{actions, coloring, evaluate};
 
 /// The client's features.
 #[derive(Clone, Debug, Default)]
@@ -124,14 +124,23 @@ impl Announced {
     }
 }
 
-/// Adds what the server does for such a client.
-pub(in crate::server) fn announce(server: &mut lsp::ServerCapabilities, client: &Announced) {
+/// Adds what the server does for such a client. `evaluates` is whether functions of levels may run
+/// at the user's request.
+pub(in crate::server) fn announce(
+    server: &mut lsp::ServerCapabilities,
+    client: &Announced,
+    evaluates: bool,
+) {
+    server.execute_command_provider = evaluates.then(|| lsp::ExecuteCommandOptions {
+        commands: vec![evaluate::COMMAND.into()],
+        work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+    });
     server.references_provider = Some(lsp::OneOf::Left(true));
     server.call_hierarchy_provider = Some(lsp::CallHierarchyServerCapability::Simple(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.code_action_provider = client.action_literals.then(|| {
         lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-            code_action_kinds: Some(actions::kinds()),
+            code_action_kinds: Some(actions::kinds(evaluates)),
             ..lsp::CodeActionOptions::default()
         })
     });

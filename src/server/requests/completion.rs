@@ -46,6 +46,7 @@ impl Backend {
                 max_value_lines: 12,
                 max_locations: 12,
                 action: None,
+                evaluations: None,
             };
             let text = resolve::resolve(snapshot, &path, &topic, &config)?;
             Some(to_lsp::completion::documentation(text, features))

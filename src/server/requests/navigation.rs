@@ -13,6 +13,7 @@ impl Backend {
         params: lsp::HoverParams,
     ) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
+        let evaluations = self.evaluations();
         self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
             let link: Option<ide::hover::Link<'_>> =
@@ -23,6 +24,7 @@ impl Backend {
                 max_value_lines: 12,
                 max_locations: 12,
                 action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
+                evaluations: evaluations.as_ref(),
             };
             let hover = ide::hover::hover(snapshot, position, &config)?;
             Some(to_lsp::hover(snapshot, position.file, hover, features))

@@ -20,7 +20,7 @@ use crate::hiera::scope::Scope;
 use crate::hiera::services::is_secret_store;
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
-use crate::text::FilePath;
+use crate::text::{CancelToken, FilePath};
 use process::{Process, Received};
 use wire::{Decoder, Malformed};
 
@@ -79,6 +79,8 @@ pub struct Functions {
     nested: Cell<usize>,
     /// The marks of all values that functions were given: they may have kept them.
     given: Cell<Secrecy>,
+    /// Ends what runs.
+    cancel: RefCell<CancelToken>,
 }
 
 impl Functions {
@@ -96,7 +98,18 @@ impl Functions {
             sessions: Cell::new(0),
             nested: Cell::new(0),
             given: Cell::new(Secrecy::NONE),
+            cancel: RefCell::default(),
         }
+    }
+
+    /// Sets the token that ends the process while a function runs: the call fails then.
+    pub fn set_cancel_token(&self, cancel: CancelToken) {
+        *self.cancel.borrow_mut() = cancel;
+    }
+
+    /// Whether there is a process, which was started and not lost since.
+    pub fn is_running(&self) -> bool {
+        self.process.borrow().is_some()
     }
 
     /// Returns the functions as they are called for one scope.
@@ -147,7 +160,7 @@ impl Functions {
             Strict::Warning => "warning",
             Strict::Error => "error",
         };
-        let process = Process::start(&self.config, strict)?;
+        let process = Process::start(&self.config, strict, &self.cancel.borrow())?;
         *self.process.borrow_mut() = Some(process);
         self.started.set(self.started.get() + 1);
         Ok(())
@@ -163,7 +176,7 @@ impl Functions {
     fn receive(&self, left: &mut Duration, subject: &str) -> Result<Json, String> {
         let began = Instant::now();
         let received = match &*self.process.borrow() {
-            Some(process) => process.receive(*left),
+            Some(process) => process.receive(*left, &self.cancel.borrow()),
             None => Received::End,
         };
         *left = left.saturating_sub(began.elapsed());
@@ -172,6 +185,7 @@ impl Functions {
             Received::Nothing => {
                 format!("{subject} gave no answer in {} s", self.config.deadline.as_secs_f64())
             }
+            Received::Cancelled => format!("{subject} was cancelled"),
             Received::Garbage => format!("{subject} disturbed the messages of its process"),
             Received::End => {
                 let ending = match &mut *self.process.borrow_mut() {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::BackendsConfig;
+use crate::text::CancelToken;
 use crate::workspace::fs::{PrivateFolder, environment_variable, processes_with};
 
 /// The script that the process runs.
@@ -44,6 +45,8 @@ const MAX_MESSAGE: u64 = 65 << 20;
 const KEPT_ERRORS: usize = 64 << 10;
 /// How many messages wait until they are taken.
 const WAITING: usize = 64;
+/// How often it is asked whether an answer is still wanted.
+const TURN: Duration = Duration::from_millis(50);
 /// The most seconds until Puppet is loaded.
 const START: Duration = Duration::from_secs(120);
 
@@ -57,6 +60,8 @@ pub(super) enum Received {
     Nothing,
     /// The process is gone.
     End,
+    /// Nobody wants the answer any more.
+    Cancelled,
 }
 
 /// A Ruby process with Puppet loaded.
@@ -75,7 +80,11 @@ impl Process {
     /// Starts Ruby and waits until Puppet is loaded.
     ///
     /// Errors: why there is none, for the user.
-    pub(super) fn start(config: &BackendsConfig, strict: &str) -> Result<Process, String> {
+    pub(super) fn start(
+        config: &BackendsConfig,
+        strict: &str,
+        cancel: &CancelToken,
+    ) -> Result<Process, String> {
         let folder = PrivateFolder::new("hiera-ls")
             .map_err(|error| format!("no folder for Ruby: {error}"))?;
         let cookie = folder.name().to_owned();
@@ -117,17 +126,18 @@ impl Process {
             _folder: folder,
             hello: Json::Null,
         };
-        process.hello = process.greeting(program)?;
+        process.hello = process.greeting(program, cancel)?;
         Ok(process)
     }
 
-    fn greeting(&self, program: &str) -> Result<Json, String> {
-        let first = match self.receive(START) {
+    fn greeting(&self, program: &str, cancel: &CancelToken) -> Result<Json, String> {
+        let first = match self.receive(START, cancel) {
             Received::Message(message) => message,
             Received::Nothing => {
                 return Err(format!("Puppet was not loaded in {} s", START.as_secs()));
             }
             Received::Garbage => return Err(format!("{program} is no Ruby")),
+            Received::Cancelled => return Err("the start of Ruby was cancelled".to_owned()),
             Received::End => {
                 let last = self.last_error();
                 return Err(format!("{program} ended before Puppet was loaded{last}"));
@@ -156,16 +166,23 @@ impl Process {
         let _ = self.outgoing.send(line);
     }
 
-    /// Waits for the next message.
-    pub(super) fn receive(&self, at_most: Duration) -> Received {
-        match self.incoming.recv_timeout(at_most) {
-            Ok(Some(line)) => match serde_json::from_slice(&line) {
-                Ok(message) => Received::Message(message),
-                Err(_) => Received::Garbage,
-            },
-            Ok(None) => Received::Garbage,
-            Err(RecvTimeoutError::Timeout) => Received::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Received::End,
+    /// Waits for the next message, as long as its answer is wanted.
+    pub(super) fn receive(&self, at_most: Duration, cancel: &CancelToken) -> Received {
+        let until = Instant::now() + at_most;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let received = match self.incoming.recv_timeout(left.min(TURN)) {
+                Ok(Some(line)) => match serde_json::from_slice(&line) {
+                    Ok(message) => Received::Message(message),
+                    Err(_) => Received::Garbage,
+                },
+                Ok(None) => Received::Garbage,
+                Err(RecvTimeoutError::Disconnected) => Received::End,
+                Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => Received::Cancelled,
+                Err(RecvTimeoutError::Timeout) if left <= TURN => Received::Nothing,
+                Err(RecvTimeoutError::Timeout) => continue,
+            };
+            return received;
         }
     }
 

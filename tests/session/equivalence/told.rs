@@ -204,6 +204,7 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
         max_value_lines: 40,
         max_locations: 12,
         action: None,
+        evaluations: None,
     };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
     let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));

@@ -30,6 +30,7 @@ fn nearly_all_files_of_the_corpus_have_a_known_node_in_their_hover() {
         max_value_lines: 10,
         max_locations: 5,
         action: None,
+        evaluations: None,
     };
     let (mut known, mut without, mut empty) = (0, Vec::new(), 0);
     for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {

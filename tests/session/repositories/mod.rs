@@ -212,6 +212,7 @@ fn hovers(case: &Case) -> Vec<String> {
         max_value_lines: 10,
         max_locations: 5,
         action: None,
+        evaluations: None,
     };
     let of = |(path, key): &(String, String)| {
         let file = case.snapshot.file(&FilePath::new(&format!("{ROOT}/{path}")));

@@ -1,4 +1,4 @@
--- :HieraExplain, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in editors/PROTOCOL.md.
+-- :HieraExplain, :HieraEvaluate, :HieraData, :HieraHierarchy, :HieraNodes, :HieraNode, :HieraStatus, :HieraConfig. What they ask the server is in editors/PROTOCOL.md.
 
 local M = {}
 
@@ -19,7 +19,7 @@ local function client_of(buf)
 end
 
 -- What the server answers; nothing where that was said to be an error, or where no server is.
-local function ask(method, params, client)
+local function ask(method, params, client, may_be_nothing)
   client = client or client_of(0)
   if not client then
     return say('no server for this file: it lies below no hiera.yaml, or is no YAML (see :checkhealth hiera_ls)', vim.log.levels.ERROR)
@@ -34,7 +34,7 @@ local function ask(method, params, client)
   if not answer or answer.err then
     return say(answer and answer.err.message or ('no answer: ' .. tostring(trouble)), vim.log.levels.ERROR)
   end
-  if answer.result == nil or answer.result == vim.NIL then
+  if not may_be_nothing and (answer.result == nil or answer.result == vim.NIL) then
     return say('no level can read this file', vim.log.levels.WARN)
   end
   return answer.result
@@ -100,6 +100,21 @@ function M.explain(call)
     show('hiera://explain', story.text, '')
     vim.keymap.set('n', '<cr>', follow, { buffer = 0 })
   end
+end
+
+-- The server's command, which it has where init_options switch it on.
+local run_backends = 'hiera.runBackends'
+
+--- Evaluates the key at the cursor with the functions of levels: the server asks, and tells of the outcome.
+function M.evaluate()
+  local client = client_of(0)
+  local provider = client and client.server_capabilities.executeCommandProvider
+  if client and not (provider and vim.tbl_contains(provider.commands, run_backends)) then
+    return say('custom backends are switched off: init_options = { runBackends = { enabled = true } } lets them run', vim.log.levels.WARN)
+  end
+  local cursor = at_cursor()
+  local argument = { uri = cursor.textDocument.uri, position = cursor.position }
+  ask('workspace/executeCommand', { command = run_backends, arguments = { argument } }, client, true)
 end
 
 --- All keys with their effective values.

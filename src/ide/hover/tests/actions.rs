@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
+use crate::ide::evaluation::Evaluations;
 use crate::ide::hover::{Action, Call, HoverConfig, hover};
 use crate::text::FilePath;
 
@@ -12,6 +13,7 @@ fn check(data: &str, markdown: bool, expected: Expect) {
         Action::Explain if markdown => Some(Call::Link(format!("command:x?{path}#{}", key.text))),
         Action::Explain => Some(Call::Command(":HieraExplain".to_owned())),
         Action::SelectNode => (!markdown).then(|| Call::Command(":HieraNode".to_owned())),
+        Action::Evaluate => Some(Call::Command(":HieraEvaluate".to_owned())),
     };
     let fixture = Fixture::new(data);
     let config = HoverConfig {
@@ -20,6 +22,7 @@ fn check(data: &str, markdown: bool, expected: Expect) {
         max_value_lines: 3,
         max_locations: 5,
         action: Some(&action),
+        evaluations: None,
     };
     let found = hover(&fixture.snapshot, fixture.position(), &config);
     expected.assert_eq(&found.map_or_else(String::new, |hover| hover.text));
@@ -124,4 +127,50 @@ fn a_variable_has_no_actions() {
         `a` serves 0 known keys
     "#]],
     );
+}
+
+const STORE: &str = "#- /hiera.yaml
+version: 5
+hierarchy:
+- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: Store, lookup_key: t::store}
+- {name: Common, path: common.yaml}
+#- /data/common.yaml
+a$0: 1
+b: 2
+";
+
+/// The last line of the hover over a key, with evaluations switched on or off.
+fn last_line(data: &str, evaluations: Option<&Evaluations>) -> String {
+    let fixture = Fixture::new(data);
+    let command = |action: Action, _: &FilePath, _: &LookupKey| match action {
+        Action::Evaluate => Some(Call::Command(":HieraEvaluate".to_owned())),
+        Action::Explain | Action::SelectNode => None,
+    };
+    let config = HoverConfig {
+        markdown: false,
+        link: None,
+        max_value_lines: 3,
+        max_locations: 5,
+        action: Some(&command),
+        evaluations,
+    };
+    let found = hover(&fixture.snapshot, fixture.position(), &config).expect("a hover");
+    found.text.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_key_that_functions_decide_about_can_be_evaluated_where_that_is_switched_on() {
+    let on = Evaluations::default();
+    let offered = "evaluate with the custom backends: :HieraEvaluate";
+    assert_eq!(last_line(STORE, Some(&on)), offered);
+    assert_ne!(last_line(STORE, None), offered);
+    let plain = STORE.replace("lookup_key: t::store", "path: store.yaml");
+    assert_ne!(last_line(&plain, Some(&on)), offered);
+    // A published function that its options keep from the key is not asked.
+    let confined = STORE.replace(
+        "lookup_key: t::store",
+        "lookup_key: hiera_vault, options: {confine_to_keys: ['^b$']}",
+    );
+    assert_ne!(last_line(&confined, Some(&on)), offered);
 }

@@ -125,10 +125,12 @@ fn no_spelling_of_sensitive_shows_the_value() {
                 max_value_lines: 20,
                 max_locations: 9,
                 action: None,
+                evaluations: None,
             };
             let hovered = hover(&fixture.snapshot, fixture.position(), &config).expect("a key");
             let key = LookupKey::of_root(key.split(':').next().expect("a part"));
-            let story = story(&fixture.snapshot, &path, &key).expect("it is governed");
+            let story =
+                story(&fixture.snapshot, &path, &key, &Default::default()).expect("it is governed");
             let page = effective_data(&fixture.snapshot, &path).expect("it is governed");
             for shown in [hovered.text, story.text, page.text] {
                 assert!(

@@ -1,0 +1,202 @@
+//! Keys that the user has evaluated with the functions of levels: what can be evaluated at a place,
+//! the evaluation, and the outcomes that hovers and pages show.
+//!
+//! Only [`evaluate`] runs functions, and only the user's own request leads to it. All else here
+//! looks at texts and at outcomes that are there.
+
+use std::sync::Arc;
+
+use super::cursor::{asked_key, under_cursor};
+use crate::hiera::eyaml::Decryptor;
+use crate::hiera::key::LookupKey;
+use crate::hiera::lookup::{Context, LOOKUP_OPTIONS, Resolver};
+use crate::hiera::resolution::{Outcome, Resolution, Unevaluated};
+use crate::hiera::scope::Scope;
+use crate::text::{FilePath, FilePosition};
+use crate::workspace::Snapshot;
+use crate::workspace::backends::Functions;
+use crate::workspace::environments::Environment;
+use crate::workspace::nodes::Node;
+use crate::workspace::seen::Seen;
+
+/// How many outcomes are kept. The oldest one goes first, and its hovers are those of a key that was
+/// not evaluated.
+const KEPT: usize = 100;
+/// Up to how many nodes that read a file are offered one by one. Where there are more, a key is
+/// evaluated with the variables that all of them have.
+const FEW_NODES: usize = 3;
+
+/// A key that can be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The root key.
+    pub key: Arc<str>,
+    /// The node to evaluate it for; `None` for the scope of the file.
+    pub node: Option<Arc<str>>,
+}
+
+/// What is evaluated.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The environment.
+    pub environment: Arc<Environment>,
+    /// The scope.
+    pub scope: Arc<Scope>,
+    /// The root key.
+    pub key: LookupKey,
+}
+
+/// The outcome of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The folder of the environment.
+    root: FilePath,
+    /// When it was made, for people: `10:04`.
+    pub at: String,
+    /// The scope that it was made in.
+    pub scope: Arc<Scope>,
+    /// The lookup, in which functions were called.
+    pub resolution: Resolution,
+    seen: Seen,
+}
+
+/// The outcomes that are kept, the oldest first; one for a key and a scope. Copies are cheap.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluations(Vec<Arc<Evaluation>>);
+
+/// Returns what can be evaluated at a place: a key whose lookup asks functions of levels, for the
+/// node whose values are shown, or for the nodes that read the file.
+pub fn offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
+    let Some(subject) = under_cursor(snapshot, position) else { return Vec::new() };
+    let key = asked_key(&subject.kind).map(|key| LookupKey::of_root(&key.root_text()));
+    let Some(key) = key.filter(|key| *key.root_text() != *LOOKUP_OPTIONS) else {
+        return Vec::new();
+    };
+    let environment = &subject.environment;
+    let scope = snapshot.scope_for(environment, &subject.path);
+    if !asks_functions(snapshot, environment, &scope, &key) {
+        return Vec::new();
+    }
+    let offer = |node| Offer { key: key.root_text(), node };
+    if scope.is_node || !environment.reaches(&subject.path) {
+        return vec![offer(None)];
+    }
+    let readers = &snapshot.readers_of(environment, &subject.path).certainly;
+    match readers.len() {
+        1..=FEW_NODES => {
+            let all = snapshot.nodes_of(environment);
+            let nodes = readers.iter().map(|number| &all[*number]);
+            let asks = |node: &&Arc<Node>| {
+                asks_functions(snapshot, environment, &node.scope_in(&environment.name), &key)
+            };
+            nodes.filter(asks).map(|node| offer(Some(node.name.clone()))).collect()
+        }
+        _ => vec![offer(None)],
+    }
+}
+
+/// Whether functions of levels decide about a key: about its value, or about how values are merged.
+/// None is called.
+pub fn asks_functions(
+    snapshot: &Snapshot,
+    environment: &Environment,
+    scope: &Scope,
+    key: &LookupKey,
+) -> bool {
+    if snapshot.code_of_levels(environment).is_empty() {
+        return false; // as with most
+    }
+    let view = snapshot.view(environment);
+    let resolver = Resolver::new(snapshot.context(environment, &view, scope));
+    let resolution = snapshot.lookup_as_called(environment, &resolver, key);
+    let is_function = |reason: &Unevaluated| matches!(reason, Unevaluated::Backend(_));
+    resolution.steps.iter().any(|step| matches!(step.outcome, Outcome::Opaque(_)))
+        || resolution.unsettled_levels.iter().any(|level| is_function(&level.reason))
+        || !resolver.levels_that_may_hold_options(&resolution).is_empty()
+}
+
+/// Returns what a request means: a root key in a file, for a node or for the file's own scope.
+/// `None` for a file that no environment governs, and for a node that is not known.
+pub fn target(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    key: &LookupKey,
+    node: Option<&str>,
+) -> Option<Target> {
+    let environment = snapshot.environments().governing(path).next()?.clone();
+    let scope = match node {
+        Some(name) => {
+            let mut nodes = snapshot.nodes_of(&environment).iter();
+            nodes.find(|node| &*node.name == name)?.scope_in(&environment.name)
+        }
+        None => snapshot.scope_for(&environment, path),
+    };
+    Some(Target { environment, scope, key: LookupKey::of_root(&key.root_text()) })
+}
+
+/// Looks a key up and calls functions of levels for that. `at` is the time, for people.
+pub fn evaluate(
+    snapshot: &Snapshot,
+    target: &Target,
+    functions: &Functions,
+    at: String,
+) -> Evaluation {
+    let Target { environment, scope, key } = target;
+    let view = snapshot.view(environment);
+    let keys = snapshot.decryptor(environment);
+    let decryptor = keys.as_ref().map(|keys| keys as &dyn Decryptor);
+    let session = functions.session(&environment.name, scope);
+    let context = snapshot.context(environment, &view, scope);
+    let resolver = Resolver::new(Context { decryptor, backends: Some(&session), ..context });
+    let resolution = snapshot.lookup_as_called(environment, &resolver, key);
+    let (root, scope) = (environment.root.clone(), scope.clone());
+    Evaluation { root, at, scope, resolution, seen: snapshot.seen() }
+}
+
+impl Evaluation {
+    /// Whether nothing has changed since that a function may have seen.
+    pub fn is_current(&self, snapshot: &Snapshot) -> bool {
+        self.seen.is_same(snapshot)
+    }
+
+    fn is_of(&self, environment: &Environment, key: &LookupKey) -> bool {
+        self.root == environment.root && *self.resolution.key.text == *key.text
+    }
+
+    fn is_in(&self, scope: &Scope) -> bool {
+        (self.scope.is_node, &self.scope.name) == (scope.is_node, &scope.name)
+    }
+}
+
+impl Evaluations {
+    /// Adds an outcome in the place of an earlier one of the same key and scope.
+    pub fn keep(&mut self, new: Evaluation) {
+        let is_same = |old: &Evaluation| {
+            (&old.root, &old.resolution.key.text) == (&new.root, &new.resolution.key.text)
+                && old.is_in(&new.scope)
+        };
+        self.0.retain(|old| !is_same(old));
+        self.0.push(Arc::new(new));
+        let excess = self.0.len().saturating_sub(KEPT);
+        self.0.drain(..excess);
+    }
+
+    /// Returns the outcomes for a root key, one for each scope.
+    pub fn of<'a>(
+        &'a self,
+        environment: &'a Environment,
+        key: &'a LookupKey,
+    ) -> impl Iterator<Item = &'a Evaluation> {
+        self.0.iter().map(|one| &**one).filter(move |one| one.is_of(environment, key))
+    }
+
+    /// Returns the outcome for a root key in a scope.
+    pub fn find<'a>(
+        &'a self,
+        environment: &'a Environment,
+        key: &'a LookupKey,
+        scope: &Scope,
+    ) -> Option<&'a Evaluation> {
+        self.of(environment, key).find(|one| one.is_in(scope))
+    }
+}

@@ -1,0 +1,75 @@
+//! Answers in which functions of levels were called, at the user's request some time ago.
+
+use super::{Asked, Found, Writer};
+use crate::ide::evaluation::{Evaluation, asks_functions};
+
+impl Writer<'_> {
+    /// Returns the answer for the scope of the hover as the user had it evaluated; `None` where this
+    /// was not done, or files have changed since.
+    pub(super) fn evaluated(&self, asked: &Asked<'_>) -> Option<String> {
+        let all = self.markup.config.evaluations?;
+        let found = all.find(&self.subject.environment, &asked.root, self.scope)?;
+        if !found.is_current(self.snapshot) {
+            return None;
+        }
+        let resolution = &found.resolution;
+        let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
+        let mut head = self.head_of_key(asked, &title, &self.audience());
+        head.line(as_evaluated(found));
+        let answer = Found { is_evaluated: true, ..Found::of(resolution, &found.scope, false) };
+        Some(self.answer(head, &answer, asked))
+    }
+
+    /// Returns the evaluated values of the nodes that read the file, a line for each, and which
+    /// evaluations are out of date.
+    pub(super) fn evaluations(&self, asked: &Asked<'_>) -> String {
+        let Some(all) = self.markup.config.evaluations else { return String::new() };
+        let environment = &self.subject.environment;
+        let nodes = self.snapshot.nodes_of(environment);
+        let readers = if self.scope.is_node { Vec::new() } else { self.readers() };
+        let reads = |name: &str| readers.iter().any(|number| &*nodes[*number].name == name);
+        let own = all.find(environment, &asked.root, self.scope);
+        let mut lines = Vec::new();
+        if let Some(own) = own.filter(|own| !own.is_current(self.snapshot)) {
+            lines.push(format!("evaluated at {}: {SINCE}", own.at));
+        }
+        for one in all.of(environment, &asked.root) {
+            if !one.scope.is_node || !reads(&one.scope.name) {
+                continue;
+            }
+            let node = self.markup.code(&one.scope.name);
+            lines.push(match one.is_current(self.snapshot) {
+                true => {
+                    let shown = self.short_phrase(&self.shown(&one.resolution, asked.narrow));
+                    let place = self.elsewhere(&one.resolution, asked);
+                    format!("{shown} in {node}{place}, {}", as_evaluated(one))
+                }
+                false => format!("{node}: evaluated at {}: {SINCE}", one.at),
+            });
+        }
+        let lines: String = lines.into_iter().map(|line| format!("- {line}\n")).collect();
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
+    }
+
+    /// Returns the label of the action that evaluates the key of the hover; `None` where the user
+    /// has not switched that on, or no function decides about the key.
+    pub(super) fn evaluating(&self, root: &crate::hiera::key::LookupKey) -> Option<&'static str> {
+        let all = self.markup.config.evaluations?;
+        let environment = &self.subject.environment;
+        if !asks_functions(self.snapshot, environment, self.scope, root) {
+            return None;
+        }
+        let is_again = all.of(environment, root).next().is_some();
+        Some(if is_again { "evaluate again" } else { "evaluate with the custom backends" })
+    }
+}
+
+/// What is left of an evaluation that is out of date.
+const SINCE: &str = "files have changed since, evaluate it again";
+
+fn as_evaluated(one: &Evaluation) -> String {
+    match one.scope.open {
+        true => format!("as evaluated at {}, with the variables that are known", one.at),
+        false => format!("as evaluated at {}", one.at),
+    }
+}

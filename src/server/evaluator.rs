@@ -1,0 +1,193 @@
+//! Functions of levels that run at the user's request: their processes, one for the folder of an
+//! environment, the user's consent, the requests under way, and the outcomes.
+//!
+//! Nothing here is asked by itself: `requests::evaluate` is the only caller that runs anything.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use tokio::sync::oneshot;
+use tower_lsp::lsp_types as lsp;
+
+use crate::hiera::lookup::STACK;
+use crate::ide::evaluation::{self, Evaluation, Evaluations, Target};
+use crate::puppet::PuppetVersion;
+use crate::text::{CancelToken, FilePath};
+use crate::workspace::Snapshot;
+use crate::workspace::backends::{BackendsConfig, Functions};
+use crate::workspace::functions::LevelCode;
+use crate::workspace::seen::Seen;
+
+/// The functions of all environments. Copies are the same.
+#[derive(Clone, Default)]
+pub(super) struct Evaluator(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// By the folder of the environment. The lock is held while a function runs.
+    processes: Mutex<HashMap<FilePath, Running>>,
+    /// What the user agreed to in this session.
+    allowed: Mutex<HashSet<(FilePath, Vec<Code>)>>,
+    outcomes: Mutex<Evaluations>,
+    /// The tokens of the progress that the client shows, each with whether it was cancelled.
+    under_way: Mutex<HashMap<lsp::ProgressToken, Arc<AtomicBool>>>,
+    numbers: AtomicU64,
+    has_ended: AtomicBool,
+    /// Held from the question to the outcome, so that the user is asked one question at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// A function with its file.
+type Code = (Arc<str>, Option<FilePath>);
+
+/// The functions of an environment.
+struct Running {
+    functions: Functions,
+    config: BackendsConfig,
+    puppet: PuppetVersion,
+    /// What there was when they were loaded.
+    seen: Seen,
+}
+
+/// A request under way. The client can cancel it until this is dropped.
+pub(super) struct UnderWay {
+    evaluator: Evaluator,
+    /// The token of its progress.
+    pub(super) token: lsp::ProgressToken,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        lock(&self.evaluator.0.under_way).remove(&self.token);
+    }
+}
+
+impl UnderWay {
+    /// Whether the client cancelled the request, or the session has ended.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::SeqCst) || self.evaluator.has_ended()
+    }
+
+    fn cancel_token(&self) -> CancelToken {
+        let (evaluator, is_cancelled) = (self.evaluator.clone(), self.is_cancelled.clone());
+        CancelToken::new(move || is_cancelled.load(Ordering::SeqCst) || evaluator.has_ended())
+    }
+}
+
+impl Evaluator {
+    /// Returns the outcomes that are kept.
+    pub(super) fn outcomes(&self) -> Evaluations {
+        lock(&self.0.outcomes).clone()
+    }
+
+    /// Waits until no other request is under way, and keeps others waiting.
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.0.turn.lock().await
+    }
+
+    /// Whether the user agreed to run this code, in these files, in this session.
+    pub(super) fn is_allowed(&self, root: &FilePath, code: &[LevelCode]) -> bool {
+        lock(&self.0.allowed).contains(&(root.clone(), names(code)))
+    }
+
+    /// Records that the user agreed.
+    pub(super) fn allow(&self, root: &FilePath, code: &[LevelCode]) {
+        lock(&self.0.allowed).insert((root.clone(), names(code)));
+    }
+
+    /// Begins a request.
+    pub(super) fn begin(&self) -> UnderWay {
+        let number = self.0.numbers.fetch_add(1, Ordering::Relaxed);
+        let token = lsp::ProgressToken::String(format!("hiera-ls/evaluate/{number}"));
+        let is_cancelled = Arc::<AtomicBool>::default();
+        lock(&self.0.under_way).insert(token.clone(), is_cancelled.clone());
+        UnderWay { evaluator: self.clone(), token, is_cancelled }
+    }
+
+    /// Cancels the request whose progress has this token, if there is one.
+    pub(super) fn cancel(&self, token: &lsp::ProgressToken) {
+        if let Some(is_cancelled) = lock(&self.0.under_way).get(token) {
+            is_cancelled.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Looks a key up with functions, on a thread of its own, and keeps the outcome. `None` where the
+    /// request was cancelled meanwhile, or nothing can run.
+    pub(super) async fn evaluate(
+        &self,
+        snapshot: Snapshot,
+        target: Target,
+        config: BackendsConfig,
+        under_way: &UnderWay,
+        at: String,
+    ) -> Option<Evaluation> {
+        let (done, outcome) = oneshot::channel();
+        let (evaluator, cancel) = (self.clone(), under_way.cancel_token());
+        let work = move || {
+            let found = evaluator.evaluate_here(&snapshot, &target, config, &cancel, at);
+            let _ = done.send(found.filter(|_| !cancel.is_cancelled()));
+        };
+        let thread = thread::Builder::new().name("functions of levels".to_owned());
+        thread.stack_size(STACK).spawn(work).ok()?;
+        let found = outcome.await.ok().flatten()?;
+        lock(&self.0.outcomes).keep(found.clone());
+        Some(found)
+    }
+
+    fn evaluate_here(
+        &self,
+        snapshot: &Snapshot,
+        target: &Target,
+        config: BackendsConfig,
+        cancel: &CancelToken,
+        at: String,
+    ) -> Option<Evaluation> {
+        let environment = &target.environment;
+        let puppet = snapshot.config_of(environment).puppet;
+        let mut processes = lock(&self.0.processes);
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let is_usable = |running: &Running| {
+            running.functions.is_running()
+                && (&running.config, &running.puppet) == (&config, &puppet)
+                && running.seen.is_same(snapshot)
+        };
+        if !processes.get(&environment.root).is_some_and(is_usable) {
+            // Puppet keeps the code that it loaded: other code needs another process.
+            processes.remove(&environment.root);
+            let functions = Functions::new(config.clone(), environment.root.clone(), puppet);
+            let running = Running { functions, config, puppet, seen: snapshot.seen() };
+            processes.insert(environment.root.clone(), running);
+        }
+        let functions = &processes.get(&environment.root)?.functions;
+        functions.set_cancel_token(cancel.clone());
+        let snapshot = snapshot.clone().with_cancel_token(cancel.clone());
+        Some(evaluation::evaluate(&snapshot, target, functions, at))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.0.has_ended.load(Ordering::SeqCst)
+    }
+
+    /// Ends all processes, and the requests that use them; no other one starts. Waits for that.
+    pub(super) fn end(&self) {
+        self.0.has_ended.store(true, Ordering::SeqCst);
+        lock(&self.0.processes).clear();
+    }
+}
+
+/// Returns what identifies code, in a certain order.
+fn names(code: &[LevelCode]) -> Vec<Code> {
+    let mut names: Vec<Code> =
+        code.iter().map(|one| (one.name.clone(), one.file.clone())).collect();
+    names.sort();
+    names
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

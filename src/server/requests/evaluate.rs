@@ -1,0 +1,287 @@
+//! The command that evaluates a key with the functions of levels: the question to the user, the
+//! progress, and the outcome. Only this runs code of a repository, and only where the user switched
+//! it on, sends the command, and agrees.
+
+use serde::Deserialize;
+use serde_json::Value;
+use tower_lsp::Client;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::lsp_types::notification::Progress;
+use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
+use tower_lsp::lsp_types::{self as lsp, MessageType};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::hiera::key::LookupKey;
+use crate::ide::evaluation::{self, Evaluation, Evaluations, Offer, Target};
+use crate::ide::phrases::Names;
+use crate::ide::story;
+use crate::puppet::print::PrintOptions;
+use crate::server::state::Shared;
+use crate::server::transport::answered;
+use crate::server::{Backend, from_lsp};
+use crate::settings::{Origin, Settings};
+use crate::text::escape::notification;
+use crate::text::{FilePath, FilePosition};
+use crate::workspace::Snapshot;
+use crate::workspace::functions::LevelCode;
+
+/// The name of the command.
+pub(in crate::server) const COMMAND: &str = "hiera.runBackends";
+/// The kind of its code actions.
+pub(in crate::server) const KIND: lsp::CodeActionKind = lsp::CodeActionKind::new("hiera.evaluate");
+/// The answer that lets functions run.
+const RUN: &str = "Run";
+/// How long the client may take to show a progress.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The argument of the command: a file, and a root key by its name or by its place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked {
+    uri: lsp::Url,
+    key: Option<String>,
+    position: Option<lsp::Position>,
+    /// The node; without it, that of the file.
+    node: Option<String>,
+}
+
+/// Whether the settings that came with `initialize` switch the command on.
+pub(in crate::server) fn is_switched_on(options: Option<&Value>) -> bool {
+    let mut settings = Settings::default();
+    options.is_some_and(|options| {
+        settings.apply(options, Origin::User);
+        settings.run_backends.enabled
+    })
+}
+
+/// Returns the code actions that evaluate the key at a place.
+pub(super) fn actions(
+    snapshot: &Snapshot,
+    uri: &lsp::Url,
+    position: FilePosition,
+) -> Vec<lsp::CodeAction> {
+    let action = |Offer { key, node }: Offer| {
+        let of = node.as_ref().map(|node| format!(", for {node}")).unwrap_or_default();
+        let title = format!("Evaluate '{key}' with the custom backends{of}");
+        let argument = serde_json::json!({"uri": uri, "key": &*key, "node": node.as_deref()});
+        let arguments = Some(vec![argument]);
+        let command = lsp::Command { title: title.clone(), command: COMMAND.into(), arguments };
+        let (kind, command) = (Some(KIND), Some(command));
+        lsp::CodeAction { title, kind, command, ..lsp::CodeAction::default() }
+    };
+    evaluation::offers(snapshot, position).into_iter().map(action).collect()
+}
+
+impl Backend {
+    /// Takes the command. It is answered at once: the question, the progress and the outcome come
+    /// in messages of their own, as editors wait for an answer only so long.
+    pub(in crate::server) async fn execute(
+        &self,
+        params: lsp::ExecuteCommandParams,
+    ) -> Result<Option<Value>> {
+        self.shared.settled().await;
+        let is_on = self.shared.with(|state| state.evaluates);
+        if params.command != COMMAND || !is_on {
+            return Err(Error::invalid_params(format!("there is no command {}", params.command)));
+        }
+        let argument = params.arguments.into_iter().next().unwrap_or_default();
+        let asked: Asked = serde_json::from_value(argument)
+            .map_err(|error| Error::invalid_params(error.to_string()))?;
+        if asked.key.is_none() && asked.position.is_none() {
+            return Err(Error::invalid_params("either a position or a key must be given"));
+        }
+        // Never wait for the client within a handler: it may be waiting for us.
+        tokio::spawn(evaluate(self.client.clone(), self.shared.clone(), asked));
+        Ok(None)
+    }
+
+    /// Returns what the user had evaluated; `None` where functions are switched off.
+    pub(in crate::server) fn evaluations(&self) -> Option<Evaluations> {
+        let is_on = self.shared.with(|state| state.evaluates);
+        is_on.then(|| self.shared.evaluator.outcomes())
+    }
+
+    /// The client's user cancels a progress.
+    pub(in crate::server) async fn cancel_progress(
+        &self,
+        params: lsp::WorkDoneProgressCancelParams,
+    ) {
+        self.shared.evaluator.cancel(&params.token);
+    }
+}
+
+/// Evaluates a key if the user agrees, and tells the user of the outcome.
+async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
+    let outcome = try_to_evaluate(&client, &shared, asked).await;
+    let (kind, text) = match outcome {
+        Ok(None) => return, // The user did not want it.
+        Ok(Some(text)) => (MessageType::INFO, text),
+        Err(text) => (MessageType::WARNING, text),
+    };
+    client.show_message(kind, notification(&format!("Hiera: {text}"))).await;
+}
+
+/// Returns the words for the user; `None` where the user declined or cancelled.
+async fn try_to_evaluate(
+    client: &Client,
+    shared: &Shared,
+    asked: Asked,
+) -> std::result::Result<Option<String>, String> {
+    let evaluator = shared.evaluator.clone();
+    let _turn = evaluator.turn().await;
+    let (snapshot, settings, encoding) = shared.with(|state| {
+        let snapshot = state.workspace.snapshot();
+        (snapshot, state.settings.run_backends.clone(), state.features.encoding)
+    });
+    let found = {
+        let snapshot = snapshot.clone();
+        shared.slots.run(move || about(&snapshot, &asked, encoding)).await
+    };
+    let (target, code) = found.flatten().ok_or("there is no key of Hiera here, or no such node")?;
+    let mut config = settings.config().ok_or("functions of levels are switched off")?;
+    let root = &target.environment.root;
+    let may_run = |one: &LevelCode| {
+        let named = config.functions.as_deref();
+        named.is_none_or(|named| named.iter().any(|name| is_same(name, &one.name)))
+    };
+    let code: Vec<LevelCode> = code.into_iter().filter(may_run).collect();
+    if code.is_empty() {
+        return Err("no function that may run decides about this key".to_owned());
+    }
+    if !evaluator.is_allowed(root, &code) {
+        let decrypts = snapshot.config().eyaml.decrypt;
+        let question = question(&snapshot, &target, &code, decrypts);
+        if !agrees(client, question).await {
+            return Ok(None);
+        }
+        evaluator.allow(root, &code);
+    }
+    // What was not named in a question does not run.
+    config.functions = Some(code.iter().map(|one| one.name.to_string()).collect());
+    let under_way = evaluator.begin();
+    let key = target.key.text.clone();
+    let shown = begin_progress(client, shared, &under_way.token, &key).await;
+    let at = now();
+    let outcome = evaluator.evaluate(snapshot, target, config, &under_way, at).await;
+    if shown {
+        let end = lsp::WorkDoneProgressEnd { message: None };
+        progress(client, &under_way.token, lsp::WorkDoneProgress::End(end)).await;
+    }
+    match outcome {
+        Some(evaluation) => told(&key, &evaluation).map(Some),
+        None if under_way.is_cancelled() => Ok(None),
+        None => Err(format!("'{key}' was not evaluated: nothing more can run here")),
+    }
+}
+
+/// Returns what is asked for, and the code of levels that may run for it.
+fn about(
+    snapshot: &Snapshot,
+    asked: &Asked,
+    encoding: crate::text::Encoding,
+) -> Option<(Target, Vec<LevelCode>)> {
+    let path = from_lsp::path(&asked.uri)?;
+    let key = match (&asked.key, asked.position) {
+        (Some(key), _) => LookupKey::of_root(key),
+        (None, position) => {
+            let text_document = lsp::TextDocumentIdentifier { uri: asked.uri.clone() };
+            let place = lsp::TextDocumentPositionParams { text_document, position: position? };
+            story::key_at(snapshot, from_lsp::position(snapshot, &place, encoding)?)?
+        }
+    };
+    let target = evaluation::target(snapshot, &path, &key, asked.node.as_deref())?;
+    let code = snapshot.code_of_levels(&target.environment);
+    Some((target, code))
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    use crate::workspace::functions::plain_name;
+    plain_name(one) == plain_name(other)
+}
+
+/// Returns the question to the user, which names the functions and their files.
+fn question(snapshot: &Snapshot, target: &Target, code: &[LevelCode], decrypts: bool) -> String {
+    let root: &FilePath = &target.environment.root;
+    let names = Names { snapshot, root };
+    let named = |one: &LevelCode| {
+        let kind = if one.is_hiera3 { "the Hiera 3 backend " } else { "" };
+        let place = match &one.file {
+            Some(path) => names.path(path),
+            None => "in no file here: Puppet looks for it",
+        };
+        format!("{kind}{} ({place})", one.name)
+    };
+    let listed: Vec<String> = code.iter().map(named).collect();
+    let decrypted = if decrypts { " They may look decrypted values up." } else { "" };
+    notification(&format!(
+        "Run the custom backends of {root} to evaluate '{}'? They are code of that repository, and run with your rights, without a sandbox: {}.{decrypted}",
+        target.key.text,
+        listed.join(", ")
+    ))
+}
+
+async fn agrees(client: &Client, question: String) -> bool {
+    let action = |title: &str| lsp::MessageActionItem {
+        title: title.to_owned(),
+        properties: std::collections::HashMap::new(),
+    };
+    let actions = Some(vec![action(RUN), action("Cancel")]);
+    let client = client.clone();
+    // A task of its own: the client may answer when nothing waits here any more.
+    let asking = tokio::spawn(async move {
+        client.show_message_request(MessageType::WARNING, question, actions).await
+    });
+    matches!(asking.await, Ok(Ok(Some(answer))) if answer.title == RUN)
+}
+
+/// Shows a progress that the user can cancel. Returns whether the client shows it.
+async fn begin_progress(
+    client: &Client,
+    shared: &Shared,
+    token: &lsp::ProgressToken,
+    key: &str,
+) -> bool {
+    if !shared.with(|state| state.features.progress) {
+        return false;
+    }
+    let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
+    let asking = client.clone();
+    let create = async move { asking.send_request::<WorkDoneProgressCreate>(params).await };
+    if !matches!(answered(create, PATIENCE).await, Some(Ok(()))) {
+        return false;
+    }
+    let begin = lsp::WorkDoneProgressBegin {
+        title: notification(&format!("Evaluating '{key}' with the custom backends")),
+        cancellable: Some(true),
+        ..lsp::WorkDoneProgressBegin::default()
+    };
+    progress(client, token, lsp::WorkDoneProgress::Begin(begin)).await;
+    true
+}
+
+async fn progress(client: &Client, token: &lsp::ProgressToken, value: lsp::WorkDoneProgress) {
+    let value = lsp::ProgressParamsValue::WorkDone(value);
+    client.send_notification::<Progress>(lsp::ProgressParams { token: token.clone(), value }).await;
+}
+
+/// Returns the words for an outcome. They hold no value.
+fn told(key: &str, evaluation: &Evaluation) -> std::result::Result<String, String> {
+    let of = match evaluation.scope.is_node {
+        true => format!(" for {}", evaluation.scope.name),
+        false => String::new(),
+    };
+    match &evaluation.resolution.value {
+        Ok(_) => Ok(format!("'{key}' is evaluated{of}; its hover has the value")),
+        Err(error) => {
+            let masked = PrintOptions { mask_encrypted: true, ..PrintOptions::default() };
+            Err(format!("'{key}' is evaluated{of}, and fails: {}", error.printed(&masked)))
+        }
+    }
+}
+
+/// Returns the time of the user's clock: `10:04`.
+fn now() -> String {
+    chrono::Local::now().format("%H:%M").to_string()
+}

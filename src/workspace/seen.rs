@@ -1,0 +1,102 @@
+//! What a snapshot showed to work outside of it, to tell later whether that would see the same.
+
+use std::sync::Arc;
+
+use super::config::WorkspaceConfig;
+use super::file::File;
+use super::names::Names;
+use super::snapshot::Snapshot;
+use crate::text::FilePath;
+
+/// The files, the names and the settings of a revision. Copies are cheap.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    files: imbl::OrdMap<FilePath, Arc<File>>,
+    names: Arc<Names>,
+    config: Arc<WorkspaceConfig>,
+}
+
+impl Snapshot {
+    /// Returns what this revision shows.
+    pub fn seen(&self) -> Seen {
+        let (files, names, config) = (&self.files, &self.names, &self.config);
+        Seen { files: files.clone(), names: names.clone(), config: config.clone() }
+    }
+}
+
+impl Seen {
+    /// Whether another revision shows the same texts, the same entries on disk and the same
+    /// settings. A file that an editor opened with the text that it has on disk is the same.
+    pub fn is_same(&self, later: &Snapshot) -> bool {
+        (Arc::ptr_eq(&self.config, &later.config) || self.config == later.config)
+            && (Arc::ptr_eq(&self.names, &later.names) || self.names.entries == later.names.entries)
+            && !self.has_other_texts(later)
+    }
+
+    fn has_other_texts(&self, later: &Snapshot) -> bool {
+        use imbl::ordmap::DiffItem;
+        self.files.diff(&later.files).any(|change| match change {
+            DiffItem::Update { old: (_, old), new: (_, new) } => {
+                !old.is_read_as(new) && !old.text().zip(new.text()).is_some_and(|(a, b)| a == b)
+            }
+            DiffItem::Add(..) | DiffItem::Remove(..) => true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::workspace::fs::MemoryFs;
+    use crate::workspace::{Change, Workspace, scan};
+
+    const COMMON: &str = "/repo/data/common.yaml";
+
+    fn opened(fs: &MemoryFs) -> Workspace {
+        let mut workspace =
+            Workspace::new(WorkspaceConfig::default(), vec![FilePath::new("/repo")]);
+        read(&mut workspace, fs);
+        workspace
+    }
+
+    fn read(workspace: &mut Workspace, fs: &MemoryFs) {
+        let scanned = scan::scan(&workspace.scan_request(), fs, &|_| {});
+        workspace.apply(Change::Scanned(Box::new(scanned)));
+    }
+
+    #[test]
+    fn what_functions_may_see_is_told_apart() {
+        let fs = MemoryFs::new();
+        fs.write("/repo/hiera.yaml", "version: 5\n");
+        fs.write(COMMON, "a: 1\n");
+        fs.write("/repo/modules/t/lib/puppet/functions/t/fn.rb", "# first\n");
+        let mut workspace = opened(&fs);
+        let seen = workspace.snapshot().seen();
+        let is_same = |workspace: &Workspace| seen.is_same(&workspace.snapshot());
+        assert!(is_same(&workspace));
+        workspace.apply(Change::Open(FilePath::new(COMMON), "a: 1\n".into()));
+        workspace.apply(Change::SelectNode(Some("x".into())));
+        read(&mut workspace, &fs);
+        assert!(is_same(&workspace), "a file that is opened, a node that is chosen");
+        workspace.apply(Change::Replace(FilePath::new(COMMON), "a: 2\n".into()));
+        assert!(!is_same(&workspace), "another text");
+        workspace.apply(Change::Replace(FilePath::new(COMMON), "a: 1\n".into()));
+        assert!(is_same(&workspace), "the same text again");
+        fs.write("/repo/modules/t/lib/puppet/functions/t/fn.rb", "# second\n");
+        read(&mut workspace, &fs);
+        assert!(!is_same(&workspace), "the source of a function");
+    }
+
+    #[test]
+    fn entries_that_come_or_go_are_seen() {
+        let fs = MemoryFs::new();
+        fs.write("/repo/hiera.yaml", "version: 5\n");
+        let mut workspace = opened(&fs);
+        let seen = workspace.snapshot().seen();
+        fs.write("/repo/list.txt", "x\n");
+        read(&mut workspace, &fs);
+        assert!(!seen.is_same(&workspace.snapshot()));
+        assert!(!Fixture::new("a: 1\n").snapshot.seen().is_same(&workspace.snapshot()));
+    }
+}

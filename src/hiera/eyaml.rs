@@ -107,6 +107,20 @@ impl KeyPair {
     ///
     /// Errors: hiera-eyaml's words for an option that is missing or no string.
     pub fn from_options(options: &Hash) -> Result<KeyPair, String> {
+        let public = KeySource::public_of(options)?;
+        Ok(KeyPair { private: KeySource::from_options(options, "private_key")?, public })
+    }
+}
+
+impl KeySource {
+    /// Returns the public key that a level's options name; it is all that encrypting needs.
+    ///
+    /// Errors: as those of [`KeyPair::from_options`].
+    pub fn public_of(options: &Hash) -> Result<KeySource, String> {
+        KeySource::from_options(options, "public_key")
+    }
+
+    fn from_options(options: &Hash, name: &str) -> Result<KeySource, String> {
         let option = |name: &str| match options.get(name).map(|member| member.value.data()) {
             None | Some(Data::Null | Data::Bool(false)) => Ok(None),
             Some(Data::String(text)) => Ok(Some(text.to_string())),
@@ -115,20 +129,14 @@ impl KeyPair {
                 Err(format!("no implicit conversion of {class} into String"))
             }
         };
-        let source = |name: &str| -> Result<KeySource, String> {
-            let source = KeySource {
-                variable: option(&format!("pkcs7_{name}_env_var"))?,
-                file: option(&format!("pkcs7_{name}"))?,
-            };
-            match &source {
-                KeySource { variable: None, file: None } => {
-                    Err(format!("pkcs7_{name} is not defined"))
-                }
-                _ => Ok(source),
-            }
+        let source = KeySource {
+            variable: option(&format!("pkcs7_{name}_env_var"))?,
+            file: option(&format!("pkcs7_{name}"))?,
         };
-        let public = source("public_key")?;
-        Ok(KeyPair { private: source("private_key")?, public })
+        match &source {
+            KeySource { variable: None, file: None } => Err(format!("pkcs7_{name} is not defined")),
+            _ => Ok(source),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The user's own keys for values of eyaml: whether they may be used, the places that they are read
 //! from, and the values decrypted with them.
 //!
-//! Nothing here happens unless the *user* switches it on: a repository could name any file as a
+//! Nothing is decrypted unless the *user* switches it on: a repository could name any file as a
 //! key, and its values could be anyone's. Links in file names of a repository are resolved before
 //! the check whether the file may be read. A repository may name any environment variable, as with
 //! hiera-eyaml: its value is used as a key only, and a message tells at most whether it is one.
@@ -102,16 +102,13 @@ impl Keys {
         folders: &Arc<Vec<FilePath>>,
         fs: Arc<dyn FileSystem>,
     ) -> Option<Keys> {
+        config.decrypt.then(|| Keys::of(config, folders, fs))
+    }
+
+    fn of(config: &EyamlConfig, folders: &Arc<Vec<FilePath>>, fs: Arc<dyn FileSystem>) -> Keys {
         let (private, public, read, plain) = Default::default();
-        config.decrypt.then(|| Keys {
-            config: config.clone(),
-            fs,
-            folders: folders.clone(),
-            private,
-            public,
-            read,
-            plain,
-        })
+        let (config, folders) = (config.clone(), folders.clone());
+        Keys { config, fs, folders, private, public, read, plain }
     }
 
     /// Returns the decryptor for values of the environment in the folder `root`: key files with
@@ -200,6 +197,23 @@ impl Keys {
             None => named.is_within(folder),
         })
     }
+}
+
+/// Encrypts a text for the owner of a public key, where the user asks for that: the user's own
+/// certificate, or else the one that a level's options name, in a folder that they may name. No
+/// private key is read. Returns the message in DER.
+///
+/// Errors: why not, as [`Decryptor::decrypt`].
+pub(super) fn encrypt(
+    plain: &[u8],
+    named: &KeySource,
+    root: &FilePath,
+    (config, folders, fs): (&EyamlConfig, &Arc<Vec<FilePath>>, Arc<dyn FileSystem>),
+) -> Result<Vec<u8>, String> {
+    let keys = Keys::of(config, folders, fs);
+    let own = config.public_key.as_ref();
+    let held = keys.key(&keys.public, own, named, root, Certificate::from_pem)?;
+    pkcs7::encrypt(plain, held.key.as_ref().map_err(Clone::clone)?)
 }
 
 /// The keys as the values of one environment are decrypted with them.

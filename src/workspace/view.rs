@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use super::environments::Environment;
-use super::eyaml::EnvironmentKeys;
+use super::eyaml::{self, EnvironmentKeys};
 use super::file::Content;
-use super::fs::Entry;
+use super::fs::{Entry, FileSystem, OsFs};
 use super::functions::FunctionSource;
 use super::snapshot::Snapshot;
 use crate::hiera::config::{Layer, Reader};
 use crate::hiera::data::DataFile;
 use crate::hiera::error::LookupError;
+use crate::hiera::eyaml::KeySource;
 use crate::hiera::hierarchy::located::LocatedLayer;
 use crate::hiera::lookup::Context;
 use crate::hiera::scope::Scope;
 use crate::hiera::sources::{Locate, ModuleLayer, Sources};
+use crate::puppet::ruby::base64;
 use crate::puppet::value::Member;
 use crate::text::FilePath;
 
@@ -50,6 +52,21 @@ impl Snapshot {
     /// own questions do.
     pub fn decryptor<'a>(&'a self, environment: &'a Environment) -> Option<EnvironmentKeys<'a>> {
         self.eyaml.as_ref().map(|keys| keys.decryptor(&environment.root))
+    }
+
+    /// Encrypts a text as hiera-eyaml does, with the public key that a level of an environment
+    /// names; only where the user asks for it. Returns the text with which the file says so.
+    ///
+    /// Errors: why the key cannot be used.
+    pub fn encrypted(
+        &self,
+        environment: &Environment,
+        plain: &str,
+        key: &KeySource,
+    ) -> Result<String, String> {
+        let access = (&self.config.eyaml, &self.folders, Arc::new(OsFs) as Arc<dyn FileSystem>);
+        let message = eyaml::encrypt(plain.as_bytes(), key, &environment.root, access)?;
+        Ok(format!("ENC[PKCS7,{}]", base64::encode(&message)))
     }
 }
 

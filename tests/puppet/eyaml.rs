@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::support::{Run, hiera_ls, is_required, require, run, scratch};
 use hiera_ls::ide::hover::{HoverConfig, hover};
-use hiera_ls::text::{FilePath, FilePosition};
+use hiera_ls::ide::refactor::{RefactoringKind, Wanted, refactorings};
+use hiera_ls::text::{FilePath, FilePosition, TextEdit, TextRange};
 use hiera_ls::workspace::eyaml::EyamlConfig;
 use hiera_ls::workspace::fs::OsFs;
 use hiera_ls::workspace::{Change, Workspace, WorkspaceConfig, scan};
@@ -290,6 +291,81 @@ fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
     assert!(shown.contains("password: hunter2"), "{shown}");
     let broken = hover("broken:", decrypt);
     assert!(broken.contains("error decrypting ENC[encrypted] when looking up broken"), "{broken}");
+}
+
+/// What the refactoring encrypts, eyaml decrypts to the same text; the private key is not there
+/// meanwhile, and nothing but the change has the text or its ciphertext.
+#[test]
+fn eyaml_decrypts_what_the_refactoring_encrypts() {
+    if !require("eyaml") {
+        return;
+    }
+    let repository = Repository::new("eyaml-encrypt", 2048);
+    let values = [
+        ("plain", "hunter2", "hunter2"),
+        ("quoted", "\"hunter2 \\t \\u00e9 '\"", "hunter2 \t \u{e9} '"),
+        ("list", "[a, 'hunter2, b']", "hunter2, b"),
+        ("block", "|\n  hunter2\n  日本語\n", "hunter2\n日本語\n"),
+        (
+            "long",
+            &*format!("hunter2{}", "x".repeat(5000)),
+            &*format!("hunter2{}", "x".repeat(5000)),
+        ),
+    ];
+    let data: String = values.iter().map(|(key, text, _)| format!("{key}: {text}\n")).collect();
+    let private = repository.dir.join("keys/private_key.pkcs7.pem");
+    let away = repository.dir.join("private.pem");
+    for (key, _, plain) in values {
+        repository.write_all(&data);
+        std::fs::rename(&private, &away).unwrap();
+        let (title, text) = encrypted_by_refactoring(&repository, key, "hunter2");
+        std::fs::rename(&away, &private).unwrap();
+        assert_eq!(title, format!("Encrypt the value in `{key}`"));
+        repository.write("data/secrets.eyaml", &text);
+        let shown = repository.lookup(&[
+            "--decrypt",
+            "--reveal-sensitive",
+            "--render-as",
+            "json",
+            if key == "list" { "list.1" } else { key },
+        ]);
+        assert_eq!(shown.stdout, format!("{}\n", serde_json::Value::from(plain)), "{text}");
+        let start = text.find("ENC[PKCS7,").expect("it is encrypted");
+        let end = start + text[start..].find(']').expect("it ends") + 1;
+        let run = repository.eyaml(&["decrypt", "--stdin"], &text[start..end]);
+        assert_eq!(run.stdout.trim_end_matches('\n'), plain.trim_end_matches('\n'));
+        assert!(!text[start..end].contains("hunter2"));
+        // Each ciphertext has a key of its own.
+        std::fs::rename(&private, &away).unwrap();
+        repository.write_all(&data);
+        assert_ne!(encrypted_by_refactoring(&repository, key, "hunter2").1, text);
+        std::fs::rename(&away, &private).unwrap();
+    }
+}
+
+/// Returns the title of the refactoring that encrypts the value of a key that begins at a word, and
+/// the text that it leaves.
+fn encrypted_by_refactoring(repository: &Repository, key: &str, word: &str) -> (String, String) {
+    let folders = vec![FilePath::new(path(&repository.dir))];
+    let mut workspace = Workspace::new(WorkspaceConfig::default(), folders);
+    let scanned = scan::scan(&workspace.scan_request(), &OsFs, &|_| {});
+    workspace.apply(Change::Scanned(Box::new(scanned)));
+    let snapshot = workspace.snapshot();
+    let file = FilePath::new(path(&repository.root())).join("data/secrets.eyaml");
+    let text = snapshot.file(&file).expect("it is read").text().expect("a text").to_str();
+    let entry = text.find(&format!("{key}:")).expect("it has the key");
+    let at = entry + text[entry..].find(word).expect("it has the word");
+    let wanted = Wanted {
+        path: &file,
+        range: TextRange::empty(at as u32),
+        creates_files: true,
+        is_by_user: true,
+        kinds: &|kind| kind == RefactoringKind::Rewrite,
+    };
+    let mut all = refactorings(&snapshot, wanted).into_iter();
+    let one = all.find(|one| one.title.starts_with("Encrypt")).expect("it is offered");
+    let change = one.change.expect("it can be made");
+    (one.title, TextEdit::apply_all(&change.edits[&file], &text))
 }
 
 #[test]

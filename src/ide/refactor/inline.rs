@@ -57,7 +57,7 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
 }
 
 /// Returns the scalar at a place, with its key if it is a member.
-fn value_at(document: &Document, offset: u32) -> Option<(Option<NodeId>, NodeId)> {
+pub(super) fn value_at(document: &Document, offset: u32) -> Option<(Option<NodeId>, NodeId)> {
     let located = document.tree.node_at(&document.text, offset)?;
     let (mut node, mut own_key) = (document.tree.root?, None);
     for step in &located.path {
@@ -83,7 +83,7 @@ fn alias_of(text: &str) -> Option<&str> {
 }
 
 /// Whether a place lies within brackets or braces of its line's value.
-fn is_in_flow(document: &Document, at: u32) -> bool {
+pub(super) fn is_in_flow(document: &Document, at: u32) -> bool {
     document.tree.nodes.iter().any(|node| {
         let is_flow = matches!(
             node.kind,

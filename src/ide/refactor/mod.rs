@@ -7,6 +7,7 @@
 
 mod config;
 mod document;
+mod encrypt;
 mod extract;
 mod facts;
 mod inline;
@@ -94,7 +95,7 @@ pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring>
     let Some(context) = Context::of(snapshot, wanted) else { return Vec::new() };
     let mut all = Vec::new();
     type Draw = fn(&Context<'_>, &mut Vec<Draft>);
-    let sources: [(RefactoringKind, Draw); 8] = [
+    let sources: [(RefactoringKind, Draw); 9] = [
         (RefactoringKind::Move, move_key::drafts),
         (RefactoringKind::Move, pull::drafts),
         (RefactoringKind::Extract, extract::drafts),
@@ -102,6 +103,7 @@ pub fn refactorings(snapshot: &Snapshot, wanted: Wanted<'_>) -> Vec<Refactoring>
         (RefactoringKind::Rewrite, facts::drafts),
         (RefactoringKind::Rewrite, quote::drafts),
         (RefactoringKind::Rewrite, options::drafts),
+        (RefactoringKind::Rewrite, encrypt::drafts),
         (RefactoringKind::Sort, sort::drafts),
     ];
     for (kind, draw) in sources {
@@ -126,6 +128,9 @@ struct Draft {
     new_keys: Vec<Arc<str>>,
     /// A remark behind the title.
     remark: String,
+    /// Whether the value is the same to Puppet although it is written as a ciphertext, which no lookup
+    /// here decrypts.
+    is_encrypted: bool,
 }
 
 impl Draft {
@@ -137,7 +142,7 @@ impl Draft {
     ) -> Draft {
         let keys = keys.into_iter().collect();
         let (new_keys, remark) = (Vec::new(), String::new());
-        Draft { title, kind, change: Ok(change), keys, new_keys, remark }
+        Draft { title, kind, change: Ok(change), keys, new_keys, remark, is_encrypted: false }
     }
 
     fn refused(kind: RefactoringKind, title: String, reason: &str) -> Draft {

@@ -13,7 +13,7 @@ impl Context<'_> {
     /// Returns the refactoring of a draft; `None` where its change would break a file or touch
     /// other keys, and when cancelled.
     pub(super) fn offer(&self, draft: Draft) -> Option<Refactoring> {
-        let Draft { title, kind, change, keys, new_keys, remark } = draft;
+        let Draft { title, kind, change, keys, new_keys, remark, is_encrypted } = draft;
         let change = match change {
             Ok(change) => change,
             Err(reason) => {
@@ -23,6 +23,11 @@ impl Context<'_> {
         let after = self.snapshot.after(&change)?;
         if !self.keeps_files_whole(&after, &change, &keys) {
             return None;
+        }
+        if is_encrypted {
+            let is_neutral = remark.is_empty();
+            let title = format!("{title}{remark}");
+            return Some(Refactoring { title, kind, change: Ok(change), is_neutral });
         }
         let found = compare(self.snapshot, &after, &change, (&new_keys, &self.effort))?;
         // Values are read as far as they go; Puppet finds none of them.

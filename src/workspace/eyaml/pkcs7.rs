@@ -1,24 +1,29 @@
-//! PKCS#7 enveloped data, as hiera-eyaml writes it: the key of the content encrypted with RSA, the
+//! PKCS#7 enveloped data, read and written as hiera-eyaml does: the key of the content encrypted with RSA, the
 //! content with AES or triple DES in CBC mode. This module reads no files: its input are bytes and
 //! PEM texts, its output plain bytes.
 //!
 //! Errors are OpenSSL's words, which hiera-eyaml passes on, wherever OpenSSL would fail, too.
 
-use aes::cipher::{BlockDecryptMut, KeyIvInit, block_padding::Pkcs7};
-use cms::content_info::ContentInfo;
+use aes::cipher::{BlockDecryptMut, BlockEncryptMut, KeyIvInit, block_padding::Pkcs7};
+use cms::cert::IssuerAndSerialNumber;
+use cms::content_info::{CmsVersion, ContentInfo};
 use cms::enveloped_data::{
-    EncryptedContentInfo, EnvelopedData, RecipientIdentifier, RecipientInfo,
+    EncryptedContentInfo, EnvelopedData, KeyTransRecipientInfo, RecipientIdentifier, RecipientInfo,
+    RecipientInfos,
 };
 use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey};
 use rsa::pkcs8::DecodePrivateKey;
+use rsa::rand_core::{OsRng, RngCore};
 use rsa::traits::PublicKeyParts;
 use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey};
-use x509_cert::der::asn1::OctetString;
+use x509_cert::der::asn1::{Any, OctetString, SetOfVec};
 use x509_cert::der::oid::ObjectIdentifier;
-use x509_cert::der::{Decode, SliceReader};
+use x509_cert::der::{Decode, Encode, SliceReader};
+use x509_cert::spki::AlgorithmIdentifierOwned;
 
 use crate::puppet::ruby::base64;
 
+const DATA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.1");
 const ENVELOPED_DATA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7.3");
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const AES_128: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.1.2");
@@ -160,6 +165,64 @@ fn cbc<C: KeyIvInit + BlockDecryptMut>(
 ) -> Result<Vec<u8>, String> {
     let cipher = C::new_from_slices(key, iv).map_err(|_| BAD_DECRYPT.to_owned())?;
     cipher.decrypt_padded_vec_mut::<Pkcs7>(bytes).map_err(|_| BAD_DECRYPT.to_owned())
+}
+
+/// Returns a message for the owner of a certificate, in DER: AES-256 with a new key, as hiera-eyaml
+/// makes it.
+///
+/// Errors: the certificate's key is too long or too short for a message.
+pub(super) fn encrypt(plain: &[u8], certificate: &Certificate) -> Result<Vec<u8>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("the value cannot be encrypted: {error}");
+    if certificate.key.n().bits() > MAX_KEY_BITS {
+        return Err(format!("hiera-ls reads no RSA key of more than {MAX_KEY_BITS} bits"));
+    }
+    let (mut key, mut iv) = ([0u8; 32], [0u8; 16]);
+    OsRng.try_fill_bytes(&mut key).map_err(|error| failed(&error))?;
+    OsRng.try_fill_bytes(&mut iv).map_err(|error| failed(&error))?;
+    let content = cbc::Encryptor::<aes::Aes256>::new(&key.into(), &iv.into())
+        .encrypt_padded_vec_mut::<Pkcs7>(plain);
+    let sealed = certificate
+        .key
+        .encrypt(&mut OsRng, Pkcs1v15Encrypt, &key)
+        .map_err(|error| failed(&error))?;
+    message(certificate, &iv, content, sealed).map_err(|error| failed(&error))
+}
+
+/// Puts an encrypted content and its encrypted key together.
+fn message(
+    certificate: &Certificate,
+    iv: &[u8],
+    content: Vec<u8>,
+    sealed: Vec<u8>,
+) -> x509_cert::der::Result<Vec<u8>> {
+    let own = &certificate.certificate.tbs_certificate;
+    let algorithm =
+        |oid, parameters| AlgorithmIdentifierOwned { oid, parameters: Some(parameters) };
+    let recipient = KeyTransRecipientInfo {
+        version: CmsVersion::V0,
+        rid: RecipientIdentifier::IssuerAndSerialNumber(IssuerAndSerialNumber {
+            issuer: own.issuer.clone(),
+            serial_number: own.serial_number.clone(),
+        }),
+        key_enc_alg: algorithm(RSA, Any::null()),
+        enc_key: OctetString::new(sealed)?,
+    };
+    let iv = Any::encode_from(&OctetString::new(iv)?)?;
+    let mut recipients = SetOfVec::new();
+    recipients.insert(RecipientInfo::Ktri(recipient))?;
+    let envelope = EnvelopedData {
+        version: CmsVersion::V0,
+        originator_info: None,
+        recip_infos: RecipientInfos(recipients),
+        encrypted_content: EncryptedContentInfo {
+            content_type: DATA,
+            content_enc_alg: algorithm(AES_256, iv),
+            encrypted_content: Some(OctetString::new(content)?),
+        },
+        unprotected_attrs: None,
+    };
+    let content = Any::encode_from(&envelope)?;
+    ContentInfo { content_type: ENVELOPED_DATA, content }.to_der()
 }
 
 /// Reads the first block of PEM with one of these labels: its label and its bytes. Other text

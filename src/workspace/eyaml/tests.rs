@@ -166,3 +166,31 @@ fn what_was_decrypted_is_forgotten_where_it_becomes_too_much() {
     assert_eq!(remembered, [1, 2, 1, 2]);
     assert!(plain.known.contains_key(&(0, None, vec![3])), "the last one is there");
 }
+
+#[test]
+fn a_text_is_encrypted_with_keys_that_may_be_named_and_no_private_one() {
+    let encrypted = |config: EyamlConfig, public: &str| {
+        let fs = MemoryFs::new();
+        fs.write("/repo/keys/public.pem", "no certificate");
+        fs.write("/home/me/public.pem", "no certificate either");
+        let folders = Arc::new(vec![FilePath::new("/repo")]);
+        let named = KeySource { variable: None, file: Some(public.to_owned()) };
+        let root = FilePath::new("/repo");
+        super::encrypt(b"text", &named, &root, (&config, &folders, Arc::new(fs)))
+            .expect_err("there is no certificate")
+    };
+    let none = "PEM_read_bio_X509: no start line";
+    assert_eq!(encrypted(EyamlConfig::default(), "keys/public.pem"), none);
+    for outside in ["/home/me/public.pem", "keys/../../home/me/public.pem"] {
+        let message = encrypted(EyamlConfig::default(), outside);
+        assert!(message.starts_with("hiera-ls does not read /home/me/public.pem"), "{message}");
+    }
+    let home =
+        EyamlConfig { key_folders: vec![FilePath::new("/home/me")], ..EyamlConfig::default() };
+    assert_eq!(encrypted(home, "/home/me/public.pem"), none);
+    let own = EyamlConfig {
+        public_key: Some(FilePath::new("/home/me/public.pem")),
+        ..EyamlConfig::default()
+    };
+    assert_eq!(encrypted(own, "/etc/shadow"), none, "the user's own takes its place");
+}

@@ -161,3 +161,27 @@ fn a_file_is_sorted_with_its_comments_and_anchors_above_aliases() {
     "#]],
     );
 }
+
+const EYAML: &str = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - name: Secrets\n    lookup_key: eyaml_lookup_key\n    path: secrets.eyaml\n    options:\n      pkcs7_public_key: ";
+
+#[test]
+fn what_cannot_be_encrypted_is_told_without_the_text() {
+    let title = |options: &str, data: &str| {
+        let fixture = Fixture::new(&format!("{EYAML}{options}#- /data/secrets.eyaml\n{data}"));
+        let all = found(&fixture, &[RefactoringKind::Rewrite]);
+        let one = all.into_iter().find(|one| one.title.starts_with("Encrypt"))?;
+        Some((one.title, one.change.err().unwrap_or_default()))
+    };
+    let (title_of, reason) = title("/etc/passwd\n", "k: hun$0ter2\n").expect("it is refused");
+    assert_eq!(title_of, "Encrypt the value in `k`");
+    assert!(!reason.contains("hunter2"), "{reason}");
+    assert!(reason.contains("PEM"), "{reason}");
+    let other = "/etc/passwd\n  - name: Other\n    path: secrets.eyaml\n";
+    let (_, reason) = title(other, "k: hun$0ter2\n").expect("it is refused");
+    assert!(reason.contains("the level `Other` reads the file, too"), "{reason}");
+    for data in ["k: ENC[PKCS7,a$0a]\n", "k: ''$0\n", "lookup_options:\n  k:\n    merge: fir$0st\n"]
+    {
+        assert_eq!(title("/etc/passwd\n", data), None, "{data}");
+    }
+    assert_eq!(title("~\n", "k: hun$0ter2\n"), None, "no key is named");
+}

@@ -108,3 +108,15 @@ fn a_key_that_is_too_long_is_refused() {
     let told = Err("hiera-ls reads no RSA key of more than 8192 bits".to_owned());
     assert_eq!(read(4_253, 4_423), told);
 }
+
+#[test]
+fn messages_are_read_again() {
+    let (key, certificate) = keys();
+    for plain in ["", "hello", "exactly sixteen!", "日本語\n"] {
+        let message = encrypt(plain.as_bytes(), &certificate).expect("it is encrypted");
+        assert_eq!(decrypt(&message, &key, Some(&certificate)).as_deref(), Ok(plain.as_bytes()));
+        assert_eq!(decrypt(&message, &key, None).as_deref(), Ok(plain.as_bytes()));
+        let hidden = message.windows(5).all(|bytes| bytes != b"hello");
+        assert!(hidden);
+    }
+}

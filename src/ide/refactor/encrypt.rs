@@ -1,0 +1,78 @@
+//! Encrypts a scalar with the public key that the level's options name, as `eyaml encrypt` does.
+//! The text is in the change alone: no title, no reason and no log has it.
+
+use super::inline::{is_in_flow, value_at};
+use super::{Context, Draft, RefactoringKind};
+use crate::hiera::config::{Level, Reader};
+use crate::hiera::eyaml::KeySource;
+use crate::hiera::hierarchy::options_of;
+use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::text::{SourceChange, TextEdit};
+use crate::yaml::psych::{Resolved, resolve_plain};
+use crate::yaml::{NodeKind, ScalarStyle};
+
+/// Drafts the encryption of the scalar at the cursor, for a user who asks.
+pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
+    if context.wanted.is_by_user {
+        drafts.extend(draft(context));
+    }
+}
+
+fn draft(context: &Context<'_>) -> Option<Draft> {
+    let document = &context.document;
+    let offset = context.wanted.range.start;
+    let entry = document.entry_at(offset).filter(|it| *it.name != *LOOKUP_OPTIONS)?;
+    let (_, node) = value_at(document, offset)?;
+    let node = document.tree.node(node);
+    let NodeKind::Scalar { style, text } = &node.kind else { return None };
+    if text.is_empty() || text.contains("ENC[") || document.named("sops").is_some() {
+        return None;
+    }
+    let levels = context.levels();
+    let is_eyaml = |level: &&Level| level.backend.reader() == Some(Reader::Eyaml);
+    let level = *levels.iter().find(|level| is_eyaml(level))?;
+    let scope = context.snapshot.scope_for(context.environment, context.wanted.path);
+    let key = KeySource::public_of(&options_of(level, &scope, None).ok()?).ok()?;
+    let title = format!("Encrypt the value in `{}`", entry.name);
+    let refused =
+        |reason: &str| Some(Draft::refused(RefactoringKind::Rewrite, title.clone(), reason));
+    if let Some(other) = levels.iter().find(|level| !is_eyaml(level)) {
+        return refused(&format!(
+            "the level `{}` reads the file, too, and decrypts nothing",
+            other.name
+        ));
+    }
+    let encrypted = match context.snapshot.encrypted(context.environment, &whole(text), &key) {
+        Ok(encrypted) => encrypted,
+        Err(reason) => return refused(&reason),
+    };
+    let written = match is_in_flow(document, node.span.start) {
+        true => format!("'{encrypted}'"),
+        false => encrypted,
+    };
+    let mut change = SourceChange::default();
+    change.push(context.wanted.path, TextEdit::new(node.span, written));
+    let mut draft = Draft::new(RefactoringKind::Rewrite, title, change, [entry.name.clone()]);
+    draft.is_encrypted = true;
+    if *style == ScalarStyle::Plain && resolve_plain(text) != Resolved::String {
+        draft.remark = ", which becomes a String".to_owned();
+    }
+    Some(draft)
+}
+
+/// Returns a text with the line end that hiera-eyaml takes off what it has decrypted.
+fn whole(text: &str) -> String {
+    match text.bytes().last() {
+        Some(b'\n') => format!("{text}\n"),
+        Some(b'\r') => format!("{text}\r\n"),
+        _ => text.to_owned(),
+    }
+}
+
+impl Context<'_> {
+    /// Returns the levels that can read the file.
+    fn levels(&self) -> Vec<&Level> {
+        let matches = self.environment.matches(self.wanted.path);
+        matches.map(|(reach, _)| &*reach.level).collect()
+    }
+}

@@ -1,4 +1,4 @@
-//! Puts the value that an `alias` stands for in its place.
+//! Puts the value that an `alias` of Hiera, or a `*alias` of YAML, stands for in its place.
 
 use super::{Context, Document, Draft, RefactoringKind, secrets, value};
 use crate::hiera::key::LookupKey;
@@ -7,11 +7,86 @@ use crate::hiera::resolution::Outcome;
 use crate::ide::cursor::part_of;
 use crate::puppet::value::{Data, Value};
 use crate::text::{SourceChange, TextEdit, TextRange};
-use crate::yaml::{NodeId, NodeKind, PathStep};
+use crate::yaml::{NodeId, NodeKind, PathStep, ScalarStyle};
 
 /// Drafts the inlining of the alias at the cursor.
 pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     drafts.extend(draft(context));
+    drafts.extend(draft_of_yaml(context));
+}
+
+/// Drafts the inlining of a `*alias`: the text of the anchored node takes its place.
+fn draft_of_yaml(context: &Context<'_>) -> Option<Draft> {
+    let document = &context.document;
+    let offset = context.wanted.range.start;
+    let entry = document.entry_at(offset)?;
+    let (key, alias) = value_at(document, offset)?;
+    let NodeKind::Alias { name, target: Some(target) } = &document.tree.node(alias).kind else {
+        return None;
+    };
+    let is_merge = key.and_then(|key| document.tree.scalar(key)) == Some("<<");
+    if is_merge || document.named("sops").is_some() {
+        return None;
+    }
+    let title = format!("Inline the value of `*{name}`");
+    let refused = |reason| Some(Draft::refused(RefactoringKind::Inline, title.clone(), reason));
+    let span = document.tree.node(*target).span;
+    let of_target = document.entry_at(span.start)?;
+    if context.is_sensitive(&entry.name) || context.is_sensitive(&of_target.name) {
+        return refused(secrets::REASON);
+    }
+    let is_own = |node: NodeId| {
+        let of = document.tree.node(node);
+        let is_alias = matches!(of.kind, NodeKind::Alias { .. });
+        is_alias || of.tag.is_some() || node != *target && of.anchor.is_some()
+    };
+    if document.nodes_in(*target).any(is_own) {
+        return refused("the anchored value has anchors, aliases or tags of its own");
+    }
+    let written = &document.text[span.as_usize()];
+    let place = document.tree.node(alias).span;
+    if written.contains("ENC[") {
+        return None;
+    }
+    let line = document.text[..place.start as usize].rfind('\n').map_or(0, |at| at + 1);
+    let indent = document.text[line..].bytes().take_while(|byte| matches!(byte, b' ' | b'-'));
+    let (start, text) = match is_in_flow(document, place.start) {
+        true => (place.start, flow_text(document, *target)?),
+        false => {
+            // The members of an element begin on its own line.
+            let indent = indent.count() + if key.is_some() { 2 } else { 0 };
+            let text = document.as_value(*target, indent);
+            let start = key.map_or(place.start - 1, |key| document.tree.node(key).span.end + 1);
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            match text.strip_prefix('\n').filter(|_| key.is_none()) {
+                Some(members) => (start, format!(" {}", members.trim_start())),
+                None => (start, text.to_owned()),
+            }
+        }
+    };
+    if !document.text[start as usize..place.start as usize].trim().is_empty() {
+        return None;
+    }
+    let mut change = SourceChange::default();
+    change.push(context.wanted.path, TextEdit::new(TextRange::new(start, place.end), text));
+    Some(Draft::new(RefactoringKind::Inline, title, change, [entry.name.clone()]))
+}
+
+/// Returns the text of a node as it can stand within brackets or braces; `None` for one that goes
+/// over lines.
+fn flow_text(document: &Document, node: NodeId) -> Option<String> {
+    let node = document.tree.node(node);
+    let text = &document.text[node.span.as_usize()];
+    let (is_flow, is_plain) = match &node.kind {
+        NodeKind::Sequence { flow, .. } | NodeKind::Mapping { flow, .. } => (*flow, false),
+        NodeKind::Scalar { style, .. } => (true, *style == ScalarStyle::Plain),
+        NodeKind::Alias { .. } => return None,
+    };
+    if !is_flow || text.contains('\n') {
+        return None;
+    }
+    let needs_quotes = is_plain && text.contains([',', '[', ']', '{', '}']);
+    Some(if needs_quotes { format!("'{}'", text.replace('\'', "''")) } else { text.to_owned() })
 }
 
 fn draft(context: &Context<'_>) -> Option<Draft> {

@@ -44,6 +44,11 @@ pub(super) fn string(text: &str) -> String {
 impl Document {
     /// Returns the text of a node behind `key:`, indented for a root key, a line break at its end.
     pub(super) fn as_root_value(&self, node: NodeId) -> String {
+        self.as_value(node, 2)
+    }
+
+    /// The same with the members of a block collection at another indentation.
+    pub(super) fn as_value(&self, node: NodeId, indent: usize) -> String {
         let node = self.tree.node(node);
         let text = &self.text[node.span.as_usize()];
         let is_block = matches!(
@@ -58,12 +63,12 @@ impl Document {
         let column = if is_block { start - line } else { self.line_indent(line) };
         let mut lines = text.lines();
         let mut out = match is_block {
-            true => format!("\n  {}\n", lines.next().unwrap_or_default()),
+            true => format!("\n{}{}\n", " ".repeat(indent), lines.next().unwrap_or_default()),
             false => format!(" {}\n", lines.next().unwrap_or_default()),
         };
         for line in lines {
             let own = line.len() - line.trim_start_matches(' ').len();
-            let pad = (own + 2).saturating_sub(column);
+            let pad = (own + indent).saturating_sub(column);
             let content = &line[own..];
             out.push_str(&if content.is_empty() {
                 "\n".to_owned()

@@ -117,3 +117,68 @@ fn a_value_is_not_extracted_where_twenty_names_are_taken() {
     let text = format!("a: long text$0\nb: long text\nshared_a: 1\n{}", taken.concat());
     check_extract(&text, expect![[r#""#]]);
 }
+
+#[test]
+fn an_alias_of_yaml_gives_way_to_the_text_of_its_anchor() {
+    let inline = |text: &str, expected| check(RefactoringKind::Inline, text, expected);
+    inline(
+        "a: &x [one, 'two'] # list\nb:\n  c: *$0x # kept\n",
+        expect![[r#"
+        Inline the value of `*x`
+          /data/common.yaml
+            a: &x [one, 'two'] # list
+            b:
+              c: [one, 'two'] # kept
+    "#]],
+    );
+    inline(
+        "a: &x\n  # inside\n  k: 1\n  l:\n  - y\nb:\n  - *$0x\n  - 2\n",
+        expect![[r#"
+            Inline the value of `*x`
+              /data/common.yaml
+                a: &x
+                  # inside
+                  k: 1
+                  l:
+                  - y
+                b:
+                  - k: 1
+                    l:
+                    - y
+                  - 2
+        "#]],
+    );
+    inline(
+        "a: &x |\n  one\n    two\nb:\n    c: {d: 1}\n    e: *x$0\n",
+        expect![[r#"
+        Inline the value of `*x`
+          /data/common.yaml
+            a: &x |
+              one
+                two
+            b:
+                c: {d: 1}
+                e: |
+                    one
+                      two
+    "#]],
+    );
+    inline(
+        "a: &x one, two\nb: [*x$0, z]\n",
+        expect![[r#"
+        Inline the value of `*x`
+          /data/common.yaml
+            a: &x one, two
+            b: ['one, two', z]
+    "#]],
+    );
+    inline(
+        "a: &x {k: &y 1}\nb: *x$0\n",
+        expect![[r#"
+        Inline the value of `*x`
+          refused: the anchored value has anchors, aliases or tags of its own
+    "#]],
+    );
+    inline("a: &x {k: 1}\nb:\n  <<: *x$0\n", expect![[""]]);
+    inline("a: &x\n  k: 1\nb: [*x$0]\n", expect![[""]]);
+}

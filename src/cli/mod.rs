@@ -220,9 +220,9 @@ pub struct LookupArguments {
     /// With --decrypt: the certificate with the public key to use in place of those in hiera.yaml.
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     eyaml_public_key: Option<String>,
-    /// Run the functions of levels that hiera-ls cannot evaluate itself, with the Puppet of this
-    /// machine and the rights of the user; with names, only these functions. They are code of the
-    /// repository.
+    /// Run the functions of levels that hiera-ls cannot evaluate itself, and backends of Hiera 3,
+    /// with the Puppet of this machine and the rights of the user; with names, only these. They are
+    /// code of the repository.
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
     run_backends: Option<Vec<String>>,
     /// With --run-backends: the Ruby that has Puppet [default: that of Puppet's packages, or `ruby`].

@@ -1,15 +1,16 @@
-//! The functions of levels that hiera-ls cannot evaluate itself, called by others. The resolver
-//! resolves: it asks for one function, one key and one location at a time, keeps the answers, and
-//! answers the questions that a function has meanwhile.
+//! The functions of levels that hiera-ls cannot evaluate itself, called by others, and likewise the
+//! backends of Hiera 3. The resolver resolves: it asks for one function, one key and one location at
+//! a time, keeps the answers, and answers the questions that a function has meanwhile.
 //!
 //! Without an implementation such a level stays one that cannot be evaluated. Source of the rules:
-//! semantics 9.
+//! semantics 9 and 10.
 
 use std::sync::Arc;
 
 use super::config::{BackendKind, Layer};
-use super::error::LookupError;
+use super::error::{LookupError, Raised};
 use super::key::Segment;
+use super::merge::Strategy;
 use crate::puppet::value::{Key, Value};
 use crate::text::{FilePath, Span};
 
@@ -21,6 +22,44 @@ pub trait Backends {
     /// Calls the function of a level, and answers its questions with `ask` while it runs. An answer
     /// may need other calls, so that calls nest.
     fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply;
+
+    /// Makes the backends of Hiera 3 known that a `hiera.yaml` names, before one of them is called.
+    ///
+    /// Errors: Puppet's, where the library of Hiera 3 is absent. Each lookup fails with it then.
+    fn prepare(&self, _hiera3: &Hiera3) -> Result<(), LookupError> {
+        Err(LookupError::function("backends of Hiera 3 cannot be called here".into(), Raised::Ruby))
+    }
+}
+
+/// The backends of Hiera 3 in the global layer, in the order of their levels. All of them share one
+/// configuration, also with those that may not be called.
+#[derive(Clone, Debug)]
+pub struct Hiera3 {
+    /// The `hiera.yaml`.
+    pub config: FilePath,
+    /// Its text where it is of version 3: the configuration is that file then, its tokens as they
+    /// are. `None` for one of version 5.
+    pub text: Option<Arc<str>>,
+    /// The backends.
+    pub backends: Vec<Hiera3Backend>,
+}
+
+/// A backend of Hiera 3.
+#[derive(Clone, Debug)]
+pub struct Hiera3Backend {
+    /// The number of the level, as in [`Call::level`].
+    pub level: u64,
+    /// The name of the level.
+    pub title: Arc<str>,
+    /// The name of the backend, as written.
+    pub name: Arc<str>,
+    /// The folder of the data on this machine. In version 3 with its tokens, and `None` where the
+    /// file names none.
+    pub datadir: Option<String>,
+    /// The locations as written. Empty in version 3, where the file has them.
+    pub sources: Vec<Arc<str>>,
+    /// The options with their tokens replaced. `None` in version 3, and where there are none.
+    pub options: Option<Value>,
 }
 
 /// Answers a question of a function that runs.
@@ -72,6 +111,17 @@ pub enum CallKey<'a> {
     Root(&'a str),
     /// The segments of a dotted key, the root key first.
     Segments(&'a [Segment]),
+    /// A key as it is looked up, for a backend of Hiera 3.
+    Hiera3 {
+        /// The key with its dots.
+        text: &'a str,
+        /// The merge strategy of the lookup.
+        merge: &'a Strategy,
+        /// The sources that the function `hiera` was asked to look into first; mostly none.
+        order_override: &'a [Value],
+        /// Whether the lookup is confined to the global layer.
+        global_only: bool,
+    },
 }
 
 /// A question of a function that runs.
@@ -91,6 +141,8 @@ pub enum Question {
         overrides: Value,
         /// Values by name for tokens that nothing else defines.
         defaults: Value,
+        /// The sources that levels of version 3 look into first: a list, mostly empty.
+        order_override: Value,
     },
 }
 

@@ -352,6 +352,11 @@ impl HieraConfig {
         }
     }
 
+    /// Returns the text of the file; empty for one that is not written.
+    pub fn text(&self) -> String {
+        self.text.to_str().into()
+    }
+
     /// Returns the folder that datadirs are relative to.
     pub fn base(&self) -> FilePath {
         self.path.parent().unwrap_or_else(|| FilePath::new("/"))

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use super::config::{HieraConfig, Level, Locations, Template, Version};
+use super::config::{BackendKind, HieraConfig, Level, Locations, Template, Version};
 use super::error::LookupError;
 use super::fold::normalised;
 use super::pattern::{Bindings, Pattern, Piece, pieces, variable_name};
@@ -122,6 +122,30 @@ pub fn options_for_call(
 ) -> Result<Option<Value>, LookupError> {
     let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
     Variables { scope, local: None, classic: false, undefined_fails }.replace(options)
+}
+
+/// Returns the folder that a level's locations are relative to, its tokens as they are: absolute,
+/// unless it begins with a token of version 3.
+pub fn datadir_as_written(config: &HieraConfig, level: &Level) -> String {
+    datadir(config, level)
+}
+
+/// Returns the folder that the locations of a level of version 5 are relative to; `None` where an
+/// unknown variable takes part. For `puppet` see [`locate`].
+///
+/// Errors: those of tokens.
+pub fn datadir_for_call(
+    config: &HieraConfig,
+    level: &Level,
+    scope: &Scope,
+    puppet: Option<PuppetVersion>,
+) -> Result<Option<String>, LookupError> {
+    let undefined_fails = puppet.is_some_and(|puppet| puppet.strict == Strict::Error);
+    let variables = Variables { scope, local: None, classic: false, undefined_fails };
+    Ok(match variables.evaluate(&datadir(config, level))? {
+        Evaluated::Text(text) => Some(text),
+        Evaluated::Partial(_) => None,
+    })
 }
 
 /// Returns the folder that a level's locations are relative to, as far as no variable decides it.
@@ -251,13 +275,15 @@ impl Locating<'_> {
             Locations::Mapped { variable, local, path } => {
                 self.mapped(&variable.text, local, path, &mut found)?
             }
-            Locations::None => {
-                let (original, name, place) = ("".into(), "".into(), Place::Nowhere);
-                found.push(Location { template: None, original, name, place, is_indexed: false });
-            }
+            Locations::None => found.push(nowhere()),
         }
         if let Some(options) = &self.level.options {
             self.variables.check(options)?;
+        }
+        // Without a location of its own, a backend of Hiera 3 is asked once.
+        let is_real = |location: &Location| !matches!(location.place, Place::NoMatch { .. });
+        if self.level.backend.kind == BackendKind::Hiera3 && !found.iter().any(is_real) {
+            found.push(nowhere());
         }
         Ok(found)
     }
@@ -462,6 +488,12 @@ impl Locating<'_> {
         let name = joined(&datadir(self.config, self.level), &template.text);
         location(template, &name, Place::Undetermined(Undetermined { variables, pattern }))
     }
+}
+
+/// Returns the location of a level that names none.
+fn nowhere() -> Location {
+    let (original, name, place) = ("".into(), "".into(), Place::Nowhere);
+    Location { template: None, original, name, place, is_indexed: false }
 }
 
 fn location(template: &Template, name: &str, place: Place) -> Location {

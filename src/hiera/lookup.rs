@@ -9,6 +9,7 @@ mod answer;
 mod called;
 mod decryption;
 mod explained;
+mod hiera3;
 mod location;
 mod open;
 mod options;
@@ -144,6 +145,10 @@ struct Invocation {
     reading: Reading,
     /// The module of the key that was asked for.
     module: Option<Arc<str>>,
+    /// The merge strategy of the global layer's search, for backends of Hiera 3.
+    merge: Strategy,
+    /// The sources that a function had the global layer look into first: texts.
+    order_override: Arc<[Value]>,
     /// The results of nested lookups: a key that is asked for twice is looked up once.
     known: HashMap<(Reading, Arc<str>), Known>,
     /// The texts of all frames so far, in the order in which they were entered.

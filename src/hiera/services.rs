@@ -66,6 +66,14 @@ pub fn is_secret_store(function: &str) -> bool {
     SECRET_STORES.contains(&function)
 }
 
+/// Backends of Hiera 3 that answer with secrets, by name.
+const SECRET_BACKENDS: [&str; 2] = ["gpg", "vault"];
+
+/// Returns whether a backend of Hiera 3 of this name, in lower case, answers with secrets.
+pub fn is_secret_backend(name: &str) -> bool {
+    SECRET_BACKENDS.contains(&name)
+}
+
 /// Backends of Hiera 3, by name.
 const HIERA_3: [Service; 10] = [
     service("consul", "asks Consul", None),

@@ -27,6 +27,8 @@ use std::sync::Arc;
 /// in memory: the resolver holds them as long as this.
 #[derive(Default)]
 pub(super) struct Called {
+    /// Whether the backends of Hiera 3 were made known.
+    pub(super) knows_hiera3: bool,
     levels: HashMap<*const LocatedLevel, CalledLevel>,
     /// By location.
     kept: HashMap<*const Location, Kept>,
@@ -53,7 +55,7 @@ static LEVELS: AtomicU64 = AtomicU64::new(0);
 
 /// A location whose function is asked.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     backends: &'a dyn Backends,
     layer: &'a Layer,
     located: &'a LocatedLevel,
@@ -82,7 +84,7 @@ impl Resolver<'_> {
                 self.ask_for_key(inv, asked, root.into(), CallKey::Root(root))?
             }
             BackendKind::DataDig => self.ask_to_dig(inv, asked)?,
-            BackendKind::Hiera3 => return Ok(self.opaque(inv, layer, located, root)),
+            BackendKind::Hiera3 => self.ask_hiera3(inv, asked)?,
         };
         Ok(match found {
             Found::Value(value) => Outcome::Answered { backend: backend.clone(), value },
@@ -181,7 +183,7 @@ impl Resolver<'_> {
     }
 
     /// Calls the function of a level. `None` where an unknown variable decides its options.
-    fn call_function(
+    pub(super) fn call_function(
         &self,
         inv: &mut Invocation,
         asked: Asked<'_>,
@@ -227,15 +229,26 @@ impl Resolver<'_> {
         }
         let puppet = (!self.ctx.tolerant).then_some(self.ctx.puppet);
         let options = match &located.level.options {
-            Some(options) => match options_for_call(options, self.ctx.scope, puppet)? {
-                None => return Ok(None),
-                known => known,
-            },
-            None => None,
+            Some(options) if located.level.backend.kind != BackendKind::Hiera3 => {
+                match options_for_call(options, self.ctx.scope, puppet)? {
+                    None => return Ok(None),
+                    known => known,
+                }
+            }
+            _ => None,
         };
         let level = CalledLevel { number: LEVELS.fetch_add(1, Ordering::Relaxed), options };
         self.called.borrow_mut().levels.insert(place, level.clone());
         Ok(Some(level))
+    }
+
+    /// Returns the number of a level whose options are not passed with each call.
+    pub(super) fn number_of(&self, located: &LocatedLevel) -> u64 {
+        let mut called = self.called.borrow_mut();
+        let level = called.levels.entry(std::ptr::from_ref(located)).or_insert_with(|| {
+            CalledLevel { number: LEVELS.fetch_add(1, Ordering::Relaxed), options: None }
+        });
+        level.number
     }
 
     fn config_path(&self, layer: &Layer) -> FilePath {
@@ -259,9 +272,11 @@ impl Resolver<'_> {
         self.check_cancelled()?;
         match question {
             Question::Interpolate(value) => self.interpolate(inv, &value).map(Some),
-            Question::Lookup { key, merge, global_only, overrides, defaults } => {
+            Question::Lookup { key, merge, global_only, overrides, defaults, order_override } => {
                 let reading = inv.reading;
                 inv.reading.is_confined |= global_only;
+                let sources_before = inv.order_override.clone();
+                inv.look_first_into(order_override.as_array().unwrap_or_default());
                 let given = (overrides.as_hash(), defaults.as_hash());
                 let found = match given {
                     (Some(overrides), Some(defaults))
@@ -274,6 +289,10 @@ impl Resolver<'_> {
                     _ => self.lookup_for_function(inv, &key, &merge),
                 };
                 inv.reading = reading;
+                if inv.order_override.len() != sources_before.len() {
+                    inv.known.clear();
+                }
+                inv.order_override = sources_before;
                 found
             }
         }
@@ -303,8 +322,19 @@ impl Resolver<'_> {
     }
 }
 
+impl Invocation {
+    /// Has levels of version 3 look into these sources first; none leaves it as it is. Lookups that
+    /// a function begins hand down theirs.
+    fn look_first_into(&mut self, sources: &[Value]) {
+        if !sources.is_empty() && *self.order_override != *sources {
+            self.order_override = sources.into();
+            self.known.clear();
+        }
+    }
+}
+
 /// The outcome of asking a function.
-enum Found {
+pub(super) enum Found {
     Value(Value),
     Nothing,
     /// It could not be called.
@@ -317,7 +347,7 @@ fn key_of(root: &str) -> Key {
 }
 
 /// Returns the value, or the error of one that is none. Source: semantics 9.
-fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Value, LookupError> {
+pub(super) fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Value, LookupError> {
     let got = match checked {
         Checked::Legal(value) => return Ok(value),
         Checked::Illegal(got) => got,
@@ -325,6 +355,9 @@ fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Value, LookupE
     let backend = &asked.located.level.backend;
     let is_old = backend.kind == BackendKind::LegacyFunction;
     let function = match is_old {
+        _ if backend.kind == BackendKind::Hiera3 => {
+            format!("hiera version 3 backend '{}'", backend.name)
+        }
         true => format!("deprecated API function '{}'", backend.name),
         false => format!("{} function '{}'", backend.kind.key(), backend.name),
     };
@@ -344,7 +377,7 @@ fn legal(asked: Asked<'_>, key: &str, checked: Checked) -> Result<Value, LookupE
 
 /// Wraps the answer to a dotted key, so that the key can be dug out of the result again. Source:
 /// `LookupKey#undig`.
-fn within_root(key: &LookupKey, value: Value) -> Result<Value, LookupError> {
+pub(super) fn within_root(key: &LookupKey, value: Value) -> Result<Value, LookupError> {
     key.subkeys.iter().rev().try_fold(value, |inner, segment| {
         let from = inner.provenance();
         Ok(match segment {

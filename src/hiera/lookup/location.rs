@@ -47,7 +47,8 @@ impl Resolver<'_> {
             return Err(LookupError::crash(message));
         }
         // A backend of Hiera 3 is asked for each location, whether or not there is a file.
-        if level.backend.kind == BackendKind::Hiera3 {
+        let is_real = !matches!(location.place, Place::NoMatch { .. });
+        if level.backend.kind == BackendKind::Hiera3 && is_real {
             return self.call_or_opaque(inv, layer, located, location, root);
         }
         let path = match &location.place {

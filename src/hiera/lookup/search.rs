@@ -10,7 +10,7 @@ use super::ready::Levels;
 use super::{
     Choice, Invocation, LOOKUP_OPTIONS, LayerLevels, Located, Reading, Resolver, enter, layers_of,
 };
-use crate::hiera::config::{HieraConfig, Layer, Level, Version};
+use crate::hiera::config::{ConfigProblem, ConfigProblemKind, HieraConfig, Layer, Level, Version};
 use crate::hiera::error::{Frame, LookupError, LookupErrorKind};
 use crate::hiera::explain::{Event, Kind};
 use crate::hiera::hierarchy::locate;
@@ -83,6 +83,8 @@ impl Resolver<'_> {
         }
         let reading_before = inv.reading;
         inv.reading = self.reading(layer);
+        let needs_merge = self.ctx.backends.is_some() && *layer == Layer::Global;
+        let merge_before = needs_merge.then(|| std::mem::replace(&mut inv.merge, merge.clone()));
         let found = enter(inv, frame.clone(), |inv| {
             let levels = || Result::as_ref(&located).map_err(Clone::clone);
             let Some(node) = node else {
@@ -100,6 +102,9 @@ impl Resolver<'_> {
             )
         });
         inv.reading = reading_before;
+        if let Some(before) = merge_before {
+            inv.merge = before;
+        }
         match layer {
             // Without a config the layer has nothing to say, and still checks for recursion.
             Layer::Global => found.map_err(|error| error.passed_on_for(&frame.text)),
@@ -129,16 +134,21 @@ impl Resolver<'_> {
         merge: &Strategy,
     ) -> Result<Option<Value>, LookupError> {
         let defining = self.files_defining(inv, root);
-        if inv.tells_nothing() && defining.is_none() {
+        let looks_elsewhere = !inv.order_override.is_empty();
+        if inv.tells_nothing() && defining.is_none() && !looks_elsewhere {
             return self.search_ready(inv, layer, levels, root, merge);
         }
         let levels = &levels.located;
+        let before_own = match looks_elsewhere {
+            true => self.overriding_locations(inv, layer, levels)?,
+            false => Vec::new(),
+        };
         inv.fold(merge, levels.len(), self.ctx.cancel, &mut |inv, n| {
             let located = &levels[n];
             // A glob that names nothing is no location to Puppet; it is one to the steps.
-            let (real, empty): (Vec<&Location>, Vec<&Location>) = located
-                .locations
-                .iter()
+            let overriding = before_own.get(n).into_iter().flatten();
+            let (real, empty): (Vec<&Location>, Vec<&Location>) = overriding
+                .chain(&located.locations)
                 .partition(|location| !matches!(location.place, Place::NoMatch { .. }));
             for location in empty {
                 let outcome = self.ask(inv, layer, located, location, root, defining)?;
@@ -287,6 +297,13 @@ impl Resolver<'_> {
             true => self.ctx.sources.located(self.ctx.scope, layer, &locate),
             false => locate(),
         };
+        let prepared = |located: LocatedLayer| {
+            if *layer == Layer::Global {
+                self.prepare_hiera3(&located)?;
+            }
+            Ok(located)
+        };
+        let located = located.and_then(prepared);
         let levels = |located: LocatedLayer| LayerLevels {
             takes_part: located.takes_part,
             hierarchy: Levels::new(located.hierarchy),
@@ -320,7 +337,11 @@ impl Resolver<'_> {
             let kind = LookupErrorKind::ConfigSyntax(format!("({}): {message}", config.path));
             return Err(LookupError::new(kind, None));
         }
-        if let Some(problem) = config.fatal()
+        // The library of Hiera 3 is that of the Ruby that calls its backends.
+        let is_told = |problem: &&ConfigProblem| {
+            problem.kind == ConfigProblemKind::Library && self.may_call_hiera3(&config)
+        };
+        if let Some(problem) = config.fatal().filter(|problem| !is_told(problem))
             && !self.ctx.tolerant
         {
             if config.may_be_passed_over() && self.ctx.puppet.strict != Strict::Error {

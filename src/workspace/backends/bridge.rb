@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Calls the functions of hierarchy levels for hiera-ls, with the Puppet that this Ruby finds: JSON
-# messages, one a line, over what were standard input and output. hiera-ls resolves; this process
-# finds one function, calls it for one key at one location, and asks back for interpolation and
-# lookups. wire.rs has the other end of each message.
+# Calls the functions of hierarchy levels for hiera-ls, and backends of Hiera 3, with the Puppet that
+# this Ruby finds: JSON messages, one a line, over what were standard input and output. hiera-ls
+# resolves; this process finds one function, calls it for one key at one location, and asks back for
+# interpolation and lookups. wire.rs has the other end of each message.
 
 # The protocol's descriptors are moved before any other code runs, and are closed on exec: what a
 # function or its children print goes to standard error.
@@ -44,6 +44,28 @@ module Ending
   end
 end
 
+# The bound of memory of this process and of its children, where the system has one (Linux).
+module Memory
+  MOST = Integer(ENV.fetch('HIERA_LS_MEMORY')) << 20
+  private_constant :MOST
+
+  module_function
+
+  def bound
+    return unless RUBY_PLATFORM.include?('linux')
+
+    soft, hard = Process.getrlimit(:AS)
+    Process.setrlimit(:AS, MOST, hard) if soft > MOST
+    @is_bounded = true
+  rescue SystemCallError, NotImplementedError
+    nil
+  end
+
+  def told(message)
+    @is_bounded ? "#{message}: hiera-ls lets functions have at most #{MOST >> 20} MiB of memory" : message
+  end
+end
+
 # The channel to hiera-ls.
 module Channel
   OWNER = Process.pid
@@ -77,6 +99,8 @@ module Channel
     ANSWERS.flush
   end
 end
+
+Memory.bound
 
 begin
   require 'puppet'
@@ -385,6 +409,7 @@ class Session
 
   def initialize(compiler)
     @compiler = compiler
+    @scope = compiler.topscope
     forget
     replace_lookup
   end
@@ -404,8 +429,28 @@ class Session
       Bridge.ask('lookup', 'key' => Wire.text(key.to_s), 'merge' => Wire.write(merge, lenient: true),
                            'global_only' => invocation.global_only?,
                            'overrides' => Wire.write(invocation.override_values, lenient: true),
-                           'defaults' => Wire.write(invocation.default_values, lenient: true))
+                           'defaults' => Wire.write(invocation.default_values, lenient: true),
+                           'order_override' => Wire.write(invocation.hiera_v3_location_overrides, lenient: true))
     end
+  end
+
+  # Makes the backends of Hiera 3 of a hiera.yaml as Puppet does when it first needs its levels. The
+  # configuration of Hiera 3 is one for the process; here it is one for the scope, as in a process of
+  # its own.
+  def prepare(params)
+    Hiera::Config.instance_variable_set(:@config, nil) if defined?(Hiera::Config)
+    config = Puppet::Pops::Lookup::HieraConfigV5.allocate
+    layer = Layer.new(nil, params['config'])
+    written = written_config(params)
+    @scope = Hiera::Scope.new(@compiler.topscope) if written
+    params.fetch('backends').each do |given|
+      settings = written || settings_of(given)
+      @providers[given.fetch('level')] =
+        config.create_hiera3_backend_provider(given.fetch('title'), given.fetch('name'), layer, given['datadir'], nil, settings)
+    end
+    { 'result' => {} }
+  rescue StandardError, ScriptError => e
+    { 'error' => describe(e) }
   end
 
   def call(params)
@@ -418,11 +463,48 @@ class Session
     end
     reply = found ? { 'result' => answer } : { 'not_found' => true }
     with_texts(reply, texts)
-  rescue StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError, Interrupt => e
+  rescue Exception => e # The library of Hiera 3 raises it; Puppet would end.
+    raise if e.is_a?(SignalException) && !e.is_a?(Interrupt)
+
     with_texts({ 'error' => describe(e) }, texts)
   end
 
   private
+
+  # A file of version 3 is the configuration as it stands; nil for one of version 5.
+  def written_config(params)
+    return unless params['text']
+
+    written = Puppet::Util::Yaml.safe_load(params['text'], [Symbol], params['config'])
+    # Of a datadir hiera-ls may know another folder on this machine.
+    params.fetch('backends').each do |given|
+      settings = written[given['name'].to_sym] || written[given['name']]
+      key = %w[datadir].flat_map { |name| [name.to_sym, name] }.find { |name| settings.is_a?(Hash) && settings.key?(name) }
+      settings[key] = given['datadir'] if key && given['datadir']
+    end
+    written
+  end
+
+  # As HieraConfigV5#create_configured_data_providers has them.
+  def settings_of(given)
+    name = given.fetch('name')
+    options = { datadir: given.fetch('datadir') }
+    Wire.read(given['options'] || {}).each_pair { |key, value| options[key.to_sym] = value }
+    sources = given.fetch('sources').map { |source| source.end_with?(".#{name}") ? source[0..-(name.length + 2)] : source }
+    { hierarchy: sources, name.to_sym => options, backends: [name], logger: 'puppet' }
+  end
+
+  def hiera3(params, texts)
+    within_lookup(params, texts) do |invocation|
+      invocation.set_global_only if params['global_only']
+      sources = Wire.read(params['order_override'])
+      invocation.set_hiera_v3_location_overrides(sources) unless sources.empty?
+      provider = @providers.fetch(params.fetch('level'))
+      merge = Puppet::Pops::MergeStrategy.strategy(Wire.read(params.fetch('merge')))
+      key = Puppet::Pops::Lookup::LookupKey.new(params.fetch('key'))
+      checked(provider.data_dig(key, invocation, nil, merge), provider)
+    end
+  end
 
   # A text that is none breaks the explanation of Puppet, too.
   def with_texts(reply, texts)
@@ -436,6 +518,7 @@ class Session
 
     message = error.message.to_s
     message = error.class.to_s if message.empty?
+    message = Memory.told(message) if error.is_a?(NoMemoryError)
     text = Wire.text(message)
     lookup = error.is_a?(Puppet::DataBinding::LookupError)
     { 'message' => text.is_a?(String) ? text : message.b.inspect, 'lookup' => lookup,
@@ -445,7 +528,8 @@ class Session
   # The call happens within a lookup, as far as Puppet's own functions look.
   def within_lookup(params, texts)
     Puppet::Pops::Lookup::Invocation.current # makes the place for it
-    invocation = CallInvocation.new(@compiler.topscope)
+    scope = params['kind'] == 'hiera3_backend' ? @scope : @compiler.topscope
+    invocation = CallInvocation.new(scope)
     invocation.texts = texts
     invocation.lookup(Puppet::Pops::Lookup::LookupKey.new('hiera_ls'), params['module']) { yield invocation }
   end
@@ -568,6 +652,7 @@ module Bridge
   def handle(message)
     case message['method']
     when 'call' then reply(answer(message))
+    when 'hiera3' then reply({ 'id' => message['id'] }.merge(@session.prepare(message.fetch('params'))))
     when 'forget'
       @session.forget
       Channel.write('id' => message['id'], 'result' => {})

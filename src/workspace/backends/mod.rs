@@ -14,10 +14,11 @@ use serde_json::{Value as Json, json};
 
 use super::fs::{FileSystem, OsFs};
 use super::functions::plain_name;
-use crate::hiera::backends::{Ask, Backends, Call, Reply, Returned};
+use crate::hiera::backends::{Ask, Backends, Call, Hiera3, Reply, Returned};
+use crate::hiera::config::BackendKind;
 use crate::hiera::error::{LookupError, Raised};
 use crate::hiera::scope::Scope;
-use crate::hiera::services::is_secret_store;
+use crate::hiera::services::{is_secret_backend, is_secret_store};
 use crate::puppet::value::{Hash, Key, Member, Provenance, Secrecy, Value};
 use crate::puppet::{PuppetVersion, Strict};
 use crate::text::{CancelToken, FilePath};
@@ -138,6 +139,7 @@ impl Functions {
                 "node": &*scope.name,
                 "scope": wire::encode(&variables),
             }),
+            hiera3: RefCell::new(None),
         }
     }
 
@@ -210,6 +212,8 @@ pub struct Session<'a> {
     functions: &'a Functions,
     number: u64,
     params: Json,
+    /// The backends of Hiera 3, once they are known: a new process is told of them again.
+    hiera3: RefCell<Option<Json>>,
 }
 
 impl Session<'_> {
@@ -221,20 +225,42 @@ impl Session<'_> {
         if functions.open.get() == wanted {
             return Ok(());
         }
-        let id = functions.next();
-        functions.send(&json!({"id": id, "method": "open", "params": self.params}));
-        let mut left = functions.config.deadline.max(Duration::from_secs(60));
-        let answer = loop {
-            let message = functions.receive(&mut left, "the start of Puppet's scope")?;
-            if message["id"] == id {
-                break message;
-            }
-        };
+        let answer = self.request("open", &self.params, "the start of Puppet's scope")?;
         if let Some(error) = answer["error"]["message"].as_str() {
             return Err(format!("Puppet does not know the environment: {error}"));
         }
         functions.open.set(wanted);
+        if let Some(params) = &*self.hiera3.borrow() {
+            self.request("hiera3", params, "the start of Hiera 3")?;
+        }
         Ok(())
+    }
+
+    /// Returns the answer to a request that asks nothing back.
+    fn request(&self, method: &str, params: &Json, subject: &str) -> Result<Json, String> {
+        let functions = self.functions;
+        let id = functions.next();
+        functions.send(&json!({"id": id, "method": method, "params": params}));
+        let mut left = functions.config.deadline.max(Duration::from_secs(60));
+        loop {
+            let message = functions.receive(&mut left, subject)?;
+            if message["id"] == id {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Makes backends of Hiera 3 known. Errors: Puppet's, inside those of the process.
+    fn try_prepare(&self, hiera3: &Hiera3) -> Result<Result<(), LookupError>, String> {
+        *self.hiera3.borrow_mut() = None; // An open session would be told of those before.
+        self.open()?;
+        let params = wire::hiera3(hiera3);
+        let answer = self.request("hiera3", &params, "the start of Hiera 3")?;
+        if let Some(error) = wire::error_of(&answer) {
+            return Ok(Err(error));
+        }
+        *self.hiera3.borrow_mut() = Some(params);
+        Ok(Ok(()))
     }
 
     fn try_call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Result<Reply, String> {
@@ -248,7 +274,12 @@ impl Session<'_> {
         let mut asked: Vec<(u64, LookupError)> = Vec::new();
         loop {
             let message = functions.receive(&mut left, &subject)?;
-            let marks = match is_secret_store(&plain_name(call.function)) {
+            let name = plain_name(call.function);
+            let is_secret = match call.kind {
+                BackendKind::Hiera3 => is_secret_backend(&name),
+                _ => is_secret_store(&name),
+            };
+            let marks = match is_secret {
                 true => functions.given.get().and(Secrecy::DECRYPTED),
                 false => functions.given.get(),
             };
@@ -287,6 +318,11 @@ impl Backends for Session<'_> {
         let name = plain_name(function);
         let named = &self.functions.config.functions;
         named.as_ref().is_none_or(|named| named.iter().any(|one| plain_name(one) == name))
+    }
+
+    fn prepare(&self, hiera3: &Hiera3) -> Result<(), LookupError> {
+        self.try_prepare(hiera3)
+            .unwrap_or_else(|message| Err(LookupError::function(message, Raised::Ruby)))
     }
 
     fn call(&self, call: &Call<'_>, ask: &mut Ask<'_>) -> Reply {

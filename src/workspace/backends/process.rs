@@ -41,6 +41,9 @@ const PASSED_ON: [&str; 16] = [
 ];
 /// The most bytes of a message of the process.
 const MAX_MESSAGE: u64 = 65 << 20;
+/// The most memory of the process and of each of its children, in MiB, where the platform has a
+/// bound (Linux).
+const MAX_MEMORY: u64 = 2048;
 /// How much of the standard error is kept, in bytes.
 const KEPT_ERRORS: usize = 64 << 10;
 /// How many messages wait until they are taken.
@@ -108,6 +111,7 @@ impl Process {
             passed.push(("LANG", "C.UTF-8".into())); // Ruby takes texts for ASCII otherwise.
         }
         command.envs(passed).env(COOKIE, &cookie).env("HIERA_LS_STRICT", strict);
+        command.env("HIERA_LS_MEMORY", MAX_MEMORY.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -191,7 +195,14 @@ impl Process {
         let until = Instant::now() + Duration::from_secs(1);
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) => return format!("Ruby ended ({status})"),
+                Ok(Some(status)) => {
+                    let lacks_memory = self.last_error().contains("failed to allocate memory");
+                    let bound = match lacks_memory {
+                        true => format!(", which has at most {MAX_MEMORY} MiB of memory,"),
+                        false => String::new(),
+                    };
+                    return format!("Ruby{bound} ended ({status})");
+                }
                 Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
                 _ => return "Ruby closed the connection".to_owned(),
             }

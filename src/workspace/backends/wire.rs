@@ -5,10 +5,11 @@
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
-use crate::hiera::backends::{Call, CallKey, CallLocation, Checked, Question, Returned};
+use crate::hiera::backends::{Call, CallKey, CallLocation, Checked, Hiera3, Question, Returned};
 use crate::hiera::config::{BackendKind, Layer};
 use crate::hiera::error::{LookupError, Raised};
 use crate::hiera::key::Segment;
+use crate::hiera::merge::Strategy;
 use crate::puppet::rich::{Pattern, Rich, Version, VersionRange};
 use crate::puppet::ruby::base64;
 use crate::puppet::ruby::inspect::float_text;
@@ -227,6 +228,7 @@ impl Decoder {
                 global_only: params["global_only"] == true,
                 overrides: self.value(&params["overrides"])?,
                 defaults: self.value(&params["defaults"])?,
+                order_override: self.value(&params["order_override"])?,
             }),
             _ => Err(malformed("an unknown question")),
         }
@@ -279,8 +281,50 @@ pub(super) fn call(call: &Call<'_>) -> Json {
             };
             params["segments"] = segments.iter().map(segment).collect();
         }
+        CallKey::Hiera3 { text, merge, order_override, global_only } => {
+            params["key"] = json!(text);
+            params["merge"] = strategy(merge);
+            params["order_override"] = order_override.iter().map(encode).collect();
+            params["global_only"] = json!(global_only);
+        }
     }
     params
+}
+
+/// Returns a merge strategy as the function `lookup` takes it.
+fn strategy(merge: &Strategy) -> Json {
+    let Some(options) = merge.options() else { return json!(merge.name()) };
+    let mut given = options.clone();
+    let named = [("strategy", merge.name())].map(|(key, name)| {
+        let text = |text| Value::string(text, Provenance::written(None));
+        (Key::from(text(key)), Member { key_origin: None, value: text(name) })
+    });
+    given.extend(named);
+    encode_hash(&given)
+}
+
+/// Returns the parameters that make backends of Hiera 3 known.
+pub(super) fn hiera3(hiera3: &Hiera3) -> Json {
+    let backends = hiera3.backends.iter().map(|backend| {
+        json!({
+            "level": backend.level,
+            "title": &*backend.title,
+            "name": &*backend.name,
+            "datadir": backend.datadir,
+            "sources": backend.sources.iter().map(|source| &**source).collect::<Vec<_>>(),
+            "options": backend.options.as_ref().map(encode),
+        })
+    });
+    json!({
+        "config": hiera3.config.as_str(),
+        "text": hiera3.text.as_deref(),
+        "backends": backends.collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the error of a request that asks nothing back; `None` where it succeeded.
+pub(super) fn error_of(reply: &Json) -> Option<LookupError> {
+    Some(failure(reply.get("error")?, &[]))
 }
 
 /// Returns the answer to a question.

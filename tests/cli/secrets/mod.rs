@@ -217,12 +217,14 @@ impl Asked {
     /// The keys of functions, which run: a batch, and explanations.
     fn functions(&mut self, repository: &Repository, random: &mut Random) {
         let before = self.shown;
-        self.batch(repository, random, &["--run-backends"]);
+        let flags = ["--run-backends", "--global-hiera-config", "global.yaml"];
+        self.batch(repository, random, &flags);
         // In a repository with a broken file every lookup fails.
         self.functions_shown += self.shown - before;
         for _ in 0..4 {
             let (key, form) = (random.pick(&repository.asked), random.pick(&FORMS));
-            let mut arguments = vec!["lookup", "--node", "web01", "--run-backends"];
+            let mut arguments = vec!["lookup", "--node", "web01"];
+            arguments.extend(flags);
             if !random.one_in(3) {
                 arguments.push("--decrypt");
             }
@@ -230,9 +232,10 @@ impl Asked {
             arguments.push(&key);
             self.output(&arguments, &repository.root, "", 1);
         }
-        let explained = ["lookup", "--node", "web01", "--run-backends", "--decrypt", "--explain"];
-        for key in ["v0", "o2", "l3", "e0", "p1"] {
-            self.output(&[explained.as_slice(), &[key]].concat(), &repository.root, "", 1);
+        let explained = ["lookup", "--node", "web01", "--decrypt", "--explain"];
+        for key in ["v0", "o2", "l3", "e0", "p1", "b1", "b3", "c3"] {
+            let arguments = [explained.as_slice(), &flags, &[key]].concat();
+            self.output(&arguments, &repository.root, "", 1);
         }
     }
 

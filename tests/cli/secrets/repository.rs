@@ -187,6 +187,12 @@ impl Repository {
         for (path, text) in FUNCTIONS {
             self.file(path, text);
         }
+        self.file(
+            "global.yaml",
+            &format!(
+                ":backends: [vault, own]\n:hierarchy: [a]\n:vault:\n  :token: {TEXT}7\n:own:\n  :token: {TEXT}6\n"
+            ),
+        );
         let mut conversions = Map::new();
         for n in 0..4 {
             conversions.insert(format!("p{n}"), json!({"convert_to": random.pick(&SENSITIVE)}));
@@ -233,11 +239,11 @@ impl Repository {
 
 /// The letters before the numbers of the keys that functions answer: Sensitive values, secrets of a
 /// store, options, values of `lookup`, errors about those, plain values that `convert_to` makes
-/// Sensitive, members of a hash, dotted keys.
-const FUNCTION_KEYS: [&str; 8] = ["f", "v", "o", "l", "e", "p", "h", "d"];
+/// Sensitive, members of a hash, dotted keys; and backends of Hiera 3: a store, and another one.
+const FUNCTION_KEYS: [&str; 10] = ["f", "v", "o", "l", "e", "p", "h", "d", "b", "c"];
 
 /// Functions of levels with secrets.
-const FUNCTIONS: [(&str, &str); 4] = [
+const FUNCTIONS: [(&str, &str); 6] = [
     (
         "modules/app/lib/puppet/functions/app/secrets.rb",
         "Puppet::Functions.create_function(:'app::secrets') do
@@ -283,6 +289,37 @@ end
     context.not_found unless answers.key?(key)
     context.explain { \"the store has #{answers[key]}\" }
     answers[key]
+  end
+end
+",
+    ),
+    (
+        "modules/app/lib/hiera/backend/vault_backend.rb",
+        "class Hiera::Backend::Vault_backend
+  def lookup(key, scope, order_override, resolution_type, context)
+    case key
+    when 'b0', 'b1.password' then 'Zqxmarkvwj4'
+    when 'b1' then { 'password' => 'Zqxmarkvwj4', 'nested' => [8_375_520_461_937] }
+    when 'b2' then Hiera::Config[:vault][:token]
+    when 'b3' then Hiera::Backend.parse_answer(\"%{hiera('b0')} %{hiera('c1')}\", scope, {}, context)
+    else throw :no_such_key
+    end
+  end
+end
+",
+    ),
+    (
+        "modules/app/lib/hiera/backend/own_backend.rb",
+        "class Hiera::Backend::Own_backend
+  def lookup(key, scope, order_override, resolution_type, context)
+    hide = ->(value) { Puppet::Pops::Types::PSensitiveType::Sensitive.new(value) }
+    case key
+    when 'c0' then hide.call(Hiera::Config[:own][:token])
+    when 'c1' then { 'password' => hide.call('Zqxmarkvwj5'), 'user' => 'app' }
+    when 'c2' then scope.call_function('lookup', ['k0', { 'default_value' => 'none' }])
+    when 'c3' then raise \"cannot use #{scope.call_function('lookup', ['b0'])}\"
+    else throw :no_such_key
+    end
   end
 end
 ",

@@ -210,6 +210,121 @@ fn a_killed_command_leaves_no_process() {
     eventually("the end of all processes", || !children.iter().any(|child| runs(child)));
 }
 
+/// A function can end the command, as any process of the user can. Its own process and its children
+/// do not stay behind.
+#[cfg(unix)]
+#[test]
+fn a_function_that_kills_the_group_of_its_parent_ends_with_it() {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    if !require("puppet") {
+        return;
+    }
+    let body = "    File.open(File.join(__dir__, 'children'), 'a') { |f| f.puts Process.pid, fork { sleep }, spawn('sleep 1000', pgroup: true) }\n    Process.kill(:KILL, -Process.getpgid(Process.ppid))\n    sleep";
+    let root = repository("hostile-parent", body);
+    let arguments = ["lookup", "--run-backends", "--backend-timeout", "1000", "k"];
+    let mut command = support::hiera_ls(arguments);
+    // The group is the command's own: the test is in another.
+    let mut command = command.current_dir(&root).process_group(0).spawn().unwrap();
+    let status = command.wait().unwrap();
+    assert_eq!(status.signal(), Some(9), "{status}");
+    let children = processes(&root.join("modules/t/lib/puppet/functions/t/children"));
+    assert_eq!(children.len(), 3);
+    eventually("the end of all processes", || !children.iter().any(|child| runs(child)));
+}
+
+/// The memory of the process is bounded where the platform can do that; then the error tells.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_function_that_eats_memory_is_an_error() {
+    if !require("puppet") {
+        return;
+    }
+    for (name, body) in [
+        ("text", "    'x' * (8 << 30)"),
+        ("list", "    list = []\n    loop { list << ('x' * (64 << 20)) }"),
+        (
+            "child",
+            "    reader = IO.popen(['ruby', '-e', \"begin; 'x' * (8 << 30); print 'much'; rescue NoMemoryError; print 'little'; end\"])\n    reader.read",
+        ),
+    ] {
+        let root = repository(&format!("hostile-memory-{name}"), body);
+        let run = lookup(&root, &["k"]);
+        if name == "child" {
+            assert_eq!(run.stdout, "little\n", "{}", run.stderr);
+            continue;
+        }
+        assert_eq!(run.status, Some(2), "{name}: {}", run.stdout.len());
+        assert!(run.stderr.contains("at most 2048 MiB of memory"), "{name}: {}", run.stderr);
+    }
+}
+
+/// Backends of Hiera 3 run in the same process, under the same rules.
+#[test]
+fn a_hostile_backend_of_hiera_3_is_held_alike() {
+    if !require("puppet") {
+        return;
+    }
+    for (name, body, message) in [
+        ("prints", "puts 'noise'; STDOUT.write('x' * 200_000); 'answered'", ""),
+        ("sleeps", "sleep", "'bad' gave no answer in 1 s"),
+        ("ends", "exit!(3)", "Ruby ended (exit status: 3) while it ran 'bad'"),
+        ("exception", "raise Exception, 'of no kind'", "of no kind"),
+        ("itself", "list = []; list << list; list", "nested deeper"),
+        (
+            "recursion",
+            "Hiera::Backend.parse_answer(\"%{hiera('k')}\", scope, {}, context)",
+            "Recursive lookup detected in [k]",
+        ),
+        ("config", "Hiera::Config.instance_variable_set(:@config, 5); 'answered'", ""),
+    ] {
+        let root = support::scratch(&format!("hostile-hiera3-{name}"));
+        let backend = format!(
+            "class Hiera::Backend::Bad_backend\n  def lookup(key, scope, order_override, resolution_type, context)\n    throw :no_such_key if key == 'lookup_options'\n    {body}\n  end\nend\n"
+        );
+        write(
+            &root,
+            &[
+                ("global.yaml", "version: 5\nhierarchy: [{name: Bad, hiera3_backend: bad}]\n"),
+                ("hiera.yaml", "version: 5\nhierarchy: []\n"),
+                ("modules/t/lib/hiera/backend/bad_backend.rb", &backend),
+            ],
+        );
+        let global = ["--global-hiera-config", "global.yaml", "--backend-timeout", "1", "k"];
+        let run = lookup(&root, &global);
+        match message {
+            "" => assert_eq!(run.stdout, "answered\n", "{name}: {}", run.stderr),
+            _ => {
+                assert_eq!(run.status, Some(2), "{name}: {}", run.stdout);
+                let told = support::shortened(&run.stderr, 500);
+                assert!(run.stderr.contains(message), "{name}: {told}");
+            }
+        }
+    }
+}
+
+/// With the flag, and without a level that needs it, no process is started: a Ruby that does not
+/// exist is not missed.
+#[test]
+fn a_hierarchy_without_custom_levels_starts_no_process() {
+    let root = support::scratch("hostile-none");
+    write(
+        &root,
+        &[
+            ("hiera.yaml", "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n"),
+            ("global.yaml", ":backends: [yaml]\n:hierarchy: [g]\n:yaml:\n  :datadir: data\n"),
+            ("data/common.yaml", "k: 1\n"),
+            ("data/g.yaml", "g: 2\n"),
+        ],
+    );
+    let run = |key: &str| {
+        let arguments = ["--ruby", "/nosuch/ruby", "--global-hiera-config", "global.yaml", key];
+        lookup(&root, &arguments)
+    };
+    assert_eq!(run("k").stdout, "1\n");
+    assert_eq!(run("g").stdout, "2\n");
+    assert_eq!(run("nosuch").status, Some(1));
+}
+
 /// What the environment of an editor holds beside the usual variables reaches no function, unless
 /// the user names it; the folder that it runs in is empty.
 #[test]

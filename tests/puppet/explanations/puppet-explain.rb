@@ -67,10 +67,24 @@ def text(value, home)
   end
 end
 
+# What the block returns in a process of its own: the classes of functions and backends, and the
+# configuration of Hiera 3, are one for a process.
+def apart
+  from_child, to_parent = IO.pipe(Encoding::UTF_8)
+  child = fork do
+    from_child.close
+    to_parent.write(yield)
+    to_parent.close
+    exit!
+  end
+  to_parent.close
+  from_child.read.tap { Process.wait(child) }
+end
+
 PuppetTree.start do |home|
   $stdin.set_encoding('UTF-8')
   $stdin.each_line do |line|
-    ANSWERS.puts JSON.generate(answers(JSON.parse(line)).map { |answer| text(answer, home) })
+    ANSWERS.puts(apart { JSON.generate(answers(JSON.parse(line)).map { |answer| text(answer, home) }) })
     ANSWERS.flush
   end
 end

@@ -101,7 +101,7 @@ class Job
     return %({"key":#{key.to_json},"found":false}) if found.equal?(NOTHING)
 
     %({"key":#{key.to_json},"found":true,"value":#{Written.value(found)}})
-  rescue StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError => e
+  rescue Exception => e # The library of Hiera 3 raises it.
     # Puppet raises some errors once a catalog only.
     PuppetTree.forget(scope)
     message = e.message.to_s.empty? ? e.class.name : e.message.to_s

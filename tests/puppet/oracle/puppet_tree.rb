@@ -75,6 +75,7 @@ module PuppetTree
     environments = OneEnvironment.new(name, folder)
     Puppet.override(environments: environments) do
       environment = environments.get!(name)
+      extend_load_path(environment)
       Puppet.override(current_environment: environment) do
         compiler = Puppet::Parser::Compiler.new(node(scope, environment))
         # The scope is complete within the block of `compile` only.
@@ -85,6 +86,11 @@ module PuppetTree
         end
       end
     end
+  end
+
+  # The `lib` folders of modules are where Ruby looks for files, as under `puppet lookup`.
+  def extend_load_path(environment)
+    environment.each_plugin_directory { |folder| $LOAD_PATH << folder unless $LOAD_PATH.include?(folder) }
   end
 
   # Forgets what the lookups so far have read, as if a new process began.

@@ -9,6 +9,7 @@
 //! | `texts: ["k: 010\n", …]` | each text is a scenario: the content of the only data file |
 //! | `values: ["010", …]` | one scenario in which each text is the value of a key `v0`, `v1`, … |
 //! | `configs: [[name, text], …]` | each is a scenario: the environment's `hiera.yaml` |
+//! | `variants: [[name, {path: text}], …]` | each is a scenario: more files, or others in their place |
 //! | `ask: [k, {key: k, merge: deep}]` | the questions; for `sources` and `texts` key `k` if there are none |
 //! | `merges: [unique, …]` | asks everything with each of these |
 //!
@@ -77,6 +78,14 @@ fn scenarios_of(group: &Value) -> Vec<Scenario> {
             .map(config)
             .map(|(config, more)| one(format!("{name}: {config}"), more, &[]))
             .collect();
+    }
+    if let Some(variants) = group["variants"].as_array() {
+        let variant = |pair: &Value| {
+            let own = pair[1].as_object().unwrap_or_else(|| panic!("no files: {pair}"));
+            let own = own.iter().map(|(path, content)| (path.clone(), text(content)));
+            one(format!("{name}: {}", text(&pair[0])), own.collect(), &[])
+        };
+        return variants.iter().map(variant).collect();
     }
     if let Some(rows) = rows("sources") {
         return rows

@@ -147,6 +147,7 @@ impl Client {
                     "completionItem": {"snippetSupport": true},
                     "completionList": {"itemDefaults": ["editRange", "insertTextFormat", "data"]},
                 },
+                "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
                 "hover": {"contentFormat": ["markdown"]},
                 "publishDiagnostics": {"relatedInformation": true, "versionSupport": true},
             },

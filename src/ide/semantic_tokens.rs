@@ -3,10 +3,12 @@
 
 mod scalars;
 
+use std::borrow::Cow;
+
 use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
-use crate::text::{FilePath, Text, TextRange};
+use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
@@ -49,13 +51,15 @@ pub fn semantic_tokens(
     let file = snapshot.file(path)?;
     let environment = snapshot.environments().governing(path).next()?;
     let data = snapshot.view(environment).data_of(path)?;
-    let (text, mut tokens) = (file.text()?, Vec::new());
+    // In one piece: each token reads a few bytes of it.
+    let (text, mut tokens) = (file.text()?.to_str(), Vec::new());
+    let length = text.len() as u32;
     let coloring = Coloring { snapshot, environment, file, data: &data, text };
     for part in data.parts().iter() {
         if snapshot.cancel_token().is_cancelled() {
             break;
         }
-        let Some(range) = data.parts().range(part.id, text.len()) else { continue };
+        let Some(range) = data.parts().range(part.id, length) else { continue };
         if within.is_none_or(|within| range.start <= within.end && within.start <= range.end) {
             coloring.part(part, range, &mut tokens);
         }
@@ -81,7 +85,7 @@ struct Coloring<'a> {
     environment: &'a Environment,
     file: &'a File,
     data: &'a DataFile,
-    text: &'a Text,
+    text: Cow<'a, str>,
 }
 
 impl Coloring<'_> {
@@ -89,7 +93,7 @@ impl Coloring<'_> {
         for token in &part.data.tokens {
             self.token(token, out);
         }
-        let has_literal = || self.text.slice(range).contains("literal(");
+        let has_literal = || self.text[range.as_usize()].contains("literal(");
         if part.data.may_be_encrypted || has_literal() {
             self.scalars(range.start, out);
         }
@@ -115,7 +119,8 @@ impl Coloring<'_> {
         let mut add = |range, kind| out.push(SemanticToken { range, kind, is_unresolved: false });
         add(TextRange::new(all.start, all.start + 2), TokenKind::Delimiter);
         add(TextRange::new(all.end - 1, all.end), TokenKind::Delimiter);
-        let head = self.text.slice(TextRange::new(all.start + 2, argument.start));
+        let head =
+            self.text.get(all.start as usize + 2..argument.start as usize).unwrap_or_default();
         let name = head.trim_start();
         let start = all.start + 2 + (head.len() - name.len()) as u32;
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';

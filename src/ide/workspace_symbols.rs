@@ -50,18 +50,22 @@ pub fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<KeySymbol> {
 fn best_keys(snapshot: &Snapshot, query: &str) -> Vec<Arc<str>> {
     let query = Query::new(query);
     // The least of those kept is at the top.
-    let mut best = BinaryHeap::with_capacity(MAX_SYMBOLS + 1);
+    let mut best = BinaryHeap::with_capacity(MAX_SYMBOLS);
     for (number, key) in snapshot.keys().keys().enumerate() {
         if number % STRIDE == 0 && snapshot.cancel_token().is_cancelled() {
             break;
         }
         let Some(rank) = query.rank(key) else { continue };
-        best.push(Reverse((rank, Reverse(key.clone()))));
-        if best.len() > MAX_SYMBOLS {
-            best.pop();
+        let candidate = Reverse((rank, Reverse(key)));
+        if best.len() < MAX_SYMBOLS {
+            best.push(candidate);
+        } else if let Some(mut least) = best.peek_mut()
+            && candidate < *least
+        {
+            *least = candidate;
         }
     }
-    best.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key).collect()
+    best.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key.clone()).collect()
 }
 
 pub(in crate::ide) fn symbol(

@@ -13,7 +13,7 @@ use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
 use crate::ide::definition::{Definitions, Target};
 use crate::ide::hover::{Action, Call, Hover};
-use crate::text::{Encoding, FileId, FilePath, LineCol, Span, Text, TextRange};
+use crate::text::{Encoding, FileId, FilePath, LineCol, Positions, Span, TextRange};
 use crate::workspace::Snapshot;
 
 /// The server's own messages, without `hiera/`: see `editors/PROTOCOL.md`.
@@ -218,7 +218,7 @@ pub(super) fn range(snapshot: &Snapshot, span: Span, encoding: Encoding) -> lsp:
 }
 
 /// Converts a place in a text.
-pub(super) fn range_in(text: &Text, range: TextRange, encoding: Encoding) -> lsp::Range {
+pub(super) fn range_in(text: &impl Positions, range: TextRange, encoding: Encoding) -> lsp::Range {
     let position = |offset| {
         let LineCol { line, column } = text.line_col(offset, encoding);
         lsp::Position { line, character: column }

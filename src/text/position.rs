@@ -34,9 +34,21 @@ pub struct LineCol {
     pub column: u32,
 }
 
-impl Text {
+/// A text whose bytes have lines and columns.
+pub trait Positions {
     /// Returns the line and column of the byte at `offset`. An offset beyond the end gives the end,
     /// one within a character its start, one within a `\r\n` the end of the line.
+    fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol;
+}
+
+impl Positions for Text {
+    fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
+        Text::line_col(self, offset, encoding)
+    }
+}
+
+impl Text {
+    /// Returns the line and column of the byte at `offset`, see [`Positions::line_col`].
     pub fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let line = self.line_of(offset);
         let Some(range) = self.line_range(line) else { return LineCol::default() };

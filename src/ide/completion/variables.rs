@@ -41,8 +41,8 @@ const COMMON: [&str; 21] = [
 /// A name that can follow, with its values.
 #[derive(Debug, Default)]
 struct Found {
-    /// The number of nodes with each value.
-    counts: IndexMap<String, usize>,
+    /// The number of nodes with each value but hashes.
+    counts: IndexMap<Value, usize>,
     has_parts: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn complete(
     let mut found: IndexMap<String, Found> = IndexMap::new();
     let nodes = nodes(ctx);
     for node in nodes.iter().take(MAX_NODES) {
-        add_node(ctx, &node.scope, outer, &mut found);
+        add_node(&node.scope, outer, &mut found);
     }
     let patterns = ctx.environment.reach.iter().flat_map(|reach| reach.pattern.variables());
     for name in patterns.map(String::as_str).chain(COMMON) {
@@ -71,7 +71,7 @@ pub(super) fn complete(
     for (name, found) in names {
         let dotted = outer.map_or_else(|| name.clone(), |outer| format!("{outer}.{name}"));
         let (edit, filter) = edit(&dotted, found.has_parts);
-        let mut item = Item::new(ItemKind::Variable, name, edit).with_detail(detail(found));
+        let mut item = Item::new(ItemKind::Variable, name, edit).with_detail(detail(ctx, found));
         item.filter = filter;
         item.topic = Some(Topic::Variable(dotted));
         items.push(item);
@@ -94,32 +94,29 @@ fn nodes<'a>(ctx: &Context<'a>) -> Vec<&'a Node> {
 }
 
 /// Adds the names that a node's scope has below `outer`.
-fn add_node(
-    ctx: &Context<'_>,
-    scope: &Scope,
-    outer: Option<&str>,
-    found: &mut IndexMap<String, Found>,
-) {
+fn add_node(scope: &Scope, outer: Option<&str>, found: &mut IndexMap<String, Found>) {
     match outer {
-        None => scope.variables().for_each(|(name, value)| add_value(ctx, name, value, found)),
+        None => scope.variables().for_each(|(name, value)| add_value(name, value, found)),
         Some(outer) => {
             if let Variable::Known(value) = scope.get_path(outer) {
                 let members = value.as_hash().into_iter().flatten();
                 let names = members.filter_map(|(key, member)| Some((key.as_str()?, member)));
-                names.for_each(|(name, member)| add_value(ctx, name, &member.value, found));
+                names.for_each(|(name, member)| add_value(name, &member.value, found));
             }
         }
     }
 }
 
-fn add_value(ctx: &Context<'_>, name: &str, value: &Value, found: &mut IndexMap<String, Found>) {
+fn add_value(name: &str, value: &Value, found: &mut IndexMap<String, Found>) {
     if name.is_empty() || name.contains(|c: char| !(c.is_alphanumeric() || "_:-".contains(c))) {
         return;
     }
-    let entry = found.entry(name.to_owned()).or_default();
+    if !found.contains_key(name) {
+        found.insert(name.to_owned(), Found::default());
+    }
     match value.data() {
-        Data::Hash(_) => entry.has_parts = true,
-        _ => *entry.counts.entry(ctx.short(value)).or_default() += 1,
+        Data::Hash(_) => found[name].has_parts = true,
+        _ => *found[name].counts.entry(value.clone()).or_default() += 1,
     }
 }
 
@@ -147,11 +144,12 @@ fn place_in_order(name: &str) -> usize {
 }
 
 /// Returns the value that most nodes have, and how many do.
-fn detail(found: &Found) -> String {
+fn detail(ctx: &Context<'_>, found: &Found) -> String {
     let Some((value, count)) = found.counts.iter().max_by_key(|(_, count)| **count) else {
         return String::new();
     };
     let all: usize = found.counts.values().sum();
+    let value = ctx.short(value);
     let nodes = if *count == 1 { "node" } else { "nodes" };
     let others = found.counts.len() - 1;
     match others {

@@ -141,10 +141,10 @@ pub(super) fn legend() -> lsp::SemanticTokensLegend {
 /// token of several lines becomes one for each line, without the indentation.
 fn encoded(tokens: &[SemanticToken], text: &Text, encoding: Encoding) -> Vec<lsp::SemanticToken> {
     let mut all = Vec::with_capacity(tokens.len());
-    let mut last = lsp::Position::default();
+    let (mut last, lines) = (lsp::Position::default(), text.lines());
     for token in tokens {
         for piece in lines_of(text, token.range) {
-            let lsp::Range { start, end } = to_lsp::range_in(text, piece, encoding);
+            let lsp::Range { start, end } = to_lsp::range_in(&lines, piece, encoding);
             let delta_line = start.line - last.line;
             let from = if delta_line == 0 { last.character } else { 0 };
             all.push(lsp::SemanticToken {

@@ -8,7 +8,7 @@ use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
 use crate::server::requests::parts::in_parts;
 use crate::server::state::{Documents, Features};
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::Text;
+use crate::text::Lines;
 use crate::workspace::Snapshot;
 
 impl Backend {
@@ -21,7 +21,7 @@ impl Backend {
         self.answer(from_lsp::path(&uri), move |snapshot, features| {
             let path = from_lsp::path(&uri)?;
             let symbols = document_symbols(snapshot, &path)?;
-            let converting = Converting { text: snapshot.file(&path)?.text()?, features };
+            let converting = Converting { lines: snapshot.file(&path)?.text()?.lines(), features };
             Some(match features.announced.nested_symbols {
                 true => lsp::DocumentSymbolResponse::Nested(
                     symbols.into_iter().map(|symbol| converting.nested(symbol)).collect(),
@@ -55,14 +55,14 @@ impl Backend {
 
 /// Converts the symbols of one text.
 struct Converting<'a> {
-    text: &'a Text,
+    lines: Lines<'a>,
     features: &'a Features,
 }
 
 impl Converting<'_> {
     #[allow(deprecated)] // The protocol's type has a deprecated member.
     fn nested(&self, symbol: Symbol) -> lsp::DocumentSymbol {
-        let range = |range| to_lsp::range_in(self.text, range, self.features.encoding);
+        let range = |range| to_lsp::range_in(&self.lines, range, self.features.encoding);
         let children: Vec<lsp::DocumentSymbol> =
             symbol.children.into_iter().map(|child| self.nested(child)).collect();
         lsp::DocumentSymbol {
@@ -86,7 +86,7 @@ impl Converting<'_> {
         all: &mut Vec<lsp::SymbolInformation>,
     ) {
         for symbol in symbols {
-            let range = to_lsp::range_in(self.text, symbol.range, self.features.encoding);
+            let range = to_lsp::range_in(&self.lines, symbol.range, self.features.encoding);
             let location = lsp::Location { uri: uri.clone(), range };
             let kind = kind(symbol.kind, self.features);
             all.push(information(symbol.name.clone(), kind, location, container.map(Into::into)));

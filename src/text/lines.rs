@@ -1,0 +1,78 @@
+//! The lines of a text, found once for many positions: an answer about a whole document converts
+//! tens of thousands of them, and a search in a rope costs more than one in a list.
+
+use std::borrow::Cow;
+
+use memchr::memchr2_iter;
+
+use super::document::Text;
+use super::position::{Encoding, LineCol, Positions};
+
+/// The lines of one text, in one piece. Making them takes one pass over the text.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    text: Cow<'a, str>,
+    /// The first byte of each line, in order; the first line begins at 0.
+    starts: Vec<u32>,
+}
+
+impl Text {
+    /// Returns the lines of the text.
+    pub fn lines(&self) -> Lines<'_> {
+        let text = self.to_str();
+        let bytes = text.as_bytes();
+        let is_end = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+        let ends = memchr2_iter(b'\n', b'\r', bytes).filter(is_end);
+        let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
+        Lines { text, starts }
+    }
+}
+
+impl Positions for Lines<'_> {
+    fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
+        let offset = offset.min(self.text.len() as u32);
+        let line = self.starts.partition_point(|start| *start <= offset) - 1;
+        LineCol { line: line as u32, column: self.column(line, offset as usize, encoding) }
+    }
+}
+
+impl Lines<'_> {
+    /// Returns the column of a byte in its line. A byte of the line's end has the column behind the
+    /// last character.
+    fn column(&self, line: usize, mut offset: usize, encoding: Encoding) -> u32 {
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = self.text[self.starts[line] as usize..offset].trim_end_matches('\r');
+        match encoding {
+            Encoding::Utf8 => before.len() as u32,
+            Encoding::Utf16 => before.chars().map(|c| c.len_utf16() as u32).sum(),
+            Encoding::Utf32 => before.chars().count() as u32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_of_the_text() {
+        let pieces = ["", "a", "ä", "𝄞", "\n", "\r\n", "\r", "\r\r\n", "long line of words", " "];
+        // A text of more than 16 KiB is kept in several pieces.
+        for repeats in [1, 400] {
+            for n in 0..200_usize {
+                let picked = |at: usize| pieces[(n * 7 + at * (n % 9 + 1)) % pieces.len()];
+                let text = Text::new(&(0..9).map(picked).collect::<String>().repeat(repeats));
+                let lines = text.lines();
+                let step = text.len() as usize / 50 + 1;
+                for offset in (0..text.len() + 2).step_by(step) {
+                    for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                        let expected = text.line_col(offset, encoding);
+                        assert_eq!(lines.line_col(offset, encoding), expected, "{text:?} {offset}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -129,7 +129,7 @@ pub fn target(
             let mut nodes = snapshot.nodes_of(&environment).iter();
             nodes.find(|node| &*node.name == name)?.scope_in(&environment.name)
         }
-        None => snapshot.scope_for(&environment, path),
+        None => scope_of(snapshot, &environment, path),
     };
     Some(Target { environment, scope, key: LookupKey::of_root(&key.root_text()) })
 }
@@ -153,17 +153,27 @@ pub fn evaluate(
     Evaluation { root, at, scope, resolution, seen: snapshot.seen() }
 }
 
+/// Returns the scope that a file is evaluated in: that of the node whose values it shows, or of the
+/// only node that reads it, or else the variables that all nodes have that read it.
+pub fn scope_of(snapshot: &Snapshot, environment: &Environment, path: &FilePath) -> Arc<Scope> {
+    let scope = snapshot.scope_for(environment, path);
+    if scope.is_node || !environment.reaches(path) {
+        return scope;
+    }
+    match snapshot.readers_of(environment, path).certainly[..] {
+        [only] => snapshot.nodes_of(environment)[only].scope_in(&environment.name),
+        _ => scope,
+    }
+}
+
 impl Evaluation {
     /// Whether nothing has changed since that a function may have seen.
     pub fn is_current(&self, snapshot: &Snapshot) -> bool {
         self.seen.is_same(snapshot)
     }
 
-    fn is_of(&self, environment: &Environment, key: &LookupKey) -> bool {
-        self.root == environment.root && *self.resolution.key.text == *key.text
-    }
-
-    fn is_in(&self, scope: &Scope) -> bool {
+    /// Whether it was made in this scope, or in one of that name before files changed.
+    pub fn is_in(&self, scope: &Scope) -> bool {
         (self.scope.is_node, &self.scope.name) == (scope.is_node, &scope.name)
     }
 }
@@ -184,19 +194,11 @@ impl Evaluations {
     /// Returns the outcomes for a root key, one for each scope.
     pub fn of<'a>(
         &'a self,
-        environment: &'a Environment,
-        key: &'a LookupKey,
+        environment: &Environment,
+        key: &LookupKey,
     ) -> impl Iterator<Item = &'a Evaluation> {
-        self.0.iter().map(|one| &**one).filter(move |one| one.is_of(environment, key))
-    }
-
-    /// Returns the outcome for a root key in a scope.
-    pub fn find<'a>(
-        &'a self,
-        environment: &'a Environment,
-        key: &'a LookupKey,
-        scope: &Scope,
-    ) -> Option<&'a Evaluation> {
-        self.of(environment, key).find(|one| one.is_in(scope))
+        let (root, key) = (environment.root.clone(), key.text.clone());
+        let all = self.0.iter().map(|one| &**one);
+        all.filter(move |one| one.root == root && one.resolution.key.text == key)
     }
 }

@@ -5,7 +5,7 @@ mod page;
 
 use super::audience::Audience;
 use super::cursor::{Subject, asked_key, part_of, under_cursor};
-use super::evaluation::Evaluations;
+use super::evaluation::{self, Evaluations};
 use super::phrases::Names;
 use crate::hiera::explain::{self, Shown, Subject as Explained};
 use crate::hiera::key::LookupKey;
@@ -89,12 +89,16 @@ pub fn story(
     let mut page = Page::new(snapshot, environment, key);
     page.line(&key.text);
     let root = LookupKey::of_root(&key.root_text());
-    let evaluated = evaluations.find(environment, &root, &scope);
-    let evaluated = evaluated.filter(|one| one.is_current(snapshot));
-    let at = evaluated.map(|one| one.at.clone());
+    let evaluated_in = evaluation::scope_of(snapshot, environment, path);
+    let mut all = evaluations.of(environment, &root);
+    let evaluated = all.find(|one| one.is_in(&evaluated_in) && one.is_current(snapshot));
+    let at = evaluated.map(|one| {
+        let whose = Audience::of(snapshot, environment, &one.scope, path);
+        (whose.phrase(str::to_owned), one.at.clone())
+    });
     let resolution = evaluated.map_or(resolution, |one| within(key, one.resolution.clone()));
-    if let Some(at) = &at {
-        page.line(&audience);
+    if let Some((whose, at)) = &at {
+        page.line(whose);
         page.line(&format!("as evaluated at {at}"));
         page.result(&resolution);
     } else if readers.is_empty() {

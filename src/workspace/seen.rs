@@ -4,32 +4,29 @@ use std::sync::Arc;
 
 use super::config::WorkspaceConfig;
 use super::file::File;
-use super::names::Names;
 use super::snapshot::Snapshot;
 use crate::text::FilePath;
 
-/// The files, the names and the settings of a revision. Copies are cheap.
+/// The files that a revision reads (data, configs, code), and its settings. Copies are cheap.
 #[derive(Clone, Debug)]
 pub struct Seen {
     files: imbl::OrdMap<FilePath, Arc<File>>,
-    names: Arc<Names>,
     config: Arc<WorkspaceConfig>,
 }
 
 impl Snapshot {
     /// Returns what this revision shows.
     pub fn seen(&self) -> Seen {
-        let (files, names, config) = (&self.files, &self.names, &self.config);
-        Seen { files: files.clone(), names: names.clone(), config: config.clone() }
+        Seen { files: self.files.clone(), config: self.config.clone() }
     }
 }
 
 impl Seen {
-    /// Whether another revision shows the same texts, the same entries on disk and the same
-    /// settings. A file that an editor opened with the text that it has on disk is the same.
+    /// Whether another revision reads the same files with the same texts, and has the same settings.
+    /// A file that an editor opened with the text that it has on disk is the same. Files that are
+    /// not read do not count: logs, swap files and caches come and go.
     pub fn is_same(&self, later: &Snapshot) -> bool {
         (Arc::ptr_eq(&self.config, &later.config) || self.config == later.config)
-            && (Arc::ptr_eq(&self.names, &later.names) || self.names.entries == later.names.entries)
             && !self.has_other_texts(later)
     }
 
@@ -89,12 +86,17 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_come_or_go_are_seen() {
+    fn files_that_are_read_come_and_go_and_others_do_not_count() {
         let fs = MemoryFs::new();
-        fs.write("/repo/hiera.yaml", "version: 5\n");
+        let config = "version: 5\nhierarchy: [{name: Nodes, glob: 'nodes/*.yaml'}]\n";
+        fs.write("/repo/hiera.yaml", config);
         let mut workspace = opened(&fs);
         let seen = workspace.snapshot().seen();
-        fs.write("/repo/list.txt", "x\n");
+        fs.write("/repo/list.log", "x\n");
+        fs.write("/repo/data/nodes/.web01.yaml.swp", "x\n");
+        read(&mut workspace, &fs);
+        assert!(seen.is_same(&workspace.snapshot()));
+        fs.write("/repo/data/nodes/web01.yaml", "a: 1\n");
         read(&mut workspace, &fs);
         assert!(!seen.is_same(&workspace.snapshot()));
         assert!(!Fixture::new("a: 1\n").snapshot.seen().is_same(&workspace.snapshot()));

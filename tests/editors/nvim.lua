@@ -561,6 +561,89 @@ function tests.a_lens_lists_its_places()
   edit(node)
 end
 
+-- The repository with a level that a function of a module answers, beside the one that all other tests are about.
+local function store()
+  local root = vim.loop.fs_realpath(vim.fn.fnamemodify(folder, ':h')) .. '/store'
+  local source = 'modules/t/lib/puppet/functions/t/store.rb'
+  local files = {
+    ['hiera.yaml'] = { 'version: 5', 'hierarchy:', '  - {name: Node, path: "nodes/%{trusted.certname}.yaml"}', '  - {name: Store, lookup_key: t::store}', '  - {name: Common, path: common.yaml}' },
+    ['data/common.yaml'] = { 'greeting: from common' },
+    ['data/nodes/web01.yaml'] = { 'serial: 1' },
+    [source] = {
+      ("File.write('%s/it-ran', 'x')"):format(root),
+      "Puppet::Functions.create_function(:'t::store') do",
+      '  def store(key, options, context)',
+      "    key == 'greeting' ? 'from the store' : context.not_found",
+      '  end',
+      'end',
+    },
+  }
+  for name, lines in pairs(files) do
+    vim.fn.mkdir(vim.fn.fnamemodify(root .. '/' .. name, ':h'), 'p')
+    vim.fn.writefile(lines, root .. '/' .. name)
+  end
+  return root, source
+end
+
+function tests.a_key_is_evaluated_after_a_question()
+  local root, source = store()
+  local function switch(enabled)
+    local options = { init_options = { runBackends = { enabled = enabled } } }
+    if vim.lsp.config then
+      vim.lsp.config('hiera_ls', options)
+    else
+      require('hiera_ls').setup(options)
+    end
+  end
+  switch(true)
+  edit(root .. '/data/common.yaml')
+  attached(vim.api.nvim_get_current_buf())
+  local questions, answer = {}, 'Cancel'
+  local select, inputlist = vim.ui.select, vim.fn.inputlist
+  -- Newer versions ask with vim.ui.select(), older ones with inputlist().
+  vim.ui.select = function(items, options, chosen)
+    table.insert(questions, options.prompt)
+    for _, item in ipairs(items) do
+      if (item.title or item) == answer then
+        return chosen(item)
+      end
+    end
+    chosen(nil)
+  end
+  vim.fn.inputlist = function(lines)
+    table.insert(questions, table.concat(lines, ' '))
+    for _, line in ipairs(lines) do
+      local number = line:match('^(%d+)%. ' .. answer .. '$')
+      if number then
+        return tonumber(number)
+      end
+    end
+    return 0
+  end
+  local function evaluate(count)
+    vim.api.nvim_win_set_cursor(0, { 1, 0 })
+    vim.cmd('HieraEvaluate')
+    wait('the question', function() return #questions >= count end)
+  end
+  local ok, trouble = xpcall(function()
+    evaluate(1)
+    assert(questions[1]:find('t::store (' .. source .. ')', 1, true), questions[1])
+    assert(vim.fn.filereadable(root .. '/it-ran') == 0, 'nothing runs without the answer')
+    answer = 'Run'
+    evaluate(2)
+    wait('the value', function()
+      local text = hover()
+      return text:find('as evaluated at %d%d:%d%d') and text:find('from the store', 1, true)
+    end)
+  end, debug.traceback)
+  vim.ui.select, vim.fn.inputlist = select, inputlist
+  switch(false)
+  for _, client in ipairs(clients(vim.api.nvim_get_current_buf())) do
+    if vim.lsp.config then client:stop() else client.stop() end
+  end
+  assert(ok, trouble)
+end
+
 function tests.nodes_are_listed()
   local function listed(command)
     edit(role)
@@ -714,6 +797,7 @@ local order = {
   'symbols_folds_and_tokens_come_through_the_client',
   'a_lens_lists_its_places',
   'nodes_are_listed',
+  'a_key_is_evaluated_after_a_question',
   'commands_say_where_there_is_no_server',
   'checkhealth_is_clean',
   'the_help_has_tags',
@@ -724,6 +808,11 @@ local order = {
 
 if not yaml_server then
   order = vim.tbl_filter(function(name) return name ~= 'no_finding_appears_twice' end, order)
+end
+
+if vim.fn.executable('puppet') == 0 then
+  io.stdout:write('skipped a_key_is_evaluated_after_a_question: no puppet on PATH\n')
+  order = vim.tbl_filter(function(name) return name ~= 'a_key_is_evaluated_after_a_question' end, order)
 end
 
 local failed = 0

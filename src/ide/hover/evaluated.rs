@@ -1,20 +1,33 @@
 //! Answers in which functions of levels were called, at the user's request some time ago.
 
 use super::{Asked, Found, Writer};
-use crate::ide::evaluation::{Evaluation, asks_functions};
+use crate::ide::audience::Audience;
+use crate::ide::cursor::Subject;
+use crate::ide::evaluation::{Evaluation, asks_functions, scope_of};
 
 impl Writer<'_> {
-    /// Returns the answer for the scope of the hover as the user had it evaluated; `None` where this
-    /// was not done, or files have changed since.
-    pub(super) fn evaluated(&self, asked: &Asked<'_>) -> Option<String> {
+    /// Returns the outcome for the scope that the file is evaluated in.
+    fn own(&self, asked: &Asked<'_>) -> Option<&Evaluation> {
         let all = self.markup.config.evaluations?;
-        let found = all.find(&self.subject.environment, &asked.root, self.scope)?;
+        let Subject { environment, path, .. } = self.subject;
+        let mut found = all.of(environment, &asked.root).peekable();
+        found.peek()?;
+        let scope = scope_of(self.snapshot, environment, path);
+        found.find(|one| one.is_in(&scope))
+    }
+
+    /// Returns the answer for the scope that the file is evaluated in, as the user had it evaluated;
+    /// `None` where this was not done, or files have changed since.
+    pub(super) fn evaluated(&self, asked: &Asked<'_>) -> Option<String> {
+        let found = self.own(asked)?;
         if !found.is_current(self.snapshot) {
             return None;
         }
         let resolution = &found.resolution;
         let title = (asked.title)(resolution.value.as_ref().ok().and_then(Option::as_ref));
-        let mut head = self.head_of_key(asked, &title, &self.audience());
+        let Subject { environment, path, .. } = self.subject;
+        let audience = Audience::of(self.snapshot, environment, &found.scope, path);
+        let mut head = self.head_of_key(asked, &title, &audience);
         head.line(as_evaluated(found));
         let answer = Found { is_evaluated: true, ..Found::of(resolution, &found.scope, false) };
         Some(self.answer(head, &answer, asked))
@@ -28,13 +41,14 @@ impl Writer<'_> {
         let nodes = self.snapshot.nodes_of(environment);
         let readers = if self.scope.is_node { Vec::new() } else { self.readers() };
         let reads = |name: &str| readers.iter().any(|number| &*nodes[*number].name == name);
-        let own = all.find(environment, &asked.root, self.scope);
+        let own = self.own(asked);
         let mut lines = Vec::new();
         if let Some(own) = own.filter(|own| !own.is_current(self.snapshot)) {
             lines.push(format!("evaluated at {}: {SINCE}", own.at));
         }
         for one in all.of(environment, &asked.root) {
-            if !one.scope.is_node || !reads(&one.scope.name) {
+            let is_own = own.is_some_and(|own| std::ptr::eq(own, one));
+            if is_own || !one.scope.is_node || !reads(&one.scope.name) {
                 continue;
             }
             let node = self.markup.code(&one.scope.name);

@@ -33,6 +33,7 @@ const CAPABILITIES: &[&str] = &[
     "documentHighlightProvider",
     "documentLinkProvider",
     "documentSymbolProvider",
+    "executeCommandProvider",
     "experimental",
     "foldingRangeProvider",
     "hoverProvider",
@@ -113,6 +114,8 @@ struct Asked {
     shown: usize,
     /// Those of them that functions answered, or could have.
     functions_shown: usize,
+    /// Hovers with what functions answered at the request of an editor's user.
+    evaluated: usize,
 }
 
 #[test]
@@ -140,12 +143,14 @@ fn no_output_tells_a_secret() {
             // Where no function runs, their levels would leave the questions above open.
             repository.add_functions(&mut random);
             asked.functions(&repository, &mut random);
+            asked.evaluations(&repository);
         }
         assert!(asked.leaks.is_empty(), "HIERA_LS_SEED={seed}, repository {n}:\n{}", asked.told());
         n += 1;
     }
     assert!(asked.has_shown_some(), "{} of {}", asked.shown, asked.questions);
     assert!(!has_puppet || asked.functions_shown > 0, "no function told a secret on purpose");
+    assert!(!has_puppet || asked.evaluated > 0, "no hover had what a function answered");
     println!(
         "{} questions of {n} repositories, {} answers shown on purpose",
         asked.questions, asked.shown
@@ -237,6 +242,41 @@ impl Asked {
             let arguments = [explained.as_slice(), &flags, &[key]].concat();
             self.output(&arguments, &repository.root, "", 1);
         }
+    }
+
+    /// The keys of functions, which run at the request of an editor's user: each outcome, the hover
+    /// over the key and over a token, and the page about it.
+    fn evaluations(&mut self, repository: &Repository) {
+        let eyaml = json!({"decrypt": true, "keyFolders": [repository.keys.display().to_string()]});
+        let mut server = Server::start(repository, &eyaml, false);
+        server.agrees = true;
+        server.ask("hiera/selectNode", &json!({"name": "web01"}));
+        let mut keys: Vec<&str> =
+            repository.asked.iter().filter_map(|key| key.split('.').next()).collect();
+        keys.dedup();
+        let file = &repository.root.join("data/a-options.yaml");
+        let document = json!({"uri": uri(file)});
+        let line = |key: &&str| format!("\"{key}\": \"%{{lookup('{key}')}}\"\n");
+        let text: String = keys.iter().map(line).collect();
+        let opened = json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
+        server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
+        for (line, key) in keys.iter().enumerate() {
+            let before = server.told;
+            let argument = json!({"uri": uri(file), "key": key});
+            let command = json!({"command": "hiera.runBackends", "arguments": [argument]});
+            server.ask("workspace/executeCommand", &command);
+            server.until_told(before + 1);
+            for character in [1, 18] {
+                let place = json!({"line": line, "character": character});
+                let asked = json!({"textDocument": document, "position": place});
+                let hover = server.ask("textDocument/hover", &asked).to_string();
+                self.evaluated += usize::from(hover.contains("as evaluated at"));
+            }
+            server.ask("hiera/explain", &json!({"textDocument": document, "key": key}));
+            self.questions += 4;
+        }
+        let (_, leaks) = server.end();
+        self.leaks.extend(leaks);
     }
 
     fn batch(&mut self, repository: &Repository, random: &mut Random, flags: &[&str]) {

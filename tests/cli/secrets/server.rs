@@ -23,6 +23,10 @@ pub struct Server {
     pub capabilities: Value,
     /// How many messages were searched.
     pub messages: usize,
+    /// Whether the user agrees to what the server asks.
+    pub agrees: bool,
+    /// How many messages for the user came.
+    pub told: usize,
     /// Messages that tell a secret.
     pub leaks: Vec<String>,
     /// The last messages sent, for the report of a leak.
@@ -55,6 +59,8 @@ impl Server {
             log,
             last_id: 0,
             capabilities: Value::Null,
+            agrees: false,
+            told: 0,
             messages: 0,
             leaks: Vec::new(),
             sent: VecDeque::new(),
@@ -86,6 +92,7 @@ impl Server {
                 "capabilities": capabilities,
                 "initializationOptions": {
                     "eyaml": eyaml,
+                    "runBackends": {"enabled": true},
                     "inlayHints": {"parameterTypes": true},
                     "codeLens": {"readers": true, "nodes": true},
                 },
@@ -109,13 +116,28 @@ impl Server {
         loop {
             let message = self.read().expect("the server answers");
             match (message.get("method"), message.get("id")) {
-                (Some(_), Some(id)) => {
-                    self.send(&json!({"jsonrpc": "2.0", "id": id, "result": null}));
-                }
+                (Some(_), Some(_)) => self.answer(&message),
                 (None, Some(answered)) if *answered == json!(id) => return message,
                 _ => {}
             }
         }
+    }
+
+    /// Waits until so many messages for the user came.
+    pub fn until_told(&mut self, count: usize) {
+        while self.told < count {
+            let message = self.read().expect("the server tells the outcome");
+            if message.get("method").is_some() && message.get("id").is_some() {
+                self.answer(&message);
+            }
+        }
+    }
+
+    /// Answers a request of the server.
+    fn answer(&mut self, request: &Value) {
+        let agrees = self.agrees && request["method"] == "window/showMessageRequest";
+        let result = if agrees { json!({"title": "Run"}) } else { Value::Null };
+        self.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
     }
 
     /// Ends the server; what it logged is searched, too.
@@ -158,6 +180,7 @@ impl Server {
         self.output.read_exact(&mut body).expect("the whole message comes");
         let message: Value = serde_json::from_slice(&body).expect("a server sends JSON");
         self.messages += 1;
+        self.told += usize::from(message["method"] == "window/showMessage");
         if let Some(secret) = marker::told_in(&message) {
             self.leaks.push(format!("{:?}: the server tells {secret}: {message}", self.sent));
         }

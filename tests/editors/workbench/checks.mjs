@@ -500,6 +500,91 @@ const scenarios = {
     });
   },
 
+  /** Functions of levels run when the user asks, and agrees: not in Restricted Mode, and not by the workspace's settings. */
+  async "custom backends"() {
+    if (!process.env.PATH.split(":").some((folder) => fs.existsSync(path.join(folder, "puppet")))) {
+      console.log("skipped: there is no puppet on PATH");
+      return;
+    }
+    const folder = path.join(OUT, "folders", "backends");
+    fs.rmSync(folder, { recursive: true, force: true });
+    const write = (file, text) => {
+      fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+      fs.writeFileSync(path.join(folder, file), text);
+    };
+    const mark = path.join(folder, "it-ran");
+    const source = "modules/t/lib/puppet/functions/t/store.rb";
+    write("hiera.yaml", "version: 5\nhierarchy:\n  - name: Node\n    path: nodes/%{trusted.certname}.yaml\n  - name: Store\n    lookup_key: t::store\n  - name: Common\n    path: common.yaml\n");
+    write(COMMON, "greeting: from common\nname: x\n");
+    write("data/nodes/web01.yaml", "serial: 1\n");
+    const body = "key == 'greeting' ? 'from the store' : context.not_found";
+    write(source, `File.write('${mark}', Process.pid)\nPuppet::Functions.create_function(:'t::store') do\n  def store(key, options, context)\n    ${body}\n  end\nend\n`);
+    write(".vscode/settings.json", JSON.stringify({ "hiera.runBackends.enabled": true }));
+    write(".hiera-ls.yaml", "runBackends: {enabled: true}\n");
+    const host = await Host.start({ extensions: [BUNDLED], trust: false });
+    await within(host, async () => {
+      const window = await host.open(folder);
+      const { page } = window;
+      const evaluating = () => page.locator(".action-widget .monaco-list-row").filter({ hasText: "Evaluate" });
+      const offered = async () => {
+        await window.go(COMMON, 1, 1);
+        await until("the counts", async () => (await window.status(EXTENSION)).some((text) => text.includes("Hiera: 3 keys")));
+        return until("the menu", async () => {
+          await window.press("Escape", "Control+.");
+          const rows = page.locator(".action-widget .monaco-list-row");
+          // Where there is nothing, that is said.
+          await rows.or(page.locator(".monaco-editor-overlaymessage")).first().waitFor({ timeout: 3000 });
+          return rows.allInnerTexts();
+        });
+      };
+      const isEvaluation = (text) => text.includes("custom backends");
+      check(!(await offered()).some(isEvaluation), "the settings of a repository offer no evaluation");
+      // What the user set does not count before the workspace is trusted.
+      host.configure({ ...host.settings, "hiera.runBackends.enabled": true });
+      await page.waitForTimeout(3000);
+      check(!(await offered()).some(isEvaluation), "nor do the user's own in Restricted Mode");
+      await window.press("Escape");
+      check((await window.hover()).includes("cannot be evaluated here"), "the hover tells that the level is not evaluated");
+      await window.command("Workspaces: Manage Workspace Trust");
+      await page.locator(".workspace-trust-editor .monaco-button").filter({ hasText: "Trust" }).first().click({ timeout: 20_000 });
+      const title = await until("the code action", async () => (await offered()).find(isEvaluation));
+      check(title.includes("Evaluate 'greeting' with the custom backends, for web01"), "in a trusted workspace the user's setting offers it", title);
+      await window.screenshot("evaluate");
+      check(!fs.existsSync(mark), "until then nothing ran");
+      await evaluating().first().click();
+      const asked = await until("the question", async () => (await window.toasts()).find((text) => text.includes("Run the custom backends")));
+      check(asked.includes(`t::store (${source})`) && asked.includes("run with your rights"), "a question names the function and its file", asked);
+      check(!fs.existsSync(mark), "and nothing has run before it is answered");
+      await window.screenshot("evaluate-question");
+      await page.locator(".notifications-toasts .monaco-button").filter({ hasText: /^Run$/ }).first().click();
+      await until("the outcome", async () => (await window.toasts()).some((text) => text.includes("'greeting' is evaluated for web01")));
+      const bridge = Number(fs.readFileSync(mark, "utf8"));
+      await window.command("Notifications: Clear All Notifications");
+      await window.go(COMMON, 1, 1);
+      const evaluated = await until("the value", async () => {
+        const hover = await window.hover();
+        return /as evaluated at \d\d:\d\d/.test(hover) ? hover : undefined;
+      });
+      check(evaluated.includes("from the store") && evaluated.includes("from Store hiera.yaml:6") && evaluated.includes("evaluate again"), "the hover shows the value as evaluated", evaluated);
+      await window.screenshot("evaluated");
+      // By the link in the hover, and with the function as it is by now: no question is asked again.
+      write(source, fs.readFileSync(path.join(folder, source), "utf8").replace("'from the store'", "'from another store'"));
+      await until("the note", async () => (await window.hover()).includes("files have changed since"));
+      check(true, "and tells when files have changed since");
+      await page.locator(".monaco-hover:not(.hidden) .hover-contents a").filter({ hasText: "evaluate again" }).first().click();
+      await until("the other value", async () => {
+        await window.go(COMMON, 1, 1);
+        return (await window.hover()).includes("from another store");
+      });
+      check(!fs.existsSync(`/proc/${bridge}`), "the link in the hover evaluates it again, in a process that has the new code");
+      await until("its end", async () => {
+        host.configure(host.settings);
+        return !fs.existsSync(`/proc/${fs.readFileSync(mark, "utf8")}`);
+      });
+      check(true, "and with the setting switched off no process is left");
+    });
+  },
+
   /** A package without a server, in a workspace that nobody trusts yet. */
   async "a server that is missing, or not to be trusted"() {
     const folder = repository("untrusted");

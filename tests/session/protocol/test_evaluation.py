@@ -147,8 +147,9 @@ async def test_a_key_is_evaluated_when_the_user_asks_and_agrees(start, repo: pat
     assert [one.title for one in question.actions] == ["Run", "Cancel"]
     assert f"t::store ({FUNCTION})" in question.message and str(repo) in question.message
     assert len(processes(repo)) == 1
-    shared = plain(await session.hover(COMMON, "greeting"))
-    assert re.search(rf"- from the store in web01 ← Store hiera.yaml:5, {AT}, with the variables that are known", shared), shared
+    only = plain(await session.hover(COMMON, "greeting"))
+    assert re.search(rf"node web01\s+{AT}, with the variables that are known\s+from Store hiera.yaml:5", only), only
+    assert "  from the store" in only or "\nfrom the store" in only, only
     await session.select("web01")
     own = plain(await session.hover(COMMON, "greeting"))
     assert re.search(rf"node web01\s+{AT}", own) and "from Store hiera.yaml:5" in own, own
@@ -160,6 +161,29 @@ async def test_a_key_is_evaluated_when_the_user_asks_and_agrees(start, repo: pat
     await choose(session, COMMON, "%{lookup('greeting')}")
     await until_told(session, 2)
     assert len(user.questions) == 1 and len(processes(repo)) == 1
+
+
+@needs_puppet
+async def test_each_node_has_its_own_value(start, repo: pathlib.Path) -> None:
+    write(repo, "data/nodes/web02.yaml", "above: 2\ngreeting: from the node\n")
+    write(repo, "data/nodes/web03.yaml", "above: 3\n")
+    session = await start(repo, options=ON)
+    User(session, "Run")
+    session.open(COMMON)
+    found = await actions(session, COMMON, "slow")
+    assert [one.title.split(", ")[1] for one in found] == ["for web01", "for web02", "for web03"]
+    found = await actions(session, COMMON, "greeting")
+    for number, action in enumerate(found[:2], 1):
+        await session.request(lsp.WORKSPACE_EXECUTE_COMMAND, lsp.ExecuteCommandParams(COMMAND, action.command.arguments))
+        await until_told(session, number)
+    hover = plain(await session.hover(COMMON, "greeting"))
+    assert re.search(rf"- from the store in web01 ← Store hiera.yaml:5, {AT}", hover), hover
+    assert re.search(rf"- from the node in web02 ← Node data/nodes/web02.yaml:2, {AT}", hover), hover
+    assert "web03" not in hover.split("cannot be evaluated here")[-1], hover
+    for _ in [0, 1]:
+        (repo / "it.log").write_text("a file that is not read")
+        tell(session, repo / "it.log")
+        assert re.search(AT, plain(await session.hover(COMMON, "greeting")))
 
 
 @needs_puppet

@@ -107,6 +107,17 @@ impl Backend {
         let before = params.previous_result_ids.into_iter();
         let before: HashMap<FilePath, String> =
             before.filter_map(|one| Some((from_lsp::path(&one.uri)?, one.value))).collect();
+        let checked = async {
+            self.shared.pulled.all_checked().await;
+            Ok(())
+        };
+        // What comes then is a wait for changes.
+        let checked =
+            self.with_progress(params.work_done_progress_params, "Checking all files", checked);
+        tokio::select! {
+            checked = checked => checked?,
+            () = self.shared.input.ended() => {}
+        }
         let found = tokio::select! {
             found = self.shared.pulled.of_workspace(&before) => found,
             // Nothing waits for the answer any more.

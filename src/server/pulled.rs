@@ -212,6 +212,11 @@ impl Pulled {
         self.until(ready).await.flatten()
     }
 
+    /// Waits until all files are checked.
+    pub(super) async fn all_checked(&self) {
+        self.until(|store| store.is_settled.then_some(())).await;
+    }
+
     /// Waits until all files are checked and some have other findings than these results; returns
     /// those.
     pub(super) async fn of_workspace(

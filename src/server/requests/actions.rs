@@ -31,7 +31,8 @@ impl Backend {
             return Ok(None);
         }
         let uri = params.text_document.uri;
-        self.answer(from_lsp::path(&uri), move |snapshot, features| {
+        let progress = params.work_done_progress_params.clone();
+        let found = self.answer(from_lsp::path(&uri), move |snapshot, features| {
             let path = from_lsp::path(&uri)?;
             let text = snapshot.file(&path)?.text()?;
             let offset = |place| text.offset(from_lsp::line_col(place), features.encoding);
@@ -60,8 +61,8 @@ impl Backend {
             let found = refactorings(snapshot, wanted).into_iter();
             actions.extend(found.filter_map(|one| client.action_of_refactoring(one)));
             Some(actions.into_iter().map(lsp::CodeActionOrCommand::CodeAction).collect())
-        })
-        .await
+        });
+        self.with_progress(progress, "Comparing values", found).await
     }
 }
 

@@ -3,7 +3,7 @@
 
 use tower_lsp::lsp_types as lsp;
 
-use super::{actions, coloring, evaluate};
+use super::{actions, coloring, evaluate, progress};
 
 /// The client's features.
 #[derive(Clone, Debug, Default)]
@@ -135,19 +135,22 @@ pub(in crate::server) fn announce(
         commands: vec![evaluate::COMMAND.into()],
         work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
     });
-    server.references_provider = Some(lsp::OneOf::Left(true));
+    server.references_provider = Some(lsp::OneOf::Right(lsp::ReferencesOptions {
+        work_done_progress_options: progress::options(),
+    }));
     server.call_hierarchy_provider = Some(lsp::CallHierarchyServerCapability::Simple(true));
     server.document_highlight_provider = Some(lsp::OneOf::Left(true));
     server.code_action_provider = client.action_literals.then(|| {
         lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
             code_action_kinds: Some(actions::kinds(evaluates)),
+            work_done_progress_options: progress::options(),
             ..lsp::CodeActionOptions::default()
         })
     });
     server.rename_provider = Some(match client.prepares_renames {
         true => lsp::OneOf::Right(lsp::RenameOptions {
             prepare_provider: Some(true),
-            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+            work_done_progress_options: progress::options(),
         }),
         false => lsp::OneOf::Left(true),
     });
@@ -156,7 +159,7 @@ pub(in crate::server) fn announce(
             identifier: Some("hiera-ls".into()),
             inter_file_dependencies: true,
             workspace_diagnostics: true,
-            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+            work_done_progress_options: progress::options(),
         })
     });
     if let Some(workspace) = server.workspace.as_mut().filter(|_| client.will_rename) {
@@ -166,7 +169,10 @@ pub(in crate::server) fn announce(
         });
     }
     server.document_symbol_provider = Some(lsp::OneOf::Left(true));
-    server.workspace_symbol_provider = Some(lsp::OneOf::Left(true));
+    server.workspace_symbol_provider = Some(lsp::OneOf::Right(lsp::WorkspaceSymbolOptions {
+        work_done_progress_options: progress::options(),
+        resolve_provider: None,
+    }));
     server.folding_range_provider = Some(lsp::FoldingRangeProviderCapability::Simple(true));
     server.selection_range_provider = Some(lsp::SelectionRangeProviderCapability::Simple(true));
     server.document_link_provider = Some(lsp::DocumentLinkOptions {

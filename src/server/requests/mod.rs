@@ -10,6 +10,7 @@ mod completion;
 mod evaluate;
 mod navigation;
 mod parts;
+mod progress;
 mod references;
 mod rename;
 mod structure;

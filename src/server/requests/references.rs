@@ -18,6 +18,7 @@ impl Backend {
         let place = params.text_document_position;
         let token = params.partial_result_params.partial_result_token;
         let documents = self.shared.with(|state| state.documents.clone());
+        let progress = params.work_done_progress_params;
         let found =
             self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
                 let position = from_lsp::position(snapshot, &place, features.encoding)?;
@@ -29,7 +30,7 @@ impl Backend {
                 };
                 Some(found.all.iter().filter_map(location).collect())
             });
-        match found.await? {
+        match self.with_progress(progress, "Finding references", found).await? {
             None => Ok(None),
             Some(found) => Ok(Some(in_parts(&self.output, token, found).await)),
         }

@@ -37,15 +37,17 @@ impl Backend {
         params: lsp::RenameParams,
     ) -> Result<Option<lsp::WorkspaceEdit>> {
         let place = params.text_document_position;
+        let progress = params.work_done_progress_params;
         let documents = self.shared.with(|state| state.documents.clone());
-        self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
-            let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
-                return Ok(None);
-            };
-            let change = rename(snapshot, position, &params.new_name).map_err(refused)?;
-            Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
-        })
-        .await?
+        let renamed =
+            self.answer(from_lsp::path(&place.text_document.uri), move |snapshot, features| {
+                let Some(position) = from_lsp::position(snapshot, &place, features.encoding) else {
+                    return Ok(None);
+                };
+                let change = rename(snapshot, position, &params.new_name).map_err(refused)?;
+                Ok(Some(to_lsp::workspace_edit(snapshot, &change, features, &documents)))
+            });
+        self.with_progress(progress, "Renaming", renamed).await?
     }
 }
 

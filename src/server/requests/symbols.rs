@@ -43,13 +43,15 @@ impl Backend {
         params: lsp::WorkspaceSymbolParams,
     ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
         let token = params.partial_result_params.partial_result_token;
+        let progress = params.work_done_progress_params;
         let documents = self.shared.with(|state| state.documents.clone());
         let found = self.answer(None, move |snapshot, features| {
             let found = workspace_symbols(snapshot, &params.query);
             let convert = |symbol| key_symbol(snapshot, symbol, features, &documents);
             found.into_iter().filter_map(convert).collect()
         });
-        Ok(Some(in_parts(&self.output, token, found.await?).await))
+        let found = self.with_progress(progress, "Searching for keys", found).await?;
+        Ok(Some(in_parts(&self.output, token, found).await))
     }
 }
 

@@ -6,6 +6,7 @@ mod arguments;
 mod backends;
 mod context;
 mod hierarchy;
+mod hierarchy_3;
 mod item;
 mod keys;
 mod members;

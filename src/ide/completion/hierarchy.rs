@@ -2,6 +2,7 @@
 
 use super::backends;
 use super::context::Context;
+use super::hierarchy_3;
 use super::item::{ItemKind, Items};
 use super::options::{Form, Word, values, words};
 use super::place::{Spot, Step};
@@ -64,6 +65,9 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     let place = ctx.place;
     let is_key = place.spot == Spot::Key;
     let keys = place.keys();
+    if hierarchy_3::is_meant(ctx, version(ctx)) {
+        return hierarchy_3::complete(ctx, items);
+    }
     if version(ctx) == Some(Version::V4) {
         return complete_4(ctx, &keys, items);
     }

@@ -26,9 +26,11 @@ async def waiting(root: pathlib.Path) -> RawServer:
 
 
 def references(root: pathlib.Path, token: str | None) -> dict[str, Any]:
+    lines = (root / COMMON).read_text().splitlines()
+    line = next(number for number, line in enumerate(lines) if line.startswith("company:"))
     params = {
         "textDocument": {"uri": (root / COMMON).as_uri()},
-        "position": {"line": 0, "character": 2},
+        "position": {"line": line, "character": 2},
         "context": {"includeDeclaration": True},
     }
     return params if token is None else {**params, "workDoneToken": token}

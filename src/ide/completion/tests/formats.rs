@@ -241,3 +241,73 @@ fn settings_by_place() {
     assert_eq!(at("puppet:\n  strict: error\n  $0"), ["version: "]);
     assert_eq!(at("puppet:\n  version: $0"), ["7", "8"]);
 }
+
+#[test]
+fn hiera_yaml_of_version_3_by_place() {
+    let config = |text: &str| in_config(&format!("---\n:yaml:\n  :datadir: /data\n{text}"));
+    expect![[r#"
+        :backends: the backends, each of which goes through the whole hierarchy
+        :hierarchy: the sources, the highest priority first
+        :merge_behavior: how hiera_hash() in manifests merges
+        :deep_merge_options: options of that merge
+        :logger: has no effect in Puppet
+        :json: settings of the backend
+        :hocon: settings of the backend
+        :eyaml: settings of the backend
+    "#]]
+    .assert_eq(&words(&config("$0")));
+    expect![[r#"
+        :hierarchy: the sources, the highest priority first
+        :merge_behavior: how hiera_hash() in manifests merges
+    "#]]
+    .assert_eq(&words(&config(":hi$0")));
+    assert_eq!(
+        accepted(&config(":hi$0"), ":hierarchy"),
+        ":hierarchy:\nsnippet :hierarchy:\n  -·\n"
+    );
+    expect![[""]].assert_eq(&words(&config(":hierarchy:\n  - $0")));
+    expect![[r#"
+        yaml: reads .yaml
+        json: reads .json
+        hocon: reads .conf
+        eyaml: reads .eyaml with encrypted values
+    "#]]
+    .assert_eq(&words(&config(":backends:\n  - $0")));
+    expect![[r#"
+        native: by the keys of hashes; the default
+        deep: recursively; the lower level wins
+        deeper: recursively; the higher level wins
+    "#]]
+    .assert_eq(&words(&config(":merge_behavior: $0")));
+    expect![[r#"
+        :datadir: the folder of the files, an absolute path
+        :extension: the extension of the files, without a dot
+        :pkcs7_private_key: the private key's file
+        :pkcs7_public_key: the public key's file
+    "#]]
+    .assert_eq(&words(&config(":eyaml:\n  $0")));
+    expect![[r#"
+        /etc/puppetlabs/code/environments/%{::environment}/hieradata: where Puppet looks if none is given
+    "#]].assert_eq(&words(&config(":json:\n  :datadir: $0")));
+    let plain = |text: &str| in_config(&format!("version: 3\nyaml: {{datadir: /data}}\n{text}"));
+    expect![[r#"
+        backends: the backends, each of which goes through the whole hierarchy
+        hierarchy: the sources, the highest priority first
+        merge_behavior: how hiera_hash() in manifests merges
+        deep_merge_options: options of that merge
+        logger: has no effect in Puppet
+        json: settings of the backend
+        hocon: settings of the backend
+        eyaml: settings of the backend
+    "#]]
+    .assert_eq(&words(&plain("$0")));
+    let trusted = config(":hierarchy:\n  - 'nodes/%{::trusted.$0}'");
+    assert_eq!(accepted(&trusted, "certname"), "  - 'nodes/%{::trusted.certname}'\n");
+}
+
+/// An empty `hiera.yaml` becomes one of version 5.
+#[test]
+fn an_empty_hiera_yaml_has_the_words_of_version_5() {
+    let words = labels(&in_config("$0"));
+    assert!(words.contains(&"hierarchy".to_owned()) && words.contains(&"defaults".to_owned()));
+}

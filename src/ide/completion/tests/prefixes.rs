@@ -128,3 +128,28 @@ fn snippets_are_expanded_as_clients_do() {
     assert_eq!(expanded("lookup('${1:key}')\\}"), "lookup('key')}");
     assert_eq!(expanded(" [$1]"), " []");
 }
+
+/// A `hiera.yaml` of version 3, typed letter by letter, in both spellings of its keys.
+#[test]
+fn after_every_prefix_of_version_3_each_item_leaves_what_parsed() {
+    let text = "---\n# comment\n:backends:\n  - yaml\n  - \"eyaml\"\n:hierarchy:\n  - \"nodes/%{::trusted.certname}\"\n  - 'roles/%{role}'\n  - common # last\n:yaml:\n  :datadir: /data\n:eyaml:\n  :datadir: /data\n  :extension: yaml\n:merge_behavior: deeper\n:deep_merge_options: {knockout_prefix: '--'}\n";
+    let (mut asked, mut offered) = (0, 0);
+    for text in
+        [text.to_owned(), format!("version: 3\n{}", text.replace("\n:", "\n").replace("  :", "  "))]
+    {
+        for (end, _) in text.char_indices() {
+            let prefix = &text[..end];
+            let marked = format!("{prefix}$0");
+            let fixture = crate::fixture::Fixture::new(&format!(
+                "#- node web01 role=web\n#- /data/common.yaml\na: 1\n#- /data/nodes/web01.yaml\na: 1\n#- /hiera.yaml\n{marked}"
+            ));
+            asked += 1;
+            let config = CompletionConfig::default();
+            if let Some(found) = completion(&fixture.snapshot, fixture.position(), &config) {
+                offered += check_items(prefix, &found, false, &format!("byte {end}"));
+            }
+        }
+    }
+    println!("{asked} prefixes, {offered} items");
+    assert!(asked > 500 && offered > 500, "{asked} prefixes, {offered} items");
+}

@@ -19,6 +19,8 @@ use crate::support::{self, random, random::Random, scratch};
 
 /// How many refactorings one repository sees before the next one is made.
 const STEPS: usize = 25;
+/// The name of a node of which nothing is known, as the comparison lists it.
+const UNKNOWN: &str = "any other";
 /// How many places are tried for one.
 const TRIES: usize = 40;
 
@@ -31,6 +33,8 @@ struct Tally {
     values: usize,
     refused: usize,
     created: usize,
+    /// Comparisons of kinds of nodes.
+    kinds: usize,
 }
 
 impl Tally {
@@ -56,7 +60,7 @@ fn random_repositories_keep_their_values() {
     }
     eprintln!("{number} repositories: {tally:?}");
     assert!(tally.neutral * 10 > tally.count(), "{tally:?}");
-    assert!(tally.applied.len() >= 4, "{tally:?}");
+    assert!(tally.applied.len() >= 4 && tally.kinds > 0, "{tally:?}");
 }
 
 #[test]
@@ -83,7 +87,8 @@ fn walk(root: &Path, steps: usize, random: &mut Random, context: &str, tally: &m
         let Ok(change) = &chosen.change else { unreachable!("it was chosen for its change") };
         apply(&mut workspace, &before, change);
         let after = workspace.snapshot();
-        let differing = differing(&before, &after, tally);
+        let mut differing = differing(&before, &after, tally);
+        let others_differ = differing.remove(UNKNOWN);
         let told = told(&chosen);
         let context = || {
             let texts = texts(&before, change).join("\n");
@@ -91,7 +96,9 @@ fn walk(root: &Path, steps: usize, random: &mut Random, context: &str, tally: &m
         };
         match told {
             Some(count) => assert_eq!(differing.len(), count, "{}", context()),
-            None if chosen.is_neutral => assert!(differing.is_empty(), "{}", context()),
+            None if chosen.is_neutral => {
+                assert!(differing.is_empty() && !others_differ, "{}", context());
+            }
             None => {}
         }
         *tally.applied.entry(format!("{:?}", chosen.kind)).or_default() += 1;
@@ -136,7 +143,8 @@ fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option
     None
 }
 
-/// Returns the nodes for which a key that was there before has another value.
+/// Returns the nodes, or the kinds of nodes where none is known, for which a key that was there before
+/// has another value; among them [`UNKNOWN`] where one of which nothing is known may have one.
 fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet<String> {
     let mut differing = BTreeSet::new();
     let all: BTreeSet<_> = before.keys().keys().cloned().collect();
@@ -146,8 +154,14 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
             one.root == environment.root
         };
         let later = after.environments().all.iter().find(same_root).expect("it is still there");
-        for node in before.nodes_of(environment) {
-            let scope = node.scope_in(&environment.name);
+        // Where no node is known, the combinations of variables that files are named after.
+        let kinds = &before.kinds_of(environment).all;
+        let nodes = before.nodes_of(environment);
+        let nodes = if nodes.is_empty() { kinds } else { nodes };
+        tally.kinds += usize::from(!kinds.is_empty() && std::ptr::eq(nodes, &**kinds));
+        let any = before.any_scope(environment);
+        let known = nodes.iter().map(|node| (&*node.name, node.scope_in(&environment.name)));
+        for (name, scope) in known.chain([(UNKNOWN, any.into())]) {
             let (view, later_view) = (before.view(environment), after.view(later));
             let old = Resolver::new(before.context(environment, &view, &scope));
             let new = Resolver::new(after.context(later, &later_view, &scope));
@@ -158,7 +172,7 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
                 };
                 tally.values += 1;
                 if value(&old) != value(&new) {
-                    differing.insert(node.name.to_string());
+                    differing.insert(name.to_owned());
                 }
             }
         }
@@ -207,12 +221,17 @@ fn write_repository(root: &Path, random: &mut Random) {
         std::fs::create_dir_all(path.parent().expect("it is in the root")).expect("it can be made");
         std::fs::write(path, text).expect("it can be written");
     };
-    write(
-        "hiera.yaml",
-        "version: 5\nhierarchy:\n  - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n  - {name: Role, path: 'roles/%{role}.yaml'}\n  - {name: Os, path: 'os/%{facts.os.family}.yaml'}\n  - {name: Common, path: common.yaml}\n",
-    );
+    // In some repositories no node is known.
+    let is_open = random.one_in(4);
+    let node = match is_open {
+        true => "",
+        false => "  - {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n",
+    };
+    let levels = "  - {name: Role, path: 'roles/%{role}.yaml'}\n  - {name: Os, path: 'os/%{facts.os.family}.yaml'}\n  - {name: Common, path: common.yaml}\n";
+    write("hiera.yaml", &format!("version: 5\nhierarchy:\n{node}{levels}"));
     write(".hiera-ls.yaml", "nodes: {sources: [scopes/*.json]}\n");
-    for n in 0..2 + random.below(5) {
+    let count = if is_open { 0 } else { 2 + random.below(5) };
+    for n in 0..count {
         let (role, os) = (random.pick(&["web", "db"]), random.pick(&["Debian", "RedHat"]));
         let certname = format!("n{n}");
         let scope = serde_json::json!({"name": certname, "values": {
@@ -224,7 +243,8 @@ fn write_repository(root: &Path, random: &mut Random) {
     for file in
         ["nodes/n0", "nodes/n1", "roles/web", "roles/db", "os/Debian", "os/RedHat", "common"]
     {
-        if file == "common" || !random.one_in(4) {
+        let is_unread = is_open && file.starts_with("nodes/");
+        if file == "common" || !is_unread && !random.one_in(4) {
             let text = data(random, file == "common");
             write(&format!("data/{file}.yaml"), &text);
         }

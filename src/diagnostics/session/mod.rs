@@ -17,6 +17,7 @@ use crate::text::CancelToken;
 use crate::text::{FileId, FilePath};
 use crate::workspace::Snapshot;
 use crate::workspace::index::KeyChanges;
+use crate::workspace::manifests::CodeChanges;
 use crate::workspace::parallel::on_all_cores;
 use closed_files::ClosedFiles;
 use file::FileFindings;
@@ -302,12 +303,27 @@ fn changes(before: &Snapshot, now: &Snapshot) -> KeyChanges {
         let Some(known) = before.known_manifests(environment) else { continue };
         let code = known.changes_to(now.manifests(environment));
         if code.is_any() {
-            let keys = now.keys().keys().filter(|key| code.concern(key));
-            changes.keys.extend(keys.cloned());
+            changes.keys.extend(concerned(now, &code));
             changes.keys.insert(CODE.into()); // Some findings depend on any code.
         }
     }
     changes
+}
+
+/// Returns the root keys of data that a change of code concerns.
+fn concerned(now: &Snapshot, code: &CodeChanges) -> HashSet<Arc<str>> {
+    let index = now.keys();
+    match code.beginnings() {
+        None => index.keys().cloned().collect(),
+        Some(beginnings) => {
+            let mut keys = HashSet::new();
+            for beginning in beginnings {
+                let found = index.keys_with_prefix(&beginning).filter(|key| code.concern(key));
+                keys.extend(found.cloned());
+            }
+            keys
+        }
+    }
 }
 
 /// Returns the files whose findings are published: the open ones, every `hiera.yaml`, settings

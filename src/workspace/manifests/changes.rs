@@ -36,6 +36,14 @@ impl CodeChanges {
         self.is_all || self.keys.contains(key) || is_of_name() || is_of_module()
     }
 
+    /// Returns texts with which every concerned root key begins; other keys begin with them, too.
+    /// `None` if every key is concerned.
+    pub fn beginnings(&self) -> Option<impl Iterator<Item = String>> {
+        let of_names = self.names.iter().chain(&self.modules).map(|name| format!("{name}::"));
+        let keys = self.keys.iter().map(|key| key.to_string());
+        (!self.is_all).then(|| of_names.chain(keys))
+    }
+
     fn add_file(&mut self, old: Option<&CodeFile>, new: Option<&CodeFile>) {
         let nothing = Arc::new(Manifest::default());
         let [old_said, new_said] =
@@ -158,22 +166,14 @@ impl ManifestIndex {
 
     /// Adds the classes that inherit one of these.
     fn add_children(&self, names: &mut HashSet<Arc<str>>) {
-        if names.is_empty() {
-            return;
-        }
-        let definitions = || self.files.values().flat_map(|file| &file.manifest.definitions);
-        loop {
-            let inherits = |one: &&Definition| {
-                let parent = one.inherits.as_ref();
-                parent.is_some_and(|parent| names.contains(parent.text.trim_start_matches("::")))
-                    && !names.contains(one.name.as_str())
-            };
-            let children: Vec<Arc<str>> =
-                definitions().filter(inherits).map(|one| one.name.as_str().into()).collect();
-            if children.is_empty() {
-                return;
+        let mut parents: Vec<Arc<str>> = names.iter().cloned().collect();
+        while let Some(parent) = parents.pop() {
+            for heir in self.heirs(&parent) {
+                let name: Arc<str> = heir.definition.name.as_str().into();
+                if names.insert(name.clone()) {
+                    parents.push(name);
+                }
             }
-            names.extend(children);
         }
     }
 

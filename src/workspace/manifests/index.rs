@@ -55,6 +55,8 @@ pub struct ManifestIndex {
     pub(super) files: imbl::OrdMap<FilePath, CodeFile>,
     /// Classes and defined types, by name.
     pub(super) definitions: Places,
+    /// Classes that inherit another, by its name.
+    pub(super) heirs: Places,
     /// Type aliases, by name in lower case.
     pub(super) aliases: Places,
     /// Calls with a literal key, by root key.
@@ -159,12 +161,18 @@ impl ManifestIndex {
         old.iter().for_each(|file| gone.add(file));
         let mut come = Collected::default();
         new.iter().for_each(|file| come.add(file));
-        let [definitions, aliases, readers, uses] =
-            [&mut self.definitions, &mut self.aliases, &mut self.readers, &mut self.uses];
+        let [definitions, heirs, aliases, readers, uses] = [
+            &mut self.definitions,
+            &mut self.heirs,
+            &mut self.aliases,
+            &mut self.readers,
+            &mut self.uses,
+        ];
         if !(gone.aliases.is_empty() && come.aliases.is_empty()) || is_data_type(path) {
             self.types = Arc::default();
         }
         patch(definitions, path, gone.definitions, come.definitions);
+        patch(heirs, path, gone.heirs, come.heirs);
         patch(aliases, path, gone.aliases, come.aliases);
         patch(readers, path, gone.readers, come.readers);
         patch(uses, path, gone.uses, come.uses);
@@ -187,6 +195,7 @@ impl ManifestIndex {
 #[derive(Default)]
 struct Collected {
     definitions: Named,
+    heirs: Named,
     aliases: Named,
     readers: Named,
     patterns: Vec<Place>,
@@ -210,6 +219,10 @@ impl Collected {
                 .entry(definition.name.as_str().into())
                 .or_default()
                 .push(place(number));
+            if let Some(parent) = &definition.inherits {
+                let parent = parent.text.trim_start_matches("::").into();
+                self.heirs.entry(parent).or_default().push(place(number));
+            }
         }
         for (number, alias) in manifest.aliases.iter().enumerate() {
             let name = Arc::from(alias.name.to_ascii_lowercase());
@@ -248,6 +261,7 @@ impl Collected {
             named.into_iter().map(|(name, places)| (name, places.into())).collect::<Places>()
         };
         index.definitions = shared(self.definitions);
+        index.heirs = shared(self.heirs);
         index.aliases = shared(self.aliases);
         index.readers = shared(self.readers);
         index.uses = shared(self.uses);

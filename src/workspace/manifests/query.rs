@@ -146,7 +146,19 @@ impl ManifestIndex {
 
     /// Returns all classes and defined types of a name, wherever they stand.
     pub fn definitions(&self, name: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
-        self.at(self.definitions.get(name)).filter_map(|(file, number)| {
+        self.definitions_at(self.definitions.get(name))
+    }
+
+    /// Returns the classes that inherit a class, without those that inherit these.
+    pub(super) fn heirs(&self, class: &str) -> impl Iterator<Item = DefinitionAt<'_>> {
+        self.definitions_at(self.heirs.get(class))
+    }
+
+    fn definitions_at<'a>(
+        &'a self,
+        places: Option<&'a Arc<[Place]>>,
+    ) -> impl Iterator<Item = DefinitionAt<'a>> {
+        self.at(places).filter_map(|(file, number)| {
             Some(DefinitionAt { file, definition: file.manifest.definitions.get(number)? })
         })
     }

@@ -3,7 +3,7 @@
 mod batch;
 
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use super::{
@@ -18,6 +18,7 @@ use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::hiera::request::LookupRequest;
 use crate::hiera::scope::Scope;
 use crate::ide::phrases::Names;
+use crate::puppet::PuppetVersion;
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::types;
 use crate::puppet::value::{Hash, Value};
@@ -62,17 +63,28 @@ pub(super) fn run(arguments: &LookupArguments, out: &mut dyn Write) -> Result<St
     let backends = session.as_ref().map(|session| session as &dyn Backends);
     let context = context(&opened, &environment, &view, keys.as_ref(), scope);
     let resolver = Resolver::new(Context { backends, ..context });
-    if arguments.explain || arguments.explain_options {
-        return explain::run(
-            arguments,
-            &opened,
-            &resolver,
-            &request,
-            &print_options(arguments),
-            out,
-        );
+    let status = match arguments.explain || arguments.explain_options {
+        true => {
+            let options = print_options(arguments);
+            explain::run(arguments, &opened, &resolver, &request, &options, out)
+        }
+        false => single(arguments, &opened, &resolver, &request, out),
+    };
+    note_other_version(functions.as_ref(), resolver.context().puppet);
+    status
+}
+
+/// Says once that functions ran in another version of Puppet than the one that the rest agrees with.
+fn note_other_version(functions: Option<&Functions>, puppet: PuppetVersion) {
+    static NOTED: Once = Once::new();
+    let Some(installed) = functions.and_then(Functions::installed_puppet) else { return };
+    let is_same = installed.split('.').next() == Some(&*puppet.major.to_string());
+    if !is_same {
+        NOTED.call_once(|| {
+            let major = puppet.major;
+            note(&format!("functions ran in Puppet {installed}, all else is as in Puppet {major}"));
+        });
     }
-    single(arguments, &opened, &resolver, &request, out)
 }
 
 /// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use super::{LookupArguments, context, from_json, functions, print_options};
+use super::{LookupArguments, context, from_json, functions, note_other_version, print_options};
 use crate::cli::{Failure, Opened, Status};
 use crate::hiera::backends::Backends;
 use crate::hiera::lookup::{Context, Resolver, STACK};
@@ -143,6 +143,8 @@ impl Answerer<'_> {
                 return; // nobody listens any more: writing failed
             }
         }
+        let puppet = self.opened.snapshot.config_of(self.environment).puppet;
+        note_other_version(functions.as_ref(), puppet);
     }
 
     fn answer(&self, question: &Question, resolvers: &[(&str, Resolver<'_>)]) -> String {

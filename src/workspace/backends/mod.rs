@@ -113,6 +113,12 @@ impl Functions {
         self.process.borrow().is_some()
     }
 
+    /// Returns the version of the Puppet that runs the functions, such as `7.23.0`; `None` where no
+    /// process was started, or the last one was lost.
+    pub fn installed_puppet(&self) -> Option<String> {
+        self.process.borrow().as_ref()?.hello["puppet"].as_str().map(str::to_owned)
+    }
+
     /// Returns the functions as they are called for one scope.
     pub fn session(&self, environment: &str, scope: &Scope) -> Session<'_> {
         let number = self.sessions.get() + 1;

@@ -240,6 +240,33 @@ fn a_backend_of_hiera_3_answers_arrays_and_hashes() {
     }
 }
 
+/// Functions run in the Puppet that is installed; it is said once where the rest agrees with another.
+#[test]
+fn another_version_of_puppet_is_told_once() {
+    if !require("puppet") {
+        return;
+    }
+    let root = with_csv(
+        "shapes-version",
+        "version: 5\nhierarchy: [{name: Cells, hiera3_backend: csv, datadir: csv, path: common}]\n",
+    );
+    let told = |version: &&str| {
+        let arguments =
+            ["--global-hiera-config", "global.yaml", "--puppet-version", version, "--run-backends"];
+        let one = [&["lookup"], &arguments[..], &["motd"]].concat();
+        let run = support::run(hiera_ls(one).current_dir(&root), "");
+        let batch = [&["lookup", "--batch"], &arguments[..]].concat();
+        let questions = "{\"key\":\"motd\"}\n{\"key\":\"asks\"}\n";
+        let many = support::run(hiera_ls(batch).current_dir(&root), questions);
+        let count = |text: &str| text.matches("functions ran in Puppet").count();
+        assert_eq!(count(&run.stderr), count(&many.stderr), "{}{}", run.stderr, many.stderr);
+        count(&run.stderr)
+    };
+    let mut counts: Vec<usize> = ["7", "8", "9"].iter().map(told).collect();
+    counts.sort();
+    assert_eq!(counts, [0, 1, 1]);
+}
+
 /// Where the library of Hiera 3 is absent every lookup fails in Ruby's or Puppet's words, whatever
 /// version the settings name; where it is there the backend answers, also for a Puppet that comes
 /// without it.

@@ -416,7 +416,9 @@ function tests.completion_is_accepted_by_key()
     vim.cmd('normal! G')
     accept_first_word()
     local line = vim.api.nvim_buf_get_lines(buf, -2, -1, false)[1]
-    assert(line == wanted, ('"%s" became "%s"'):format(typed, line))
+    -- Neovim 0.11 inserts an edit's text up to its first blank.
+    local cut = vim.lsp.completion and wanted:match(' $') and vim.trim(wanted)
+    assert(line == wanted or line == cut, ('"%s" became "%s"'):format(typed, line))
   end
   vim.cmd('edit!')
 end

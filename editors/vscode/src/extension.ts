@@ -57,9 +57,12 @@ export function deactivate(): Promise<void> | undefined {
   return server?.stop();
 }
 
-/** VS Code's client gives a server up that ended five times within three minutes. */
+/**
+ * VS Code's client gives a server up that ended five times within three minutes. It has sent so many notifications by
+ * then that the window does not show another one.
+ */
 async function offerRestart(server: Server, problem: string): Promise<void> {
-  const answer = await window.showWarningMessage(`Hiera: ${problem}`, "Restart Server", "Show Output");
+  const answer = await window.showQuickPick(["Restart Server", "Show Output"], { title: "Hiera", placeHolder: problem });
   if (answer === "Restart Server") await server.restart();
   else if (answer === "Show Output") server.output.show();
 }

@@ -284,7 +284,9 @@ impl Resolver<'_> {
                     {
                         let scope = self.ctx.scope.with_given(overrides, defaults);
                         let context = super::Context { scope: &scope, ..self.ctx.clone() };
-                        Resolver::new(context).lookup_for_function(inv, &key, &merge)
+                        let mut within = Resolver::new(context);
+                        within.share_options_of(self);
+                        within.lookup_for_function(inv, &key, &merge)
                     }
                     _ => self.lookup_for_function(inv, &key, &merge),
                 };
@@ -296,6 +298,16 @@ impl Resolver<'_> {
                 found
             }
         }
+    }
+
+    /// Takes over the options that another resolver has assembled: Puppet assembles them once for
+    /// all lookups of a catalog, whatever variables a lookup is given.
+    fn share_options_of(&mut self, other: &Resolver<'_>) {
+        self.options.clone_from(&other.options);
+        self.global_options.clone_from(&other.global_options);
+        self.shared_options.clone_from(&other.shared_options);
+        self.default_options.clone_from(&other.default_options);
+        self.unread_options.clone_from(&other.unread_options);
     }
 
     /// Looks a key up for a function, within the lookup that called it.

@@ -1,7 +1,7 @@
 //! Refactorings of data: changes that keep the values of all nodes, or say how many they change.
 //!
 //! Each refactoring is a file here that drafts a change from the text alone. Before a draft is
-//! offered, [`proof`] applies it to a copy of the snapshot, and looks the keys up that it touches,
+//! offered, `proof` applies it to a copy of the snapshot, and looks the keys up that it touches,
 //! for all nodes that are known and for those that are not, before and after. The title tells what
 //! the comparison found, and where it ended.
 

@@ -183,6 +183,7 @@ pub(super) fn diagnostic(
         range: range(snapshot, finding.span, features.encoding),
         severity: Some(severity(finding.severity)),
         code: Some(lsp::NumberOrString::String(finding.rule.code.into())),
+        code_description: features.announced.rule_page(finding.rule.code),
         source: Some("hiera-ls".into()),
         message,
         related_information: (!related.is_empty()).then_some(related),

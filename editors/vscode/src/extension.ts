@@ -9,6 +9,7 @@ import { evaluateKey } from "./evaluation";
 import { HierarchyView, openPlace } from "./hierarchy";
 import { restoreNode, selectNode } from "./nodes";
 import { showPlaces } from "./places";
+import { RulePages } from "./rules";
 import { Server, watchConfigs } from "./server";
 import { StatusBar } from "./status";
 
@@ -23,6 +24,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     documents,
     new StatusBar(own),
     new HierarchyView(own),
+    new RulePages(context, own),
     watchConfigs(lookAgain),
     workspace.onDidChangeWorkspaceFolders(lookAgain),
     workspace.onDidGrantWorkspaceTrust(() => void own.restart()),

@@ -12,6 +12,7 @@ import { findProgram, NoProgram } from "./program";
 import type { Program } from "./program";
 import { statusNotification } from "./protocol";
 import type { Status } from "./protocol";
+import { RULE_PAGES } from "./rules";
 import { SECTION, Settings } from "./settings";
 import { Walkthrough } from "./walkthrough";
 
@@ -206,11 +207,12 @@ export class Server implements Disposable {
   }
 }
 
-/** Tells the server that its own notification of what it knows is wanted, and which commands hovers may lead to. */
+/** Tells the server that its own notification of what it knows is wanted, which commands hovers and lenses may lead to, and where the pages of rules are. */
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
-    capabilities.experimental = { ...experimental, hiera: { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces" } };
+    const hiera = { status: true, hoverActions: HOVER_ACTIONS, showPlaces: "hiera.showPlaces", rulePages: RULE_PAGES };
+    capabilities.experimental = { ...experimental, hiera };
   }
   initialize(): void {
     // There is nothing to be set up: the notification comes or it does not.

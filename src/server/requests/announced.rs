@@ -5,6 +5,9 @@ use tower_lsp::lsp_types as lsp;
 
 use super::{actions, coloring, evaluate, progress};
 
+/// What stands for a rule's code in the addresses of pages.
+const CODE: &str = "{code}";
+
 /// The client's features.
 #[derive(Clone, Debug, Default)]
 pub(in crate::server) struct Announced {
@@ -36,6 +39,9 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) prepares_renames: bool,
     /// The client's own command that shows places, for lenses; see `editors/PROTOCOL.md`.
     pub(in crate::server) show_places: Option<String>,
+    /// The addresses of the rules' pages that the client can open, with [`CODE`] in place of a
+    /// rule's code; see `editors/PROTOCOL.md`. `None` where it opens none.
+    rule_pages: Option<String>,
     /// It can be asked to ask again for hints.
     pub(in crate::server) refreshes_hints: bool,
     /// It can be asked to ask again for lenses.
@@ -51,6 +57,11 @@ impl Announced {
         let workspace = capabilities.workspace.clone().unwrap_or_default();
         let symbols = text.document_symbol.unwrap_or_default();
         let kinds = symbols.symbol_kind.and_then(|kinds| kinds.value_set).unwrap_or_default();
+        let shows_pages = text
+            .publish_diagnostics
+            .as_ref()
+            .and_then(|diagnostics| diagnostics.code_description_support)
+            .unwrap_or(false);
         Announced {
             nested_symbols: symbols.hierarchical_document_symbol_support.unwrap_or(false),
             new_symbol_kinds: kinds.contains(&lsp::SymbolKind::OBJECT)
@@ -64,6 +75,13 @@ impl Announced {
                 .experimental
                 .as_ref()
                 .and_then(|own| own["hiera"]["showPlaces"].as_str())
+                .map(str::to_owned),
+            rule_pages: capabilities
+                .experimental
+                .as_ref()
+                .and_then(|own| own["hiera"]["rulePages"].as_str())
+                .filter(|pages| is_address_of_pages(pages))
+                .filter(|_| shows_pages)
                 .map(str::to_owned),
             refreshes_hints: workspace
                 .inlay_hint
@@ -122,6 +140,23 @@ impl Announced {
                 .unwrap_or(false),
         }
     }
+
+    /// Returns the page of the rule with this code; `None` where the client opens none.
+    pub(in crate::server) fn rule_page(&self, code: &str) -> Option<lsp::CodeDescription> {
+        let address = self.rule_pages.as_ref()?.replace(CODE, code);
+        lsp::Url::parse(&address).ok().map(|href| lsp::CodeDescription { href })
+    }
+}
+
+/// Whether each code gets an address of its own; a client that announces anything else has no
+/// pages.
+fn is_address_of_pages(pages: &str) -> bool {
+    let is_address =
+        pages.contains(CODE) && lsp::Url::parse(&pages.replace(CODE, "a-code")).is_ok();
+    if !is_address {
+        tracing::warn!("`rulePages` is passed over: it is no address with {CODE} in it");
+    }
+    is_address
 }
 
 /// Adds what the server does for such a client. `evaluates` is whether functions of levels may run
@@ -207,5 +242,49 @@ fn renamed_files() -> lsp::FileOperationRegistrationOptions {
             filter("**/*", lsp::FileOperationPatternKind::File),
             filter("**/*", lsp::FileOperationPatternKind::Folder),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::catalogue;
+    use serde_json::{Value, json};
+
+    /// The page of `unknown-key`, for a client that announces this.
+    fn page(rule_pages: &Value, shows_pages: &Value) -> Option<String> {
+        let capabilities = json!({
+            "textDocument": {"publishDiagnostics": {"codeDescriptionSupport": shows_pages}},
+            "experimental": {"hiera": {"rulePages": rule_pages}},
+        });
+        let capabilities = serde_json::from_value(capabilities).expect("capabilities");
+        let page = Announced::of(&capabilities).rule_page("unknown-key")?;
+        Some(page.href.into())
+    }
+
+    #[test]
+    fn a_rules_page_has_the_address_that_the_client_announces() {
+        let pages = json!("own:/{code}.md");
+        assert_eq!(page(&pages, &json!(true)).as_deref(), Some("own:/unknown-key.md"));
+        let twice = json!("https://example.net/{code}#{code}");
+        let expected = "https://example.net/unknown-key#unknown-key";
+        assert_eq!(page(&twice, &json!(true)).as_deref(), Some(expected));
+        for refused in [json!(false), json!(null)] {
+            assert_eq!(page(&pages, &refused), None, "a client that shows no pages: {refused}");
+        }
+        for wrong in [json!(null), json!(true), json!("own:/page.md"), json!("{code}"), json!("")] {
+            assert_eq!(page(&wrong, &json!(true)), None, "{wrong}");
+        }
+        assert!(Announced::of(&lsp::ClientCapabilities::default()).rule_page("any").is_none());
+    }
+
+    #[test]
+    fn no_code_needs_escaping_in_an_address() {
+        let pages = Some("own:/{code}.md".to_owned());
+        let announced = Announced { rule_pages: pages, ..Announced::default() };
+        for rule in catalogue::RULES {
+            let page = announced.rule_page(rule.code).map(|page| page.href.to_string());
+            assert_eq!(page, Some(format!("own:/{}.md", rule.code)));
+        }
     }
 }

@@ -221,7 +221,26 @@ const scenarios = {
       await window.picture("finding", { x: leaf.x - 200, y: leaf.y - 68, width: 640, height: 130 });
       const told = await window.hover();
       check(told.includes("parameter 'sysctl' entry 'vm.swappiness' expects an Integer value"), "its hover says what the parameter wants", told);
-      await window.press("Escape");
+
+      // The code of a finding leads to the page of its rule: in the hover, and in Problems.
+      const rulePage = async (code) => {
+        const shown = await until(`the page of ${code}`, () => window.rendered(code));
+        await window.screenshot(`page-${code}`);
+        await window.command("View: Close Editor");
+        await until("the end of the page", async () => (await window.rendered(code)) === undefined);
+        return shown;
+      };
+      await page.locator(".monaco-hover:not(.hidden) a").filter({ hasText: "parameter-type" }).first().click();
+      const typed = await rulePage("parameter-type");
+      check(["What it finds", "Why", "Better", "Source"].every((heading) => typed.includes(heading)), "a click on the code of a finding in its hover opens the page of the rule", typed);
+      await window.problems();
+      const row = page.locator(".markers-panel .monaco-list-row").filter({ hasText: "contcat" });
+      await row.locator("a").filter({ hasText: "unknown-key" }).first().click();
+      const unknown = await rulePage("unknown-key");
+      const printed = execFileSync(process.env.WORKBENCH_SERVER, ["rules", "unknown-key"], { encoding: "utf8" });
+      const paragraph = printed.split("\n\n")[2].replaceAll("`", "").replaceAll("\n", " ");
+      check(unknown.replaceAll("\n", " ").includes(paragraph), "and in Problems, with the text that the program prints", [unknown, paragraph]);
+      await window.command("View: Toggle Panel Visibility");
 
       // A quick fix, by its keys.
       await window.go(COMMON, ...place(folder, COMMON, "contcat"));

@@ -258,6 +258,15 @@ export class Window {
     return texts.join("\n").replaceAll("\u00a0", " ");
   }
 
+  /** The text of a web view, such as a preview of Markdown, that has this title: it lies in frames of its own. */
+  async rendered(title) {
+    for (const frame of this.page.frames()) {
+      const heading = frame.locator("h1").filter({ hasText: title });
+      if (await heading.first().isVisible().catch(() => false)) return frame.locator("body").innerText();
+    }
+    return undefined;
+  }
+
   /** Gives a view of the side bar all the room there is: rows that are not to be seen do not exist. */
   async unfold(title) {
     const headers = this.page.locator(".part.sidebar .pane-header");

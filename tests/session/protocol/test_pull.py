@@ -84,6 +84,41 @@ async def test_a_client_that_asks_is_sent_none(start, repo: pathlib.Path, editor
     assert PUBLISH not in methods(session)
 
 
+def pages(capabilities: lsp.ClientCapabilities) -> None:
+    capabilities.experimental = {"hiera": {"rulePages": "own-pages:/{code}.md"}}
+    capabilities.text_document.publish_diagnostics.code_description_support = True
+
+
+def pages_and_pulls(capabilities: lsp.ClientCapabilities) -> None:
+    pages(capabilities)
+    pulls(capabilities)
+
+
+def pages_that_are_not_shown(capabilities: lsp.ClientCapabilities) -> None:
+    pages(capabilities)
+    capabilities.text_document.publish_diagnostics.code_description_support = False
+
+
+@pytest.mark.parametrize("announce", [pages, pages_and_pulls])
+async def test_a_finding_leads_to_the_page_of_its_rule(start, repo: pathlib.Path, editor: str, announce) -> None:
+    session = await start(repo, editor, capabilities=announce)
+    session.open(COMMON, session.text(COMMON) + "told: \"%{lookup('nowhere')}\"\ntold: 1\n")
+    if announce is pages_and_pulls:
+        found = (await document(session, COMMON)).items
+    else:
+        found = await session.until("findings", lambda: session.findings(COMMON))
+    told = {finding.code: finding.code_description.href for finding in found}
+    assert told == {code: f"own-pages:/{code}.md" for code in told} and {"unknown-key", "duplicate-key"} <= set(told)
+
+
+@pytest.mark.parametrize("announce", [lambda capabilities: None, pages_that_are_not_shown])
+async def test_no_page_is_named_to_a_client_that_opens_none(start, repo: pathlib.Path, editor: str, announce) -> None:
+    session = await start(repo, editor, capabilities=announce)
+    session.open(COMMON, session.text(COMMON) + "told: \"%{lookup('nowhere')}\"\n")
+    found = await session.until("findings", lambda: session.findings(COMMON))
+    assert found and all(finding.code_description is None for finding in found)
+
+
 async def test_an_edit_elsewhere_has_the_client_ask_again(start, repo: pathlib.Path) -> None:
     session = await start(repo, VSCODE, capabilities=pulls)
     session.open(ROLE, session.text(ROLE) + "\nasks: \"%{lookup('brand_new_key')}\"\n")

@@ -242,6 +242,31 @@ const scenarios = {
       check(unknown.replaceAll("\n", " ").includes(paragraph), "and in Problems, with the text that the program prints", [unknown, paragraph]);
       await window.command("View: Toggle Panel Visibility");
 
+      // What only Hiera knows has colors of its own, which the editor's YAML gives to no part of a string; behind a token stands its value.
+      const drawn = async (line, piece) => until(`${piece} on its own`, async () => {
+        const found = await window.drawn(line, piece);
+        return found?.text === piece ? found : undefined;
+      });
+      await window.go(COMMON, ...place(folder, COMMON, "contcat"));
+      const known = await drawn("drift@", "domain");
+      const around = await window.drawn("drift@", "drift@");
+      const colors = [around, await drawn("drift@", "%{"), await drawn("drift@", "lookup"), known].map(({ color }) => color);
+      check(new Set(colors).size === 4, "a token's braces, function and key have colors that the string around it has not", colors);
+      const unknownKey = await drawn("Spørsmål", "profile::base::contcat");
+      check(unknownKey.color !== known.color && unknownKey.fontStyle === "italic" && known.fontStyle === "normal", "a key that no level has is told apart", [unknownKey, known]);
+      const hint = await drawn("drift@", "= example.net");
+      check(!colors.includes(hint.color), "the value of a token is shown behind it", hint);
+      await window.screenshot("colors");
+      host.configure({ ...host.settings, "editor.semanticHighlighting.enabled": false, "editor.inlayHints.enabled": "off" });
+      const plain = await until("colors without the server's", async () => {
+        const found = await window.drawn("drift@", "domain");
+        return found.text !== "domain" && found;
+      });
+      check(plain.color === around.color, "without the server's colors the key looks like the string", plain);
+      await until("no value", async () => (await window.drawn("drift@", "= example.net")) === undefined);
+      check(true, "and without hints there is no value");
+      host.configure(host.settings);
+
       // A quick fix, by its keys.
       await window.go(COMMON, ...place(folder, COMMON, "contcat"));
       const fixes = await until("the quick fixes", async () => {
@@ -255,6 +280,8 @@ const scenarios = {
       await until("the end of the menu", async () => (await page.locator(".action-widget").filter({ visible: true }).count()) === 0);
       await until("the fix", async () => (await saved(COMMON)).includes("%{lookup('profile::base::contact')}"));
       check(true, "and Enter applies it");
+      const mended = await drawn("Spørsmål", "profile::base::contact");
+      check(mended.color === known.color && mended.fontStyle === "normal", "then the key is drawn like one that a level has", mended);
 
       // Rename with its preview.
       await window.go("data/sites/oslo/network.yaml", ...place(folder, "data/sites/oslo/network.yaml", "ntp_servers"));

@@ -267,6 +267,17 @@ export class Window {
     return undefined;
   }
 
+  /** How a piece of a line is drawn, the line found by a text in it: the piece's own span, and what the browser makes of its classes. */
+  async drawn(line, piece) {
+    const spans = this.page.locator(".view-line").filter({ hasText: line }).first().locator("span span");
+    return spans.evaluateAll((spans, piece) => {
+      const span = spans.find((span) => span.textContent.replaceAll("\u00a0", " ").includes(piece));
+      if (!span) return undefined;
+      const { color, fontStyle } = getComputedStyle(span);
+      return { text: span.textContent.replaceAll("\u00a0", " "), color, fontStyle };
+    }, piece);
+  }
+
   /** Gives a view of the side bar all the room there is: rows that are not to be seen do not exist. */
   async unfold(title) {
     const headers = this.page.locator(".part.sidebar .pane-header");

@@ -3,11 +3,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use serde_json::json;
 
 use super::support::random::{self, Random};
-use super::support::{is_required, require, run};
+use super::support::{in_package, is_required, json_lines, require, ruby, run};
 use super::{CONFIG, at, repo};
+
+/// How both programs are asked, up to the file of facts and the key.
+const ARGUMENTS: [&str; 5] = ["--node", "n1", "--render-as", "s", "--facts"];
 
 /// The name of a file, its text, and what `"%{facts.q}"` is; `None` where the file is refused.
 const CASES: &[(&str, &str, Option<&str>)] = &[
@@ -51,24 +55,28 @@ fn facts_are_read_as_puppet_reads_them() {
         "cli-facts",
         &[(&format!("{tree}{}", config.0), config.1), (&format!("{tree}{}", data.0), data.1)],
     );
-    let asks_puppet = is_required("puppet") && require("puppet");
-    for (name, text, expected) in CASES {
-        let file = root.join(name);
+    let mut files = Vec::new();
+    for (n, (name, text, expected)) in CASES.iter().enumerate() {
+        let file = root.join(n.to_string()).join(name);
+        fs::create_dir(root.join(n.to_string())).unwrap();
         fs::write(&file, text).unwrap();
-        let place = format!("{name}: {text}");
-        let args = ["--node", "n1", "--render-as", "s", "--facts"];
-        let file = file.to_str().unwrap();
-        let ours = [&["lookup", "--root", tree], &args[..], &[file, "k"]].concat();
+        let file = file.to_str().unwrap().to_owned();
+        let ours = [&["lookup", "--root", tree], &ARGUMENTS[..], &[&file, "k"]].concat();
         let (status, out, err) = at(&root, &ours, "");
+        let place = format!("{name}: {text}");
         match expected {
             Some(expected) => {
                 assert_eq!((status, out.trim_end()), (0, *expected), "{place}: {err}")
             }
             None => assert_eq!((status, out.as_str()), (2, ""), "{place}"),
         }
-        if asks_puppet {
-            assert_eq!(puppet(&root, &args, file).as_deref(), *expected, "Puppet: {place}");
-        }
+        files.push(file);
+    }
+    if !is_required("puppet") || !require("puppet") {
+        return;
+    }
+    for ((name, text, expected), answer) in CASES.iter().zip(puppet(&root, &files)) {
+        assert_eq!(answer.as_deref(), *expected, "Puppet: {name}: {text}");
     }
 }
 
@@ -161,29 +169,45 @@ fn random_facts_are_read_as_puppet_reads_them() {
         [(format!("{tree}hiera.yaml"), CONFIG.1), (format!("{tree}data/common.yaml"), &*data)];
     let root = repo("cli-random-facts", &files.each_ref().map(|(path, text)| (&**path, *text)));
     let mut random = Random::new(random::seed("random_facts_are_read_as_puppet_reads_them"));
+    let (mut files, mut answers) = (Vec::new(), Vec::new());
     for round in 0..8 {
         let facts: String =
             (0..FACTS).map(|n| format!("q{n}: {}\n", value(&mut random, 0))).collect();
         let file = root.join(format!("facts-{round}.yaml"));
         fs::write(&file, &facts).unwrap();
-        let args = ["--node", "n1", "--render-as", "s", "--facts"];
-        let file = file.to_str().unwrap();
-        let ours = [&["lookup", "--root", tree], &args[..], &[file, "k"]].concat();
+        let file = file.to_str().unwrap().to_owned();
+        let ours = [&["lookup", "--root", tree], &ARGUMENTS[..], &[&file, "k"]].concat();
         let (status, out, err) = at(&root, &ours, "");
-        let ours = (status == 0).then(|| out.trim_end().to_owned());
-        assert_eq!(ours, puppet(&root, &args, file), "{err}\n{facts}");
+        answers.push(((status == 0).then(|| out.trim_end().to_owned()), err, facts));
+        files.push(file);
+    }
+    for ((ours, err, facts), theirs) in answers.into_iter().zip(puppet(&root, &files)) {
+        assert_eq!(ours, theirs, "{err}\n{facts}");
     }
 }
 
-/// Returns Puppet's output; `None` where it fails.
-fn puppet(root: &Path, args: &[&str], file: &str) -> Option<String> {
-    let mut command = Command::new("puppet");
-    command.arg("lookup").current_dir(root);
+/// Returns the output of `puppet lookup` for each file of facts; `None` where it fails.
+fn puppet(root: &Path, files: &[String]) -> Vec<Option<String>> {
+    let mut settings = Vec::new();
     for (setting, folder) in [("--confdir", "conf"), ("--vardir", "var"), ("--codedir", "code")] {
-        command.arg(setting).arg(root.join(folder));
+        let folder = root.join(folder).to_str().unwrap().to_owned();
+        settings.extend([setting.to_owned(), folder]);
     }
-    let output = run(command.args(args).args([file, "k"]), "");
-    (output.status == Some(0)).then(|| output.stdout.trim_end().to_owned())
+    let command = |file: &String| {
+        let asked = ARGUMENTS.into_iter().chain([file, "k"]).map(str::to_owned);
+        let all = ["lookup".to_owned()].into_iter().chain(settings.iter().cloned()).chain(asked);
+        format!("{}\n", json!(all.collect::<Vec<String>>()))
+    };
+    let commands: String = files.iter().map(command).collect();
+    let program = in_package("tests/cli/puppet.rb");
+    let ended = run(ruby().arg(program).current_dir(root), commands);
+    let answers = json_lines("Puppet's answers", &ended.stdout);
+    assert_eq!(answers.len(), files.len(), "Puppet answers every command: {}", ended.stderr);
+    let text = |answer: &serde_json::Value| {
+        let out = answer["out"].as_str().expect("a text").trim_end().to_owned();
+        (answer["status"] == 0).then_some(out)
+    };
+    answers.iter().map(text).collect()
 }
 
 /// Puppet answers from the data of modules where an environment has no hiera.yaml.

@@ -9,6 +9,7 @@ mod marker;
 mod repository;
 mod server;
 
+use std::panic::resume_unwind;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -133,18 +134,30 @@ fn no_output_tells_a_secret() {
     let mut n = 0;
     // In a repository with a broken file every lookup fails, so that none of its secrets is shown.
     while asked.questions < questions || !asked.has_shown_some() && n < MOST_REPOSITORIES {
-        let mut repository =
-            Repository::write(folder.join(format!("r{n}/repository")), &pool, &mut random);
-        // Processes cost most; a batch and a server answer many questions.
-        asked.batches(&repository, &mut random);
-        asked.server(&repository, &mut random);
-        asked.commands(&repository, &mut random);
-        if has_puppet {
-            // Where no function runs, their levels would leave the questions above open.
-            repository.add_functions(&mut random);
-            asked.functions(&repository, &mut random);
-            asked.evaluations(&repository);
-        }
+        let root = folder.join(format!("r{n}/repository"));
+        let repository = Repository::write(root, &pool, &mut random);
+        // A copy, as levels whose functions do not run would leave the other questions open.
+        let copy = folder.join(format!("r{n}-functions/repository"));
+        let with_functions = has_puppet.then(|| repository.copy_with_functions(copy, &mut random));
+        let mut own_random = Random::new(seed.wrapping_add(n as u64 + 1));
+        // Ruby takes about as long for its questions as hiera-ls for the others.
+        std::thread::scope(|scope| {
+            let of_functions = with_functions.map(|repository| {
+                scope.spawn(move || {
+                    let mut asked = Asked::default();
+                    asked.functions(&repository, &mut own_random);
+                    asked.evaluations(&repository);
+                    asked
+                })
+            });
+            // Processes cost most; a batch and a server answer many questions.
+            asked.batches(&repository, &mut random);
+            asked.server(&repository, &mut random);
+            asked.commands(&repository, &mut random);
+            if let Some(of_functions) = of_functions {
+                asked.add(of_functions.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+        });
         assert!(asked.leaks.is_empty(), "HIERA_LS_SEED={seed}, repository {n}:\n{}", asked.told());
         n += 1;
     }
@@ -194,6 +207,15 @@ fn every_door_is_known() {
 }
 
 impl Asked {
+    fn add(&mut self, other: Asked) {
+        let Asked { questions, leaks, shown, functions_shown, evaluated } = other;
+        self.questions += questions;
+        self.leaks.extend(leaks);
+        self.shown += shown;
+        self.functions_shown += functions_shown;
+        self.evaluated += evaluated;
+    }
+
     /// Whether enough secrets were shown on purpose to know that the marks are found.
     fn has_shown_some(&self) -> bool {
         self.shown * 50 > self.questions

@@ -168,9 +168,20 @@ impl Repository {
         repository
     }
 
-    /// Puts levels with functions on top of the hierarchy: they answer with secrets of their own, of
-    /// their options and of lookups. Their keys are asked for from here on.
-    pub fn add_functions(&mut self, random: &mut Random) {
+    /// Returns a copy in another folder that has levels with functions on top of the hierarchy: they
+    /// answer with secrets of their own, of their options and of lookups. Their keys are asked for.
+    pub fn copy_with_functions(&self, root: PathBuf, random: &mut Random) -> Repository {
+        crate::support::copy(&self.root, &root);
+        let moved = |file: &PathBuf| {
+            root.join(file.strip_prefix(&self.root).expect("it is in the repository"))
+        };
+        let files = self.files.iter().map(moved).collect();
+        let mut copy = Repository { root, keys: self.keys.clone(), asked: Vec::new(), files };
+        copy.add_functions(random);
+        copy
+    }
+
+    fn add_functions(&mut self, random: &mut Random) {
         let options = format!("{{token: {TEXT}9, parts: [{NUMBER}, {{password: {TEXT}8}}]}}");
         let levels = self.levels("a");
         self.file(

@@ -2,6 +2,7 @@
 //! were.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::diagnostics::{RulesConfig, check_all, check_file};
@@ -22,6 +23,9 @@ use crate::workspace::{Change, Snapshot, Workspace, scan};
 /// The longest time of a test, in a debug build on a machine that has other work: code that hangs
 /// takes for ever.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How many prefixes of a file a thread takes at a time.
+const PIECE: usize = 100;
 
 /// Runs `test` as the server runs a request, and panics if it takes too long.
 fn on_a_server_thread(test: impl FnOnce() + Send + 'static) {
@@ -91,27 +95,39 @@ fn many_places_in_one_line() {
 
 #[test]
 fn every_prefix_of_every_file() {
-    on_a_server_thread(|| {
-        let mut workspace = control_repo();
-        let snapshot = workspace.snapshot();
-        let texts: Vec<(FilePath, String)> = snapshot
-            .files()
-            .filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned())))
+    let snapshot = control_repo().snapshot();
+    let texts: Vec<(FilePath, String)> = snapshot
+        .files()
+        .filter_map(|file| Some((file.path.clone(), file.text()?.to_str().into_owned())))
+        .collect();
+    assert!(texts.len() > 15, "the sample is where this test looks for it");
+    // Every prefix of the first lines, then fewer: a debug build has to be done with it soon.
+    // `HIERA_LS_PREFIXES=all` takes all.
+    let step = if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
+    let mut pieces = Vec::new();
+    for (path, text) in &texts {
+        let ends: Vec<usize> = (0..=text.len())
+            .filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % step == 0))
             .collect();
-        assert!(texts.len() > 15, "the sample is where this test looks for it");
-        for (path, text) in &texts {
-            // Every prefix of the first lines, then fewer: a debug build has to be done with it
-            // soon. `HIERA_LS_PREFIXES=all` takes all.
-            let step =
-                if std::env::var("HIERA_LS_PREFIXES").as_deref() == Ok("all") { 1 } else { 23 };
-            let ends = (0..=text.len())
-                .filter(|end| text.is_char_boundary(*end) && (*end < 120 || end % step == 0));
+        pieces.extend(ends.chunks(PIECE).map(|ends| (path, text, ends.to_vec())));
+    }
+    let pieces = Mutex::new(pieces.into_iter());
+    let next = || pieces.lock().expect("taking one does not panic").next();
+    let ask_all = || {
+        let mut workspace = control_repo();
+        while let Some((path, text, ends)) = next() {
             for end in ends {
                 workspace.apply(Change::Replace(path.clone(), text[..end].to_owned()));
                 let end = u32::try_from(end).expect("a short file");
                 ask(&workspace.snapshot(), path, [end, end / 2]);
             }
             workspace.apply(Change::Close(path.clone()));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, ask_all).expect("a thread can be started");
         }
     });
 }

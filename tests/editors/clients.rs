@@ -73,7 +73,7 @@ fn neovim_in_a_terminal() {
     let plugin = support::in_package("editors/nvim").display().to_string();
     assert!(snippet.contains("/path/to/hiera-ls/editors/nvim"));
     let config = snippet.replace("/path/to/hiera-ls/editors/nvim", &plugin)
-        + "vim.o.winborder = 'rounded'\nvim.o.number = true\n";
+        + "vim.o.winborder = 'rounded'\nvim.o.number = true\nvim.o.linebreak = true\nvim.o.breakat = ' '\n";
     std::fs::create_dir(temporary.join("nvim")).expect("a folder can be made");
     std::fs::write(temporary.join("nvim/init.lua"), config).expect("a file can be written");
 

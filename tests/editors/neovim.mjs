@@ -8,7 +8,7 @@ const [NODE, COMMON] = ["data/nodes/db-01.oslo.example.net.yaml", "data/common.y
 const OUT = process.env.TERMINAL_OUT;
 const CONTROL_W = "\x17";
 
-const size = { columns: 108, rows: 23, fontSize: 15 };
+const size = { columns: 108, rows: 22, fontSize: 15 };
 // Neovim draws its own background; this is what is around it.
 const theme = { background: "#14161b" };
 const terminal = await Terminal.run(`${process.env.NEOVIM} ${NODE}`, { ...size, theme, profile: path.join(OUT, "chromium") });

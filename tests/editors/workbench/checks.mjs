@@ -103,18 +103,20 @@ const scenarios = {
       const folder = repository("control-repo");
       const window = await host.open(folder);
 
-      // The picture of the README, about as large as it is shown. The line is in the middle of the window.
-      await window.resize(1080, 560);
+      // The picture of the README, about as large as it is shown. The line is low in the window, so that what is above the hover is seen, too.
+      await window.resize(1180, 525);
       await window.unfold("Hierarchy");
       await window.go(COMMON, ...place(folder, COMMON, "\nchrony::servers"));
+      await window.press(...Array(7).fill("Control+ArrowUp"));
       await until("the levels", async () => (await window.rows("Hierarchy")).length >= 9);
+      await window.page.locator(".codelens-decoration").filter({ hasText: "merged with" }).first().waitFor();
       const pictured = await window.hover();
       const groups = ["Array[String[1]]", "in all 3 known nodes", "ntp1.oslo.example.net", "in 2 nodes: db-01.oslo.example.net", "ntp.kyoto.example.net", "explain"];
       check(groups.every((text) => pictured.includes(text)), "the hover of the README's picture has the value of each group of nodes", pictured);
-      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1032, height: 488 } });
+      await window.screenshot("readme", { clip: { x: 48, y: 36, width: 1132, height: 453 } });
       if (process.env.HIERA_LS_RECORD) fs.copyFileSync(path.join(OUT, "readme.png"), path.resolve(import.meta.dirname, "../../../editors/vscode/media/hover.png"));
       const box = await window.page.locator(".monaco-hover:not(.hidden)").first().boundingBox();
-      await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 28 });
+      await window.picture("hover", { x: box.x - 4, y: box.y - 4, width: box.width + 5, height: box.height + 26 });
       await window.press("Escape");
       await window.resize(1280, 800);
 
@@ -218,7 +220,6 @@ const scenarios = {
       const underlined = await page.locator(".squiggly-error").first().boundingBox();
       const leaf = await page.locator(".view-line span span").filter({ hasText: /^thirty$/ }).first().boundingBox();
       check(Math.abs(underlined.x - leaf.x) < 3 && Math.abs(underlined.width - leaf.width) < 6, "a wrong leaf is underlined, and only it", [underlined, leaf]);
-      await window.picture("finding", { x: leaf.x - 200, y: leaf.y - 68, width: 640, height: 130 });
       const told = await window.hover();
       check(told.includes("parameter 'sysctl' entry 'vm.swappiness' expects an Integer value"), "its hover says what the parameter wants", told);
 
@@ -230,7 +231,11 @@ const scenarios = {
         await until("the end of the page", async () => (await window.rendered(code)) === undefined);
         return shown;
       };
-      await page.locator(".monaco-hover:not(.hidden) a").filter({ hasText: "parameter-type" }).first().click();
+      await until("a click on the code in the hover", async () => {
+        await window.hover(); // Its parts come one after the other: what is clicked may give way to another.
+        await page.locator(".monaco-hover:not(.hidden) a").filter({ hasText: "parameter-type" }).first().click({ timeout: 3000 });
+        return true;
+      });
       const typed = await rulePage("parameter-type");
       check(["What it finds", "Why", "Better", "Source"].every((heading) => typed.includes(heading)), "a click on the code of a finding in its hover opens the page of the rule", typed);
       await window.problems();
@@ -249,7 +254,7 @@ const scenarios = {
       });
       await window.go(COMMON, ...place(folder, COMMON, "contcat"));
       const known = await drawn("drift@", "domain");
-      const around = await window.drawn("drift@", "drift@");
+      const around = await until("the string around it", () => window.drawn("drift@", "drift@"));
       const colors = [around, await drawn("drift@", "%{"), await drawn("drift@", "lookup"), known].map(({ color }) => color);
       check(new Set(colors).size === 4, "a token's braces, function and key have colors that the string around it has not", colors);
       const unknownKey = await drawn("Spørsmål", "profile::base::contcat");
@@ -260,12 +265,28 @@ const scenarios = {
       host.configure({ ...host.settings, "editor.semanticHighlighting.enabled": false, "editor.inlayHints.enabled": "off" });
       const plain = await until("colors without the server's", async () => {
         const found = await window.drawn("drift@", "domain");
-        return found.text !== "domain" && found;
+        return found !== undefined && found.text !== "domain" && found;
       });
       check(plain.color === around.color, "without the server's colors the key looks like the string", plain);
       await until("no value", async () => (await window.drawn("drift@", "= example.net")) === undefined);
       check(true, "and without hints there is no value");
       host.configure(host.settings);
+
+      // The picture of a finding: about as wide as it is shown.
+      await window.resize(900, 760);
+      await window.go(COMMON, ...place(folder, COMMON, "contcat"));
+      await window.hover();
+      const over = page.locator(".monaco-hover:not(.hidden)").first();
+      // Its parts come one after the other.
+      await until("all of the hover", async () => {
+        const text = (await over.innerText()).replaceAll("\u00a0", " ");
+        return ["no level of any layer", "unknown-key", "No value is found", "Quick Fix"].every((part) => text.includes(part));
+      });
+      check(true, "the hover of a finding names its rule, the value, and the way to a fix");
+      const at = await over.boundingBox();
+      await window.picture("finding", { x: at.x - 4, y: at.y - 4, width: at.width + 5, height: at.height + 26 });
+      await window.press("Escape");
+      await window.resize(1180, 760);
 
       // A quick fix, by its keys.
       await window.go(COMMON, ...place(folder, COMMON, "contcat"));
@@ -280,8 +301,11 @@ const scenarios = {
       await until("the end of the menu", async () => (await page.locator(".action-widget").filter({ visible: true }).count()) === 0);
       await until("the fix", async () => (await saved(COMMON)).includes("%{lookup('profile::base::contact')}"));
       check(true, "and Enter applies it");
-      const mended = await drawn("Spørsmål", "profile::base::contact");
-      check(mended.color === known.color && mended.fontStyle === "normal", "then the key is drawn like one that a level has", mended);
+      await until("the mended key", async () => {
+        const mended = await drawn("Spørsmål", "profile::base::contact");
+        return mended.color === known.color && mended.fontStyle === "normal";
+      });
+      check(true, "then the key is drawn like one that a level has");
 
       // Rename with its preview.
       await window.go("data/sites/oslo/network.yaml", ...place(folder, "data/sites/oslo/network.yaml", "ntp_servers"));
@@ -388,7 +412,7 @@ const scenarios = {
       await page.mouse.move(5, 755); // Nothing is said of what lies there.
       await until("the links", async () => (await page.locator(".detected-link").count()) > 0);
       const story = await page.locator(".editor-group-container").nth(1).boundingBox();
-      await window.picture("explain", { x: story.x, y: story.y + 36, width: 600, height: 370 });
+      await window.picture("explain", { x: story.x, y: story.y, width: 665, height: 376 });
       await window.resize(1180, 760);
       await window.command("Hiera: Select Node");
       await until("the nodes", async () => (await window.picks()).some((pick) => pick.startsWith("web-01.oslo")));

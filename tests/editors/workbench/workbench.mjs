@@ -24,6 +24,7 @@ const SETTINGS = {
   "chat.disableAIFeatures": true,
   "editor.wordBasedSuggestions": "off",
   "editor.minimap.enabled": false,
+  "editor.stickyScroll.enabled": false, // It hides half of a line in pictures.
   "workbench.reduceMotion": "on",
   "editor.occurrencesHighlight": "off",
   "window.menuBarVisibility": "hidden",
@@ -274,6 +275,7 @@ export class Window {
       const span = spans.find((span) => span.textContent.replaceAll("\u00a0", " ").includes(piece));
       if (!span) return undefined;
       const { color, fontStyle } = getComputedStyle(span);
+      if (color === "") return undefined; // The line has been drawn anew meanwhile.
       return { text: span.textContent.replaceAll("\u00a0", " "), color, fontStyle };
     }, piece);
   }

@@ -91,14 +91,15 @@ impl KeyPath {
 
     /// The same path within an effective value: elements get the number that they have there, which
     /// merging may have changed. Parts that are not in the value stay as they are.
-    pub fn renumbered(&self, root: &Value) -> KeyPath {
+    pub fn renumbered(&self, snapshot: &Snapshot, root: &Value) -> KeyPath {
         let mut steps = self.steps.clone();
         for n in 0..steps.len() {
             let outer = KeyPath { root: self.root.clone(), steps: steps[..n].to_vec() };
-            let Some((_, list)) = outer.within(root, None) else { break };
+            let Some((_, list)) = outer.within(snapshot, root, None) else { break };
             if let (KeyStep::Element { place, index }, Some(items)) =
                 (&mut steps[n], list.as_array())
-                && let Some(found) = items.iter().position(|item| item.origin == Some(*place))
+                && let Some(found) =
+                    items.iter().position(|item| is_written_at(snapshot, item, *place))
             {
                 *index = found;
             }
@@ -108,7 +109,12 @@ impl KeyPath {
 
     /// The part within a root value, and where its key is written. An element of a list is the one
     /// that was written at its place.
-    pub fn within(&self, root: &Value, root_key: Option<Span>) -> Option<(Option<Span>, Value)> {
+    pub fn within(
+        &self,
+        snapshot: &Snapshot,
+        root: &Value,
+        root_key: Option<Span>,
+    ) -> Option<(Option<Span>, Value)> {
         let mut current = (root_key, root.clone());
         for step in &self.steps {
             current = match (step, current.1.data()) {
@@ -116,7 +122,7 @@ impl KeyPath {
                     hash.get(key).map(|member| (member.key_origin, member.value.clone()))?
                 }
                 (KeyStep::Element { place, .. }, Data::Array(items)) => {
-                    let item = items.iter().find(|item| item.origin == Some(*place))?;
+                    let item = items.iter().find(|item| is_written_at(snapshot, item, *place))?;
                     (item.origin, item.clone())
                 }
                 _ => return None,
@@ -124,6 +130,15 @@ impl KeyPath {
         }
         Some(current)
     }
+}
+
+/// Returns whether a value is written at a place. A level may read the file in another format than
+/// the one of its name, and only one of these readings is in parts.
+fn is_written_at(snapshot: &Snapshot, value: &Value, place: Span) -> bool {
+    value.origin.is_some_and(|origin| {
+        let is_same_text = || snapshot.place(origin) == snapshot.place(place);
+        origin == place || origin.file == place.file && origin.part != place.part && is_same_text()
+    })
 }
 
 /// Returns the key that a lookup would be asked for about a subject; `None` for one that is no key.

@@ -48,7 +48,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
     let targets = match &subject.kind {
         SubjectKind::Key(path) => {
             let root = LookupKey::of_root(&path.root);
-            let narrow: Narrow<'_> = &|value, key| path.within(value, key);
+            let narrow: Narrow<'_> = &|value, key| path.within(snapshot, value, key);
             let mut targets = key_targets(snapshot, &subject, &root, narrow);
             targets.extend(parameter(&path.root).filter(|_| path.steps.is_empty()));
             targets

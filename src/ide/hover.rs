@@ -147,7 +147,7 @@ pub(super) fn is_redundant(
         is_own: true,
         is_parameter: false,
         title: &|_| path.dotted(),
-        narrow: &|value, key| path.within(value, key),
+        narrow: &|value, key| path.within(snapshot, value, key),
     };
     Writer { snapshot, subject, scope, markup }.is_redundant(resolution, scope, &asked)
 }
@@ -212,9 +212,12 @@ impl Writer<'_> {
             is_own: true,
             is_parameter: path.steps.is_empty(),
             title: &|value| {
-                value.map_or_else(|| path.dotted(), |value| path.renumbered(value).dotted())
+                value.map_or_else(
+                    || path.dotted(),
+                    |value| path.renumbered(self.snapshot, value).dotted(),
+                )
             },
-            narrow: &|value, key| path.within(value, key),
+            narrow: &|value, key| path.within(self.snapshot, value, key),
         });
         let code = match path.steps.is_empty() {
             true => self.code_of(&path.root),

@@ -189,7 +189,11 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
             Some(target) => {
                 tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shifted(part.start))
             }
-            None => data.anchor_above(name, part.id).map(|span| snapshot.place(span)),
+            // The parts are those of the format that the file's name says.
+            None => file
+                .data(file.format())
+                .anchor_above(name, part.id)
+                .map(|span| snapshot.place(span)),
         };
         if let Some(anchor) = anchor {
             let range = tree.node(located.node).span.shifted(part.start);

@@ -144,7 +144,11 @@ impl Client {
             "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": true}},
             "textDocument": {
                 "completion": {
-                    "completionItem": {"snippetSupport": true},
+                    // As VS Code.
+                    "completionItem": {
+                        "snippetSupport": true,
+                        "resolveSupport": {"properties": ["documentation", "detail", "additionalTextEdits"]},
+                    },
                     "completionList": {"itemDefaults": ["editRange", "insertTextFormat", "data"]},
                 },
                 "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},

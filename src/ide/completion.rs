@@ -31,7 +31,7 @@ use crate::hiera::data::Format;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::FilePosition;
 use crate::workspace::Snapshot;
-use context::Context;
+use context::{Context, FileContext};
 use item::Items;
 use place::{Place, Spot};
 
@@ -44,6 +44,8 @@ const MAX_ITEMS: usize = 50;
 pub struct CompletionConfig<'a> {
     /// The character whose typing asked for the words; `None` where the user did.
     pub trigger: Option<char>,
+    /// Whether [`resolve`](resolve::resolve) is asked for the details of items with a topic.
+    pub resolves_details: bool,
     /// The settings that `.hiera-ls.yaml` can have.
     pub settings: &'a [SettingWord],
 }
@@ -74,7 +76,8 @@ pub fn completion(
         return items.finished(snapshot);
     }
     let environment = snapshot.environments().governing(&file.path).next()?;
-    let ctx = Context { snapshot, environment, file, place: &place, is_json };
+    let at = FileContext { snapshot, environment, file };
+    let ctx = Context { at, place: &place, is_json, has_details: !config.resolves_details };
     let is_config = environment.configs().any(|(_, config)| config.path == file.path);
     if let Some(token) = typed_token::at(&place) {
         tokens::complete(&ctx, &token, is_config, &mut items);

@@ -4,14 +4,17 @@
 mod scalars;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
 use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
-use crate::text::{FilePath, TextRange};
+use crate::text::{FilePath, Text, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
+use crate::workspace::index::DefinedKeys;
 
 /// A colored part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,51 +44,143 @@ pub enum TokenKind {
     Encrypted,
 }
 
+/// The tokens of a file, run by run of its entries.
+#[derive(Clone, Debug)]
+pub struct FileTokens {
+    /// The runs that have entries, in the order of the text.
+    pub runs: Vec<RunTokens>,
+    keys: DefinedKeys,
+}
+
+/// The tokens of neighbouring entries.
+#[derive(Clone, Debug)]
+pub struct RunTokens {
+    /// The bytes of the entries in the text.
+    pub range: TextRange,
+    /// The tokens in the order of the text, with places counted from the start of the run. They do
+    /// not overlap. The `Arc` is that of an earlier answer if nothing about the run has changed.
+    pub tokens: Arc<[SemanticToken]>,
+    /// The entries, as long as some version of the file has them.
+    parts: Weak<[Part]>,
+}
+
+/// Returns the tokens of the file at `path`. Those of entries that are as they were `before` are
+/// taken from there. `None` for a file that no environment governs, and when cancelled.
+pub fn file_tokens(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    before: Option<&FileTokens>,
+) -> Option<FileTokens> {
+    let file = FileColoring::of(snapshot, path)?;
+    let keys = snapshot.defined_keys();
+    let before = before.filter(|before| before.keys == keys);
+    let known: HashMap<*const Part, &RunTokens> = before
+        .iter()
+        .flat_map(|all| &all.runs)
+        .map(|run| (run.parts.as_ptr().cast(), run))
+        .collect();
+    let mut runs = Vec::new();
+    for (range, parts) in file.runs() {
+        if snapshot.cancel_token().is_cancelled() {
+            return None;
+        }
+        let tokens = match known.get(&parts.as_ptr()) {
+            Some(run) => run.tokens.clone(),
+            None => file.tokens(range, parts, None).into(),
+        };
+        runs.push(RunTokens { range, tokens, parts: Arc::downgrade(parts) });
+    }
+    Some(FileTokens { runs, keys })
+}
+
 /// Returns the tokens of the file at `path` that touch `within`, in the order of the text; they do
-/// not overlap. `None` for a file that no environment governs.
+/// not overlap. `None` for a file that no environment governs, and when cancelled.
 pub fn semantic_tokens(
     snapshot: &Snapshot,
     path: &FilePath,
-    within: Option<TextRange>,
+    within: TextRange,
 ) -> Option<Vec<SemanticToken>> {
-    let file = snapshot.file(path)?;
-    let environment = snapshot.environments().governing(path).next()?;
-    let data = snapshot.view(environment).data_of(path)?;
-    // In one piece: each token reads a few bytes of it.
-    let (text, mut tokens) = (file.text()?.to_str(), Vec::new());
-    let length = text.len() as u32;
-    let coloring = Coloring { snapshot, environment, file, data: &data, text };
-    for part in data.parts().iter() {
+    let file = FileColoring::of(snapshot, path)?;
+    let mut all = Vec::new();
+    for (range, parts) in file.runs().filter(|(range, _)| is_near(*range, within)) {
         if snapshot.cancel_token().is_cancelled() {
-            break;
+            return None;
         }
-        let Some(range) = data.parts().range(part.id, length) else { continue };
-        if within.is_none_or(|within| range.start <= within.end && within.start <= range.end) {
-            coloring.part(part, range, &mut tokens);
-        }
+        let tokens = file.tokens(range, parts, Some(within)).into_iter();
+        all.extend(
+            tokens.map(|one| SemanticToken { range: one.range.shifted(range.start), ..one }),
+        );
     }
-    tokens.retain(|token| {
-        !token.range.is_empty()
-            && within.is_none_or(|it| token.range.start < it.end && it.start < token.range.end)
-    });
-    tokens.sort();
-    // A token within an encrypted block, or within another token's argument, has no colors.
-    let mut end = 0;
-    tokens.retain(|token| {
-        let is_free = token.range.start >= end;
-        end = end.max(token.range.end);
-        is_free
-    });
-    Some(tokens)
+    all.retain(|token| token.range.start < within.end && within.start < token.range.end);
+    Some(all)
 }
 
-/// Colors the parts of one file.
-struct Coloring<'a> {
+/// Whether two ranges touch.
+fn is_near(range: TextRange, other: TextRange) -> bool {
+    range.start <= other.end && other.start <= range.end
+}
+
+/// A file with all that decides about its colors.
+struct FileColoring<'a> {
     snapshot: &'a Snapshot,
     environment: &'a Environment,
     file: &'a File,
-    data: &'a DataFile,
+    data: Arc<DataFile>,
+    text: &'a Text,
+}
+
+impl<'a> FileColoring<'a> {
+    fn of(snapshot: &'a Snapshot, path: &'a FilePath) -> Option<FileColoring<'a>> {
+        let file = snapshot.file(path)?;
+        let environment = snapshot.environments().governing(path).next()?;
+        let data = snapshot.view(environment).data_of(path)?;
+        Some(FileColoring { snapshot, environment, file, data, text: file.text()? })
+    }
+
+    /// Returns the runs of entries, each with its place in the text.
+    fn runs(&self) -> impl Iterator<Item = (TextRange, &Arc<[Part]>)> {
+        let runs: Vec<_> = self.data.parts().runs().collect();
+        let starts = runs.iter().skip(1).map(|(start, _)| *start);
+        let ends: Vec<u32> = starts.chain([self.text.len()]).collect();
+        let with_range = |((start, parts), end)| (TextRange::new(start, end), parts);
+        runs.into_iter().zip(ends).map(with_range)
+    }
+
+    /// Returns the tokens of a run, counted from its start; of the entries that touch `within`
+    /// alone, if it is given.
+    fn tokens(
+        &self,
+        run: TextRange,
+        parts: &[Part],
+        within: Option<TextRange>,
+    ) -> Vec<SemanticToken> {
+        let coloring = Coloring { file: self, text: self.text.slice(run), start: run.start };
+        let mut tokens = Vec::new();
+        for part in parts {
+            let Some(range) = self.data.parts().range(part.id, self.text.len()) else { continue };
+            if within.is_none_or(|within| is_near(range, within)) {
+                coloring.part(part, range, &mut tokens);
+            }
+        }
+        tokens.retain(|token| !token.range.is_empty());
+        tokens.sort();
+        // A token within an encrypted block, or within another token's argument, has no colors.
+        let mut end = 0;
+        tokens.retain(|token| {
+            let is_free = token.range.start >= end;
+            end = end.max(token.range.end);
+            is_free
+        });
+        tokens
+    }
+}
+
+/// Colors the entries of one run.
+struct Coloring<'a> {
+    file: &'a FileColoring<'a>,
+    /// The text of the run, which starts at `start` in the file.
     text: Cow<'a, str>,
+    start: u32,
 }
 
 impl Coloring<'_> {
@@ -93,19 +188,24 @@ impl Coloring<'_> {
         for token in &part.data.tokens {
             self.token(token, out);
         }
-        let has_literal = || self.text[range.as_usize()].contains("literal(");
+        let in_run = |range| self.text.get(self.in_run(range)?.as_usize());
+        let has_literal = || in_run(range).is_some_and(|text| text.contains("literal("));
         if part.data.may_be_encrypted || has_literal() {
-            self.scalars(range.start, out);
+            self.scalars(part.id, range.start, out);
         }
+    }
+
+    /// Returns a place of the file counted from the start of the run; `None` for one outside.
+    fn in_run(&self, range: TextRange) -> Option<TextRange> {
+        let start = range.start.checked_sub(self.start)?;
+        let end = range.end - self.start;
+        (end as usize <= self.text.len()).then(|| TextRange::new(start, end))
     }
 
     /// Adds the parts of a token: its delimiters, its function and its name.
     fn token(&self, token: &TokenUse, out: &mut Vec<SemanticToken>) {
-        let (Some(all), Some(name)) =
-            (self.data.place(token.span), self.data.place(token.name_span))
-        else {
-            return;
-        };
+        let place = |span| self.in_run(self.file.data.place(span)?);
+        let (Some(all), Some(name)) = (place(token.span), place(token.name_span)) else { return };
         let (kind, is_unresolved) = match &token.reference {
             Reference::Variable(_) => (TokenKind::Variable, false),
             Reference::Key { key, .. } => (TokenKind::Key, self.is_unresolved(key)),
@@ -132,11 +232,11 @@ impl Coloring<'_> {
 
     /// Whether no level has a key, as far as the levels can be read here.
     fn is_unresolved(&self, key: &LookupKey) -> bool {
-        let root = key.root_text();
-        let view = self.snapshot.view(self.environment);
+        let (root, file) = (key.root_text(), self.file);
+        let view = file.snapshot.view(file.environment);
         !view.is_defined(&root)
-            && self.snapshot.complete
-            && !self.environment.may_have_unread(&root, |name| view.has_function(name))
+            && file.snapshot.complete
+            && !file.environment.may_have_unread(&root, |name| view.has_function(name))
     }
 }
 

@@ -96,7 +96,9 @@ fn completion(text: Option<&lsp::TextDocumentClientCapabilities>) -> CompletionF
     let defaults = completion.and_then(|completion| completion.completion_list.as_ref());
     let defaults = defaults.and_then(|list| list.item_defaults.as_ref());
     let modes = item.and_then(|item| item.insert_text_mode_support.as_ref());
+    let resolved = item.and_then(|item| item.resolve_support.as_ref());
     CompletionFeatures {
+        resolves_details: resolved.is_some_and(|it| it.properties.iter().any(|it| it == "detail")),
         snippets: item.and_then(|item| item.snippet_support) == Some(true),
         format: match formats.and_then(|all| all.first()) {
             Some(lsp::MarkupKind::Markdown) => TextFormat::Markdown,

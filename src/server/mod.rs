@@ -50,6 +50,10 @@ pub fn run() -> ExitCode {
         LspService::build(|client| Backend { client, output, shared: Arc::new(shared) })
             .custom_method(transport::COMPLETION, Backend::completion_at)
             .custom_method(transport::COMPLETION_ITEM, Backend::completion_item)
+            .custom_method(transport::SYMBOLS, Backend::symbols_of_document)
+            .custom_method(transport::WORKSPACE_SYMBOLS, Backend::symbols_of_workspace)
+            .custom_method(transport::TOKENS, Backend::tokens_of_document)
+            .custom_method(transport::TOKEN_CHANGES, Backend::changes_of_tokens)
             .custom_method("hiera/nodes", Backend::nodes)
             .custom_method("hiera/selectNode", Backend::select_node)
             .custom_method("hiera/hierarchy", Backend::hierarchy)
@@ -348,20 +352,6 @@ impl LanguageServer for Backend {
         self.highlights_at(params).await
     }
 
-    async fn document_symbol(
-        &self,
-        params: lsp::DocumentSymbolParams,
-    ) -> Result<Option<lsp::DocumentSymbolResponse>> {
-        self.symbols_of_document(params).await
-    }
-
-    async fn symbol(
-        &self,
-        params: lsp::WorkspaceSymbolParams,
-    ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
-        self.symbols_of_workspace(params).await
-    }
-
     async fn folding_range(
         &self,
         params: lsp::FoldingRangeParams,
@@ -396,20 +386,6 @@ impl LanguageServer for Backend {
 
     async fn code_lens_resolve(&self, lens: lsp::CodeLens) -> Result<lsp::CodeLens> {
         self.lens_with_text(lens).await
-    }
-
-    async fn semantic_tokens_full(
-        &self,
-        params: lsp::SemanticTokensParams,
-    ) -> Result<Option<lsp::SemanticTokensResult>> {
-        self.tokens_of_document(params).await
-    }
-
-    async fn semantic_tokens_full_delta(
-        &self,
-        params: lsp::SemanticTokensDeltaParams,
-    ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
-        self.changes_of_tokens(params).await
     }
 
     async fn semantic_tokens_range(

@@ -312,6 +312,8 @@ pub(super) struct CompletionFeatures {
     pub(super) as_is: bool,
     /// A list may have the range that its items replace.
     pub(super) default_range: bool,
+    /// Items that the user looks at are asked for their details.
+    pub(super) resolves_details: bool,
 }
 
 impl Default for State {

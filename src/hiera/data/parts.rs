@@ -82,6 +82,12 @@ impl Parts {
         self.runs.iter().flat_map(|run| &*run.parts)
     }
 
+    /// Returns their runs in order, each with its first byte in the file. A run is the same `Arc` in
+    /// versions of the file in which neither its parts nor the text between them differ.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, &Arc<[Part]>)> {
+        self.runs.iter().map(|run| (run.start, &run.parts))
+    }
+
     /// Returns the part with this number.
     pub fn get(&self, id: PartId) -> Option<&Part> {
         self.homes.get(id.0 as usize)?.map(|place| self.part(place))

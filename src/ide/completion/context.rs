@@ -1,5 +1,6 @@
 //! The surroundings of the cursor, and the words and edits that several kinds of completion share.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::item::{Item, ItemKind};
@@ -13,13 +14,29 @@ use crate::workspace::Snapshot;
 use crate::workspace::environments::Environment;
 use crate::workspace::file::File;
 
-/// The surroundings of the cursor.
-pub(super) struct Context<'a> {
+/// A file, and the data that its environment has.
+#[derive(Clone, Copy)]
+pub(super) struct FileContext<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) environment: &'a Environment,
     pub(super) file: &'a File,
+}
+
+/// The surroundings of the cursor.
+pub(super) struct Context<'a> {
+    pub(super) at: FileContext<'a>,
     pub(super) place: &'a Place,
     pub(super) is_json: bool,
+    /// Whether items have the details that [`resolve`](super::resolve::resolve) would find.
+    pub(super) has_details: bool,
+}
+
+impl<'a> Deref for Context<'a> {
+    type Target = FileContext<'a>;
+
+    fn deref(&self) -> &FileContext<'a> {
+        &self.at
+    }
 }
 
 /// The most files whose definitions of a key are looked into.
@@ -27,29 +44,20 @@ const MAX_DEFINITIONS: usize = 200;
 /// The most characters of a value beside an item.
 const MAX_DETAIL: usize = 60;
 
-impl<'a> Context<'a> {
+impl<'a> FileContext<'a> {
     /// Returns the definitions of a root key in files that the environment reads, each with its
     /// file.
-    pub(super) fn definitions(&self, root: &str) -> Vec<(&'a FilePath, Member)> {
-        let view = self.snapshot.view(self.environment);
+    pub(super) fn definitions(&self, root: &str) -> impl Iterator<Item = (&'a FilePath, Member)> {
+        let (environment, view) = (self.environment, self.snapshot.view(self.environment));
         let files = self.snapshot.keys().definitions(root).iter();
-        let read = files.filter(|path| self.environment.reaches(path)).take(MAX_DEFINITIONS);
-        let member = |path: &'a FilePath| Some((path, view.data_of(path)?.get(root)?.clone()));
-        read.filter_map(member).collect()
+        let read = files.filter(|path| environment.reaches(path)).take(MAX_DEFINITIONS);
+        read.filter_map(move |path| Some((path, view.data_of(path)?.get(root)?.clone())))
     }
 
-    /// Returns the definitions of a root key in files other than this one.
-    pub(super) fn others(&self, root: &str) -> Vec<(&'a FilePath, Member)> {
-        let mut all = self.definitions(root);
-        all.retain(|(path, _)| **path != self.file.path);
-        all
-    }
-
-    /// Whether a place is the one of the cursor.
-    pub(super) fn is_here(&self, span: Option<Span>) -> bool {
-        span.is_some_and(|span| {
-            span.file == self.file.id && self.snapshot.place(span).touches(self.place.before.end)
-        })
+    /// Returns the first definition of a root key in files other than this one.
+    pub(super) fn first_other(&self, root: &str) -> Option<(&'a FilePath, Member)> {
+        let here = &self.file.path;
+        self.definitions(root).find(|(path, _)| *path != here)
     }
 
     /// Whether values of a root key may be shown: no option and no type makes them Sensitive.
@@ -85,6 +93,15 @@ impl<'a> Context<'a> {
     /// Returns the path of a file as users know it.
     pub(super) fn name<'p>(&self, path: &'p FilePath) -> &'p str {
         path.relative_to(&self.environment.root).unwrap_or(path.as_str())
+    }
+}
+
+impl Context<'_> {
+    /// Whether a place is the one of the cursor.
+    pub(super) fn is_here(&self, span: Option<Span>) -> bool {
+        span.is_some_and(|span| {
+            span.file == self.file.id && self.snapshot.place(span).touches(self.place.before.end)
+        })
     }
 
     /// Returns the item that inserts a key of a hash, with the beginning of its value where the key

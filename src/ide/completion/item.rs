@@ -112,9 +112,7 @@ impl Items {
     /// Adds an item unless it does not fit the text before the cursor, one with its label is there,
     /// or the list is full.
     pub(super) fn push(&mut self, item: Item) {
-        let replaced = item.edit.range.start.saturating_sub(self.start) as usize;
-        let typed = self.typed.get(replaced..).unwrap_or_default();
-        if self.labels.contains(&item.label) || !fits(typed, &item.filter) {
+        if !self.is_new(&item) {
             return;
         }
         if self.is_full() {
@@ -123,6 +121,17 @@ impl Items {
         }
         self.labels.insert(item.label.clone());
         self.items.push(item);
+    }
+
+    /// Whether [`Items::push`] would add an item.
+    pub(super) fn accept(&self, item: &Item) -> bool {
+        !self.is_full() && self.is_new(item)
+    }
+
+    fn is_new(&self, item: &Item) -> bool {
+        let replaced = item.edit.range.start.saturating_sub(self.start) as usize;
+        let typed = self.typed.get(replaced..).unwrap_or_default();
+        !self.labels.contains(&item.label) && fits(typed, &item.filter)
     }
 
     /// Whether no more items are kept.

@@ -1,9 +1,11 @@
 //! Keys that data defines, in the order of their names.
 
-use super::context::Context;
+use super::context::{Context, FileContext};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::shape::Shape;
 use crate::hiera::lookup::LOOKUP_OPTIONS;
+use crate::puppet::value::Member;
+use crate::text::FilePath;
 
 /// The most keys that are searched for a text within them, where few begin with it.
 const MAX_SEARCHED: usize = 10_000;
@@ -50,8 +52,7 @@ pub(super) fn with_prefix(
 /// Returns the item that inserts a key of other files, with its value there; `None` for a key that
 /// no other file has.
 pub(super) fn item(ctx: &Context<'_>, key: &str) -> Option<Item> {
-    let definitions = ctx.others(key);
-    let (path, member) = definitions.first()?;
+    let (path, member) = ctx.first_other(key)?;
     let data_type = ctx.type_of(key);
     let parameter = ctx.snapshot.manifests(ctx.environment).parameter(key);
     let default = parameter.and_then(|found| found.parameter.value.as_ref());
@@ -60,10 +61,21 @@ pub(super) fn item(ctx: &Context<'_>, key: &str) -> Option<Item> {
         known => known,
     };
     let mut item = ctx.key_item(ItemKind::Key, key, &shape);
-    item.detail = Some(match ctx.may_show(key) {
-        true => format!("{} ({})", ctx.short(&member.value), ctx.name(path)),
-        false => ctx.name(path).to_owned(),
-    });
+    item.detail = ctx.has_details.then(|| described(ctx, key, path, &member));
     item.topic = Some(Topic::Key(key.to_owned()));
     Some(item)
+}
+
+/// Returns the value that a root key has in another file, and the file; `None` for a key that no
+/// other file has.
+pub(super) fn detail(at: &FileContext<'_>, key: &str) -> Option<String> {
+    let (path, member) = at.first_other(key)?;
+    Some(described(at, key, path, &member))
+}
+
+fn described(at: &FileContext<'_>, key: &str, path: &FilePath, member: &Member) -> String {
+    match at.may_show(key) {
+        true => format!("{} ({})", at.short(&member.value), at.name(path)),
+        false => at.name(path).to_owned(),
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
             items.push(ctx.key_item(ItemKind::Member, &member.name, &shape).with_detail(detail));
         }
     }
-    let definitions = ctx.definitions(root);
+    let definitions: Vec<_> = ctx.definitions(root).collect();
     let path = &ctx.place.path[1..];
     // Members at the same place, then those of the hashes beside this one.
     for path in [Some(path.to_vec()), beside(path)].into_iter().flatten() {

@@ -1,33 +1,45 @@
 //! The explanation of one item, computed when a user looks at it: the parameter that a key is for,
 //! and the values that the file's nodes get.
 
+use super::context::FileContext;
 use super::item::Topic;
+use super::{keys, variables};
 use crate::hiera::key::LookupKey;
 use crate::ide::cursor::{Subject, SubjectKind};
 use crate::ide::hover::{HoverConfig, describe};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 
-/// Returns the explanation of a topic in the file at `path`, in Markdown or as plain text, as the
-/// config says. `None` for a file that no environment governs, for a text that is no key, and when
-/// the request is cancelled.
+/// An explanation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The value that a key has in another file, or that most nodes have for a variable, on one
+    /// line; `None` where there is none.
+    pub detail: Option<String>,
+    /// The text, in Markdown or plain.
+    pub text: String,
+}
+
+/// Returns the explanation of a topic in the file at `path`, as the config says. `None` for a file
+/// that no environment governs, for a text that is no key, and when the request is cancelled.
 pub fn resolve(
     snapshot: &Snapshot,
     path: &FilePath,
     topic: &Topic,
     config: &HoverConfig<'_>,
-) -> Option<String> {
+) -> Option<Explanation> {
     let environment = snapshot.environments().governing(path).next()?;
+    let at = FileContext { snapshot, environment, file: snapshot.file(path)? };
     let subject = |kind| Subject {
         environment: environment.clone(),
         path: path.clone(),
         range: TextRange::default(),
         kind,
     };
-    let text = match topic {
+    let (kind, detail) = match topic {
         Topic::Variable(name) => {
-            let key = LookupKey::parse(name).ok()?;
-            describe(snapshot, &subject(SubjectKind::Variable(key)), config)?
+            let kind = SubjectKind::Variable(LookupKey::parse(name).ok()?);
+            (kind, Some(variables::detail(&at, name)))
         }
         Topic::Key(text) => {
             let key = LookupKey::parse(text).ok()?;
@@ -37,11 +49,12 @@ pub fn resolve(
                 true => SubjectKind::Parameter(key),
                 false => SubjectKind::Reference(key),
             };
-            describe(snapshot, &subject(kind), config)?
+            (kind, keys::detail(&at, text))
         }
     };
-    let is_whole = !snapshot.cancel_token().is_cancelled() && !text.trim().is_empty();
-    is_whole.then(|| text.trim().to_owned())
+    let text = describe(snapshot, &subject(kind), config)?.trim().to_owned();
+    let is_whole = !snapshot.cancel_token().is_cancelled() && !text.is_empty();
+    is_whole.then(|| Explanation { detail: detail.filter(|detail| !detail.is_empty()), text })
 }
 
 #[cfg(test)]
@@ -76,7 +89,7 @@ web::port: 8080
             evaluations: None,
         };
         let path = FilePath::new("/data/roles/web.yaml");
-        resolve(&fixture.snapshot, &path, topic, &config).unwrap_or_default()
+        resolve(&fixture.snapshot, &path, topic, &config).map(|it| it.text).unwrap_or_default()
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn complete(ctx: &Context<'_>, root: &str, items: &mut Items) {
         return;
     }
     let path_here = &ctx.place.path[1..];
-    let definitions = ctx.definitions(root);
+    let definitions: Vec<_> = ctx.definitions(root).collect();
     let own = definitions.iter().filter(|(path, _)| **path == ctx.file.path);
     // The elements that the list has already.
     let own: Vec<&Value> = own.flat_map(|(_, member)| dig(&member.value, path_here)).collect();

@@ -3,10 +3,10 @@
 
 use indexmap::IndexMap;
 
-use super::context::Context;
+use super::context::{Context, FileContext};
 use super::item::{Item, ItemKind, Items, Topic};
 use crate::hiera::scope::{Scope, Variable};
-use crate::puppet::value::{Data, Value};
+use crate::puppet::value::Value;
 use crate::text::TextEdit;
 use crate::workspace::nodes::Node;
 
@@ -38,13 +38,8 @@ const COMMON: [&str; 21] = [
     "environment",
 ];
 
-/// A name that can follow, with its values.
-#[derive(Debug, Default)]
-struct Found {
-    /// The number of nodes with each value but hashes.
-    counts: IndexMap<Value, usize>,
-    has_parts: bool,
-}
+/// The names that can follow, each with whether it has parts.
+type Names = IndexMap<String, bool>;
 
 /// Adds the variables that fit, or behind a dot the parts of one. `path` is the text before the
 /// cursor; `edit` gives the edit for a dotted name, with the text that the client compares with.
@@ -55,7 +50,7 @@ pub(super) fn complete(
     edit: &dyn Fn(&str, bool) -> (TextEdit, String),
 ) {
     let outer = path.rsplit_once('.').map(|(outer, _)| outer);
-    let mut found: IndexMap<String, Found> = IndexMap::new();
+    let mut found = Names::new();
     let nodes = nodes(ctx);
     for node in nodes.iter().take(MAX_NODES) {
         add_node(&node.scope, outer, &mut found);
@@ -65,22 +60,31 @@ pub(super) fn complete(
         add_name(name, outer, &mut found);
     }
     let is_legacy = |name: &str| outer.is_none() && is_fact(&nodes, name);
-    let mut names: Vec<(&String, &Found)> = found.iter().collect();
+    let mut names: Vec<(&String, &bool)> = found.iter().collect();
     // Facts as variables of their own are the old way.
-    names.sort_by_key(|(name, _)| (is_legacy(name), place_in_order(name)));
-    for (name, found) in names {
+    names.sort_by_cached_key(|(name, _)| (is_legacy(name), place_in_order(name)));
+    for (name, has_parts) in names {
         let dotted = outer.map_or_else(|| name.clone(), |outer| format!("{outer}.{name}"));
-        let (edit, filter) = edit(&dotted, found.has_parts);
-        let mut item = Item::new(ItemKind::Variable, name, edit).with_detail(detail(ctx, found));
+        let (edit, filter) = edit(&dotted, *has_parts);
+        let mut item = Item::new(ItemKind::Variable, name, edit);
         item.filter = filter;
+        if ctx.has_details && items.accept(&item) {
+            item = item.with_detail(values(ctx, &nodes, &dotted));
+        }
         item.topic = Some(Topic::Variable(dotted));
         items.push(item);
     }
 }
 
+/// Returns the value of a variable that most of the file's nodes have, on one line; empty where none
+/// has a value but a hash.
+pub(super) fn detail(at: &FileContext<'_>, dotted: &str) -> String {
+    values(at, &nodes(at), dotted)
+}
+
 /// Returns the nodes that read the file; all nodes of the environment, or else its kinds of nodes,
 /// where none is known to.
-fn nodes<'a>(ctx: &Context<'a>) -> Vec<&'a Node> {
+fn nodes<'a>(ctx: &FileContext<'a>) -> Vec<&'a Node> {
     let reading = match ctx.environment.reaches(&ctx.file.path) {
         true => ctx.snapshot.nodes_reading(ctx.environment, &ctx.file.path),
         false => Vec::new(),
@@ -94,41 +98,42 @@ fn nodes<'a>(ctx: &Context<'a>) -> Vec<&'a Node> {
 }
 
 /// Adds the names that a node's scope has below `outer`.
-fn add_node(scope: &Scope, outer: Option<&str>, found: &mut IndexMap<String, Found>) {
+fn add_node(scope: &Scope, outer: Option<&str>, found: &mut Names) {
     match outer {
-        None => scope.variables().for_each(|(name, value)| add_value(name, value, found)),
+        None => scope.variables().for_each(|(name, value)| add(name, is_hash(value), found)),
         Some(outer) => {
             if let Variable::Known(value) = scope.get_path(outer) {
                 let members = value.as_hash().into_iter().flatten();
                 let names = members.filter_map(|(key, member)| Some((key.as_str()?, member)));
-                names.for_each(|(name, member)| add_value(name, &member.value, found));
+                names.for_each(|(name, member)| add(name, is_hash(&member.value), found));
             }
         }
     }
 }
 
-fn add_value(name: &str, value: &Value, found: &mut IndexMap<String, Found>) {
-    if name.is_empty() || name.contains(|c: char| !(c.is_alphanumeric() || "_:-".contains(c))) {
+fn is_hash(value: &Value) -> bool {
+    value.as_hash().is_some()
+}
+
+fn add(name: &str, has_parts: bool, found: &mut Names) {
+    if let Some(known) = found.get_mut(name) {
+        *known |= has_parts;
         return;
     }
-    if !found.contains_key(name) {
-        found.insert(name.to_owned(), Found::default());
-    }
-    match value.data() {
-        Data::Hash(_) => found[name].has_parts = true,
-        _ => *found[name].counts.entry(value.clone()).or_default() += 1,
+    if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_:-".contains(c)) {
+        found.insert(name.to_owned(), has_parts);
     }
 }
 
 /// Adds the part of a dotted name that follows `outer`.
-fn add_name(dotted: &str, outer: Option<&str>, found: &mut IndexMap<String, Found>) {
+fn add_name(dotted: &str, outer: Option<&str>, found: &mut Names) {
     let rest = match outer {
         None => Some(dotted),
         Some(outer) => dotted.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.')),
     };
     let Some(rest) = rest.filter(|rest| !rest.is_empty()) else { return };
     let (name, parts) = rest.split_once('.').unwrap_or((rest, ""));
-    found.entry(name.to_owned()).or_default().has_parts |= !parts.is_empty();
+    *found.entry(name.to_owned()).or_default() |= !parts.is_empty();
 }
 
 /// Whether a variable is a fact as well, so that `facts.` is the way to it.
@@ -143,15 +148,23 @@ fn place_in_order(name: &str) -> usize {
     usual.iter().position(|usual| *usual == name).unwrap_or(usual.len())
 }
 
-/// Returns the value that most nodes have, and how many do.
-fn detail(ctx: &Context<'_>, found: &Found) -> String {
-    let Some((value, count)) = found.counts.iter().max_by_key(|(_, count)| **count) else {
+/// Returns the value of a variable that most nodes have, and how many do.
+fn values(at: &FileContext<'_>, nodes: &[&Node], dotted: &str) -> String {
+    let mut counts: IndexMap<Value, usize> = IndexMap::new();
+    for node in nodes.iter().take(MAX_NODES) {
+        if let Variable::Known(value) = node.scope.get_path(dotted)
+            && !is_hash(&value)
+        {
+            *counts.entry(value.clone()).or_default() += 1;
+        }
+    }
+    let Some((value, count)) = counts.iter().max_by_key(|(_, count)| **count) else {
         return String::new();
     };
-    let all: usize = found.counts.values().sum();
-    let value = ctx.short(value);
+    let all: usize = counts.values().sum();
+    let value = at.short(value);
     let nodes = if *count == 1 { "node" } else { "nodes" };
-    let others = found.counts.len() - 1;
+    let others = counts.len() - 1;
     match others {
         0 => format!("{value} on {count} {nodes}"),
         1 => format!("{value} on {count} of {all} nodes, 1 other value"),

@@ -1,23 +1,32 @@
 //! Colored parts that are found in scalars themselves: encrypted blocks, and `literal` tokens,
 //! which refer to nothing.
 
-use super::{Coloring, SemanticToken, TokenKind};
+use super::{Coloring, FileColoring, SemanticToken, TokenKind};
 use crate::hiera::interpolation::{self, Method};
-use crate::text::TextRange;
+use crate::text::{PartId, TextRange};
 use crate::workspace::file::TextPart;
 use crate::yaml::scalar::Written;
 use crate::yaml::{Node, NodeKind};
 
 impl Coloring<'_> {
-    /// Adds what the scalars of the part that starts at `start` hold.
-    pub(super) fn scalars(&self, start: u32, out: &mut Vec<SemanticToken>) {
-        let Some(part) = self.file.part_at(start, self.snapshot.cancel_token()) else { return };
+    /// Adds what the scalars of an entry hold, which begins at `start`; of the whole file, where the
+    /// file is read as a whole.
+    pub(super) fn scalars(&self, id: PartId, start: u32, out: &mut Vec<SemanticToken>) {
+        let FileColoring { file, snapshot, .. } = self.file;
+        let cancel = snapshot.cancel_token();
+        match id {
+            PartId::WHOLE => file.text_parts(cancel).for_each(|part| self.scalars_of(&part, out)),
+            _ => file.part_at(start, cancel).iter().for_each(|part| self.scalars_of(part, out)),
+        }
+    }
+
+    fn scalars_of(&self, part: &TextPart<'_>, out: &mut Vec<SemanticToken>) {
         let is_copy =
             |id: usize| part.tree.copies.binary_search_by_key(&id, |copy| copy.0 as usize).is_ok();
         for (id, node) in part.tree.nodes.iter().enumerate() {
             let NodeKind::Scalar { text, .. } = &node.kind else { continue };
             if !is_copy(id) && (text.contains("literal(") || text.contains("ENC[")) {
-                self.scalar(&part, node, text, out);
+                self.scalar(part, node, text, out);
             }
         }
     }
@@ -28,21 +37,21 @@ impl Coloring<'_> {
             let start = written.offset(range.start as usize);
             // The end is that of the last byte: behind it a line may be folded.
             let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
-            TextRange::new(start, end.max(start)).shifted(part.start)
+            self.in_run(TextRange::new(start, end.max(start)).shifted(part.start))
         };
         for token in interpolation::tokens(text) {
             let interpolation::TokenKind::Call { method, argument_range, .. } = &token.kind else {
                 continue;
             };
-            if Method::from_name(method) == Some(Method::Literal) {
-                let argument = source(*argument_range);
-                self.delimited(source(token.range), argument, out);
+            if Method::from_name(method) == Some(Method::Literal)
+                && let (Some(all), Some(argument)) = (source(token.range), source(*argument_range))
+            {
+                self.delimited(all, argument, out);
                 let kind = TokenKind::Literal;
                 out.push(SemanticToken { range: argument, kind, is_unresolved: false });
             }
         }
-        for block in encrypted_blocks(text) {
-            let range = source(block);
+        for range in encrypted_blocks(text).filter_map(source) {
             out.push(SemanticToken { range, kind: TokenKind::Encrypted, is_unresolved: false });
         }
     }

@@ -4,17 +4,19 @@ use expect_test::{Expect, expect};
 
 use super::semantic_tokens;
 use crate::fixture::Fixture;
-use crate::text::{FilePath, Span};
+use crate::text::{FilePath, Span, TextRange};
 
 fn check(text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     expected.assert_eq(&shown(&fixture, "/data/common.yaml", None));
 }
 
-fn shown(fixture: &Fixture, path: &str, within: Option<crate::text::TextRange>) -> String {
+fn shown(fixture: &Fixture, path: &str, within: Option<TextRange>) -> String {
     let path = FilePath::new(path);
     let file = fixture.snapshot.file(&path).expect("the file is there");
-    let tokens = semantic_tokens(&fixture.snapshot, &path, within).expect("it is governed");
+    let all = TextRange::new(0, u32::MAX);
+    let tokens = semantic_tokens(&fixture.snapshot, &path, within.unwrap_or(all));
+    let tokens = tokens.expect("it is governed");
     let mut shown = String::new();
     for token in tokens {
         let text = fixture.text_at(Span::in_file(file.id, token.range)).replace('\n', "⏎");

@@ -1,7 +1,9 @@
 //! Semantic tokens: all of a document, the changes since the last answer, or those of a range.
 //!
-//! The last answer about each open document is kept for the next one to be compared with, until the
-//! document is closed.
+//! The last answer about each open document is kept until the document is closed: the next one
+//! takes from it all that has not changed, and tells the difference.
+
+mod runs;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +11,14 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::semantic_tokens::{SemanticToken, TokenKind, semantic_tokens};
+use crate::ide::semantic_tokens::{
+    FileTokens, RunTokens, SemanticToken, TokenKind, file_tokens, semantic_tokens,
+};
+use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{Encoding, FilePath, Text, TextRange};
+use crate::workspace::Snapshot;
+use runs::{EncodedRun, all, changes, distance};
 
 /// The types of tokens, in the order of their numbers.
 const TYPES: [lsp::SemanticTokenType; 6] = [
@@ -25,24 +32,26 @@ const TYPES: [lsp::SemanticTokenType; 6] = [
 /// The one modifier: a key that no level has.
 const UNRESOLVED: lsp::SemanticTokenModifier = lsp::SemanticTokenModifier::new("unresolved");
 
-/// The tokens of a document.
-type Tokens = Arc<[lsp::SemanticToken]>;
-/// An answer about a document: its number and the tokens.
-type Answered = (u64, Tokens);
+/// An answer about a document.
+#[derive(Clone, Debug)]
+struct Answered {
+    tokens: Arc<FileTokens>,
+    encoded: Arc<[EncodedRun]>,
+}
 
 /// The last answers about open documents, with their numbers.
 #[derive(Debug, Default)]
 pub(in crate::server) struct LastTokens {
     number: u64,
-    by_path: HashMap<FilePath, Answered>,
+    by_path: HashMap<FilePath, (u64, Answered)>,
 }
 
 impl LastTokens {
-    /// Keeps the answer about a document in place of the one before, which it returns with its
-    /// number. The first part is the number of the new one.
-    fn replace(&mut self, path: &FilePath, tokens: Tokens) -> (u64, Option<Answered>) {
+    /// Keeps the answer about a document in place of the one before. Returns its number.
+    fn keep(&mut self, path: &FilePath, answer: Answered) -> u64 {
         self.number += 1;
-        (self.number, self.by_path.insert(path.clone(), (self.number, tokens)))
+        self.by_path.insert(path.clone(), (self.number, answer));
+        self.number
     }
 
     /// Forgets the answer about a document that is closed.
@@ -56,12 +65,8 @@ impl Backend {
     pub(in crate::server) async fn tokens_of_document(
         &self,
         params: lsp::SemanticTokensParams,
-    ) -> Result<Option<lsp::SemanticTokensResult>> {
-        let uri = params.text_document.uri;
-        let Some(tokens) = self.tokens_in(&uri, None).await? else { return Ok(None) };
-        let result_id = self.keep(&uri, &tokens).map(|(id, _)| id.to_string());
-        let data = tokens.to_vec();
-        Ok(Some(lsp::SemanticTokensResult::Tokens(lsp::SemanticTokens { result_id, data })))
+    ) -> Result<Option<Written>> {
+        self.tokens_since(&params.text_document.uri, None).await
     }
 
     /// Returns the changes of a document's tokens since the last answer, or all of them if that is
@@ -69,26 +74,32 @@ impl Backend {
     pub(in crate::server) async fn changes_of_tokens(
         &self,
         params: lsp::SemanticTokensDeltaParams,
-    ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
-        let uri = params.text_document.uri;
-        let Some(tokens) = self.tokens_in(&uri, None).await? else { return Ok(None) };
-        let kept = self.keep(&uri, &tokens);
-        let result_id = kept.as_ref().map(|(id, _)| id.to_string());
-        let known = kept.and_then(|(_, before)| before);
-        let known = known.filter(|(id, _)| id.to_string() == params.previous_result_id);
-        Ok(Some(match known {
-            Some((_, before)) => {
-                let edits = edit(&before, &tokens).into_iter().collect();
-                lsp::SemanticTokensFullDeltaResult::TokensDelta(lsp::SemanticTokensDelta {
-                    result_id,
-                    edits,
-                })
-            }
-            None => lsp::SemanticTokensFullDeltaResult::Tokens(lsp::SemanticTokens {
-                result_id,
-                data: tokens.to_vec(),
-            }),
-        }))
+    ) -> Result<Option<Written>> {
+        self.tokens_since(&params.text_document.uri, Some(params.previous_result_id)).await
+    }
+
+    /// Returns the tokens of a document, or their changes since the answer with a number.
+    async fn tokens_since(&self, uri: &lsp::Url, since: Option<String>) -> Result<Option<Written>> {
+        let Some(path) = from_lsp::path(uri) else { return Ok(None) };
+        let last = self.shared.with(|state| state.last_tokens.by_path.get(&path).cloned());
+        let asked_about = path.clone();
+        let computed = self.answer(Some(path.clone()), move |snapshot, features| {
+            let last = last.as_ref();
+            let before = last.map(|(_, answer)| answer);
+            let answer = answered(snapshot, &asked_about, before, features.encoding)?;
+            let known = last.filter(|(number, _)| since.as_ref() == Some(&number.to_string()));
+            Some((known.map(|(_, before)| changes(&before.encoded, &answer.encoded)), answer))
+        });
+        let Some((changes, answer)) = computed.await? else { return Ok(None) };
+        let encoded = answer.encoded.clone();
+        let result_id = self.shared.with(|state| {
+            let is_open = state.documents.contains_key(&path);
+            is_open.then(|| state.last_tokens.keep(&path, answer).to_string())
+        });
+        Ok(match changes {
+            Some(edits) => Written::of(&lsp::SemanticTokensDelta { result_id, edits }),
+            None => Written::of(&lsp::SemanticTokens { result_id, data: all(&encoded) }),
+        })
     }
 
     /// Returns the tokens of a range of a document.
@@ -96,40 +107,46 @@ impl Backend {
         &self,
         params: lsp::SemanticTokensRangeParams,
     ) -> Result<Option<lsp::SemanticTokensRangeResult>> {
-        let tokens = self.tokens_in(&params.text_document.uri, Some(params.range)).await?;
-        Ok(tokens.map(|tokens| {
-            let data = tokens.to_vec();
-            lsp::SemanticTokens { result_id: None, data }.into()
-        }))
-    }
-
-    async fn tokens_in(&self, uri: &lsp::Url, range: Option<lsp::Range>) -> Result<Option<Tokens>> {
-        let path = from_lsp::path(uri);
+        let path = from_lsp::path(&params.text_document.uri);
         self.answer(path.clone(), move |snapshot, features| {
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let offset = |place: lsp::Position| {
                 text.offset(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
             };
-            let within = range.map(|range| {
-                let (start, end) = (offset(range.start), offset(range.end));
-                TextRange::new(start, end.max(start))
-            });
+            let (start, end) = (offset(params.range.start), offset(params.range.end));
+            let within = TextRange::new(start, end.max(start));
             let tokens = semantic_tokens(snapshot, path, within)?;
-            Some(encoded(&tokens, text, features.encoding).into())
+            let data = encoded(&tokens, text, features.encoding).0;
+            Some(lsp::SemanticTokens { result_id: None, data }.into())
         })
         .await
     }
+}
 
-    /// Keeps the tokens of a document if it is open. Returns the number of the answer, and the one
-    /// before.
-    fn keep(&self, uri: &lsp::Url, tokens: &Tokens) -> Option<(u64, Option<Answered>)> {
-        let path = from_lsp::path(uri)?;
-        self.shared.with(|state| {
-            let is_open = state.documents.contains_key(&path);
-            is_open.then(|| state.last_tokens.replace(&path, tokens.clone()))
-        })
-    }
+/// Returns the tokens of a document. What the answer before has of them is taken from there.
+fn answered(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    before: Option<&Answered>,
+    encoding: Encoding,
+) -> Option<Answered> {
+    let text = snapshot.file(path)?.text()?;
+    let tokens = file_tokens(snapshot, path, before.map(|before| &*before.tokens))?;
+    let known: HashMap<*const SemanticToken, &EncodedRun> = before
+        .iter()
+        .flat_map(|before| before.tokens.runs.iter().zip(&*before.encoded))
+        .map(|(run, encoded)| (run.tokens.as_ptr(), encoded))
+        .collect();
+    let encode = |run: &RunTokens| {
+        let start = to_lsp::range_in(text, TextRange::empty(run.range.start), encoding).start;
+        match known.get(&run.tokens.as_ptr()).filter(|_| !run.tokens.is_empty()) {
+            Some(known) => known.at(start),
+            None => EncodedRun::of(start, &run.tokens, &text.slice(run.range), encoding),
+        }
+    };
+    let encoded = tokens.runs.iter().map(encode).collect();
+    Some(Answered { tokens: Arc::new(tokens), encoded })
 }
 
 /// Returns the legend of the tokens' numbers.
@@ -138,18 +155,22 @@ pub(super) fn legend() -> lsp::SemanticTokensLegend {
 }
 
 /// Returns tokens as the protocol writes them: each counted from the one before, on one line. A
-/// token of several lines becomes one for each line, without the indentation.
-fn encoded(tokens: &[SemanticToken], text: &Text, encoding: Encoding) -> Vec<lsp::SemanticToken> {
+/// token of several lines becomes one for each line, without the indentation. The second part is
+/// the place of the last one.
+fn encoded(
+    tokens: &[SemanticToken],
+    text: &Text,
+    encoding: Encoding,
+) -> (Vec<lsp::SemanticToken>, lsp::Position) {
     let mut all = Vec::with_capacity(tokens.len());
     let (mut last, lines) = (lsp::Position::default(), text.lines());
     for token in tokens {
         for piece in lines_of(text, token.range) {
             let lsp::Range { start, end } = to_lsp::range_in(&lines, piece, encoding);
-            let delta_line = start.line - last.line;
-            let from = if delta_line == 0 { last.character } else { 0 };
+            let (delta_line, delta_start) = distance(last, start);
             all.push(lsp::SemanticToken {
                 delta_line,
-                delta_start: start.character - from,
+                delta_start,
                 length: end.character - start.character,
                 token_type: number(token.kind),
                 token_modifiers_bitset: u32::from(token.is_unresolved),
@@ -157,7 +178,7 @@ fn encoded(tokens: &[SemanticToken], text: &Text, encoding: Encoding) -> Vec<lsp
             last = start;
         }
     }
-    all
+    (all, last)
 }
 
 /// Returns the parts of a range on each of its lines, without blanks around them.
@@ -184,61 +205,11 @@ fn number(kind: TokenKind) -> u32 {
     }
 }
 
-/// Returns the edit that makes one list of tokens of another: what lies between the first and the
-/// last difference. `None` where there is none. The protocol counts numbers, five for each token.
-fn edit(
-    before: &[lsp::SemanticToken],
-    after: &[lsp::SemanticToken],
-) -> Option<lsp::SemanticTokensEdit> {
-    let is_same = |(a, b): &(&lsp::SemanticToken, &lsp::SemanticToken)| a == b;
-    let prefix = before.iter().zip(after).take_while(is_same).count();
-    let (before, after) = (&before[prefix..], &after[prefix..]);
-    if before.is_empty() && after.is_empty() {
-        return None;
-    }
-    let suffix = before.iter().rev().zip(after.iter().rev()).take_while(is_same).count();
-    let come = &after[..after.len() - suffix];
-    Some(lsp::SemanticTokensEdit {
-        start: prefix as u32 * 5,
-        delete_count: (before.len() - suffix) as u32 * 5,
-        data: (!come.is_empty()).then(|| come.to_vec()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn token(number: u32) -> lsp::SemanticToken {
-        lsp::SemanticToken { delta_line: 1, length: number, ..lsp::SemanticToken::default() }
-    }
-
-    /// The list that an edit makes.
-    fn applied(before: &[lsp::SemanticToken], edit: lsp::SemanticTokensEdit) -> Vec<u32> {
-        let (start, count) = (edit.start as usize / 5, edit.delete_count as usize / 5);
-        let mut after = before.to_vec();
-        after.splice(start..start + count, edit.data.unwrap_or_default());
-        after.iter().map(|token| token.length).collect()
-    }
-
-    #[test]
-    fn an_edit_makes_one_list_of_another() {
-        let lists: [&[u32]; 7] =
-            [&[], &[1], &[1, 1], &[1, 2, 1], &[2, 1, 1], &[1, 2, 3, 4], &[1, 4]];
-        for one in lists {
-            for other in lists {
-                let tokens = |list: &[u32]| -> Vec<_> { list.iter().map(|n| token(*n)).collect() };
-                let (before, after) = (tokens(one), tokens(other));
-                match edit(&before, &after) {
-                    Some(edit) => assert_eq!(applied(&before, edit), other, "{one:?}"),
-                    None => assert_eq!(one, other),
-                }
-            }
-        }
-        let (before, after) = ([1, 2, 3].map(token), [1, 9, 3].map(token));
-        let least = edit(&before, &after).expect("they differ");
-        assert_eq!((least.start, least.delete_count), (5, 5), "no more than what differs");
-    }
+    use crate::fixture::Fixture;
+    use crate::workspace::{Change, Workspace};
 
     #[test]
     fn tokens_are_split_into_lines_and_counted_from_each_other() {
@@ -251,6 +222,7 @@ mod tests {
         let tokens =
             [token(at("x"), TokenKind::Variable), token(at("ENC[a\n    b]"), TokenKind::Encrypted)];
         let numbers: Vec<_> = encoded(&tokens, &text, Encoding::Utf16)
+            .0
             .iter()
             .map(|it| (it.delta_line, it.delta_start, it.length, it.token_type))
             .collect();
@@ -259,10 +231,80 @@ mod tests {
 
     #[test]
     fn answers_about_closed_documents_are_forgotten() {
-        let (mut last, path) = (LastTokens::default(), FilePath::new("/a.yaml"));
-        assert_eq!(last.replace(&path, Arc::default()), (1, None));
-        assert_eq!(last.replace(&path, Arc::default()).1.map(|(id, _)| id), Some(1));
+        let fixture = Fixture::new("a: '%{b}'\n");
+        let path = FilePath::new("/data/common.yaml");
+        let answer = answered(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data");
+        let mut last = LastTokens::default();
+        assert_eq!(last.keep(&path, answer.clone()), 1);
+        assert_eq!(last.keep(&path, answer.clone()), 2);
         last.forget(&path);
-        assert_eq!(last.replace(&path, Arc::default()), (3, None));
+        assert!(last.by_path.is_empty());
+        assert_eq!(last.keep(&path, answer), 3, "a number is not used again");
+    }
+
+    /// Applies edits as a client does.
+    fn applied(
+        before: &[lsp::SemanticToken],
+        edits: Vec<lsp::SemanticTokensEdit>,
+    ) -> Vec<lsp::SemanticToken> {
+        let mut all = before.to_vec();
+        for edit in edits {
+            let (start, count) = (edit.start as usize / 5, edit.delete_count as usize / 5);
+            all.splice(start..start + count, edit.data.unwrap_or_default());
+        }
+        all
+    }
+
+    #[test]
+    fn after_each_edit_the_changes_lead_to_all_tokens() {
+        let lines: String = (0..400)
+            .map(|n| format!("key_{n}: 'é%{{a}} %{{lookup(\"key_{}\")}}'\n", n + 3))
+            .collect();
+        let Fixture { mut workspace, .. } = Fixture::new(&lines);
+        let path = FilePath::new("/data/common.yaml");
+        workspace.apply(Change::Open(path.clone(), lines));
+        let now = |workspace: &Workspace, before: Option<&Answered>| {
+            answered(&workspace.snapshot(), &path, before, Encoding::Utf16).expect("it is data")
+        };
+        let mut last = now(&workspace, None);
+        // Inserted before the place that a text has, in place of so many bytes.
+        let edits = [
+            ("key_7:", 0, "# a comment\n"),
+            ("key_200: ", 9, "other: "),
+            ("key_399", 0, "new: '%{literal(\"%\")} %{x}'\n\n\n"),
+            ("key_0:", 6, "key_0: '%{z}' #"),
+            ("key_300: 'é", 10, "key_300: \"%{"),
+            ("key_300: \"%{", 12, "key_300: '"),
+            ("# a comment\n", 12, ""),
+            ("key_390", 0, "twice: '%{x}'\ntwice: '%{y}'\n"),
+            ("key_3: ", 7, "key_4: "),
+        ];
+        for (number, (at, length, text)) in edits.into_iter().enumerate() {
+            let old = workspace.open_text(&path).expect("it is open").to_str().into_owned();
+            let start = old.find(at).expect("it is there");
+            let range = TextRange::from_usize(start..start + length);
+            workspace.apply(Change::Edit(path.clone(), vec![(range, text.to_owned())]));
+            let answer = now(&workspace, Some(&last));
+            let (told, anew) = (all(&answer.encoded), all(&now(&workspace, None).encoded));
+            assert_eq!(told, anew, "edit {number}");
+            let edits = changes(&last.encoded, &answer.encoded);
+            assert_eq!(applied(&all(&last.encoded), edits), anew, "edit {number}");
+            last = answer;
+        }
+        assert_eq!(changes(&last.encoded, &last.encoded), []);
+    }
+
+    #[test]
+    fn an_edit_tells_no_more_than_has_changed() {
+        let text = |number: u32| format!("a: '%{{b}}'\nc: '%{{{number}}}'\nd: '%{{e}}'\n");
+        let answer = |number| {
+            let fixture = Fixture::new(&text(number));
+            let path = FilePath::new("/data/common.yaml");
+            answered(&fixture.snapshot, &path, None, Encoding::Utf16).expect("it is data")
+        };
+        let edits = changes(&answer(1).encoded, &answer(10).encoded);
+        // The length of one variable, and the place of the brace behind it.
+        let edit = edits.first().expect("they differ");
+        assert_eq!((edits.len(), edit.start, edit.delete_count), (1, 4 * 5, 2 * 5));
     }
 }

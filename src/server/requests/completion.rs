@@ -7,7 +7,7 @@ use tower_lsp::lsp_types as lsp;
 use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, completion, resolve};
 use crate::ide::hover::HoverConfig;
 use crate::server::state::TextFormat;
-use crate::server::to_lsp::completion::List;
+use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::settings::schema::{self, Kind};
 
@@ -16,7 +16,7 @@ impl Backend {
     pub(in crate::server) async fn completion_at(
         &self,
         params: lsp::CompletionParams,
-    ) -> Result<Option<List>> {
+    ) -> Result<Option<Written>> {
         let place = params.text_document_position;
         let trigger = params.context.and_then(|context| context.trigger_character);
         let trigger = trigger.and_then(|text| text.chars().next());
@@ -25,9 +25,10 @@ impl Backend {
         let settings = if is_settings { setting_words() } else { Vec::new() };
         self.answer(path, move |snapshot, features| {
             let position = from_lsp::position(snapshot, &place, features.encoding)?;
-            let config = CompletionConfig { trigger, settings: &settings };
+            let resolves_details = features.completion.resolves_details;
+            let config = CompletionConfig { trigger, resolves_details, settings: &settings };
             let found = completion(snapshot, position, &config)?;
-            Some(to_lsp::completion::list(snapshot, position.file, found, features))
+            Written::of(&to_lsp::completion::list(snapshot, position.file, found, features))
         })
         .await
     }
@@ -48,12 +49,18 @@ impl Backend {
                 action: None,
                 evaluations: None,
             };
-            let text = resolve::resolve(snapshot, &path, &topic, &config)?;
-            Some(to_lsp::completion::documentation(text, features))
+            let found = resolve::resolve(snapshot, &path, &topic, &config)?;
+            let detail = found.detail.filter(|_| features.completion.resolves_details);
+            let documentation = to_lsp::completion::documentation(found.text, features);
+            Some((detail, serde_json::to_value(documentation).ok()?))
         });
-        let documentation = explained.await?.and_then(|text| serde_json::to_value(text).ok());
-        if let (Some(documentation), Some(item)) = (documentation, item.as_object_mut()) {
+        if let (Some((detail, documentation)), Some(item)) =
+            (explained.await?, item.as_object_mut())
+        {
             item.insert("documentation".to_owned(), documentation);
+            if let (Some(detail), false) = (detail, item.contains_key("detail")) {
+                item.insert("detail".to_owned(), detail.into());
+            }
         }
         Ok(item)
     }

@@ -7,6 +7,7 @@ use crate::ide::document_symbols::{Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
 use crate::server::requests::parts::in_parts;
 use crate::server::state::{Documents, Features};
+use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::Lines;
 use crate::workspace::Snapshot;
@@ -16,22 +17,23 @@ impl Backend {
     pub(in crate::server) async fn symbols_of_document(
         &self,
         params: lsp::DocumentSymbolParams,
-    ) -> Result<Option<lsp::DocumentSymbolResponse>> {
+    ) -> Result<Option<Written>> {
         let uri = params.text_document.uri;
         self.answer(from_lsp::path(&uri), move |snapshot, features| {
             let path = from_lsp::path(&uri)?;
             let symbols = document_symbols(snapshot, &path)?;
             let converting = Converting { lines: snapshot.file(&path)?.text()?.lines(), features };
-            Some(match features.announced.nested_symbols {
-                true => lsp::DocumentSymbolResponse::Nested(
-                    symbols.into_iter().map(|symbol| converting.nested(symbol)).collect(),
-                ),
+            match features.announced.nested_symbols {
+                true => {
+                    let all = symbols.into_iter().map(|symbol| converting.nested(symbol));
+                    Written::of(&all.collect::<Vec<_>>())
+                }
                 false => {
                     let mut all = Vec::new();
                     converting.flat(symbols, None, &uri, &mut all);
-                    lsp::DocumentSymbolResponse::Flat(all)
+                    Written::of(&all)
                 }
-            })
+            }
         })
         .await
     }
@@ -41,7 +43,7 @@ impl Backend {
     pub(in crate::server) async fn symbols_of_workspace(
         &self,
         params: lsp::WorkspaceSymbolParams,
-    ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
+    ) -> Result<Option<Written>> {
         let token = params.partial_result_params.partial_result_token;
         let progress = params.work_done_progress_params;
         let documents = self.shared.with(|state| state.documents.clone());
@@ -51,7 +53,7 @@ impl Backend {
             found.into_iter().filter_map(convert).collect()
         });
         let found = self.with_progress(progress, "Searching for keys", found).await?;
-        Ok(Some(in_parts(&self.output, token, found).await))
+        Ok(Written::of(&in_parts(&self.output, token, found).await))
     }
 }
 

@@ -9,7 +9,8 @@
 //! - it panics when a client goes away while answers are computed, and when a client answers a
 //!   request that nothing waits for any more; see [`peers`] and [`answered`];
 //! - it writes through tokio's pool of threads, which hangs where no thread can be had; see
-//!   [`output`] and [`workers`].
+//!   [`output`] and [`workers`];
+//! - it copies each result several times before it is written; see [`written`].
 //!
 //! A batch is answered as JSON-RPC 2.0 demands in section 6: its messages begin in order, and one
 //! array holds the answers. The Language Server Protocol mentions no batches.
@@ -22,6 +23,7 @@ mod peers;
 mod session;
 mod surrogates;
 mod workers;
+mod written;
 
 use std::future::Future;
 use std::io::{self, Write as _};
@@ -43,11 +45,17 @@ pub(super) use output::Outlet;
 use output::Output;
 use session::{End, Session};
 pub(super) use workers::Workers;
+use written::Answer;
+pub(super) use written::Written;
 
-/// The names under which completion is routed: its own ones are bound to types of lsp-types 0.94,
-/// which lack members that the answers have.
+/// The names under which requests are routed whose own names are bound to types of lsp-types 0.94:
+/// these lack members that the answers have, and are not [`Written`].
 pub(super) const COMPLETION: &str = "completion";
 pub(super) const COMPLETION_ITEM: &str = "completion/item";
+pub(super) const SYMBOLS: &str = "symbols";
+pub(super) const WORKSPACE_SYMBOLS: &str = "symbols/workspace";
+pub(super) const TOKENS: &str = "tokens";
+pub(super) const TOKEN_CHANGES: &str = "tokens/changes";
 
 /// How many messages are worked on at a time: with fewer, requests that wait for a thread would
 /// hold back changes and cancellations, their own included.
@@ -236,8 +244,8 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
             Incoming::Request(request) => {
                 let answer = self.call(request);
                 let task = async move {
-                    if let Some(answer) = answer.await {
-                        output.send(&answer).await;
+                    if let Some(answer) = answer.await.and_then(|answer| answer.to_json()) {
+                        output.send_json(answer.as_bytes()).await;
                     }
                 };
                 Some(task.boxed())
@@ -265,7 +273,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
             Incoming::Refused(refusal) => Some(std::future::ready(Some(refusal.to_json())).boxed()),
             Incoming::Request(request) => {
                 let answer = self.call(request);
-                Some(answer.map(|answer| serde_json::to_string(&answer?).ok()).boxed())
+                Some(answer.map(|answer| answer?.to_json()).boxed())
             }
             other => {
                 let none = self.begin(other);
@@ -275,7 +283,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         }
     }
 
-    fn call(&mut self, request: Request) -> BoxFuture<'static, Option<Response>> {
+    fn call(&mut self, request: Request) -> BoxFuture<'static, Option<Answer>> {
         self.observe(&request);
         let is_optional = request.method().starts_with("$/");
         let refusal =
@@ -287,12 +295,12 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         let answer = refusal.is_none().then(|| self.service.call(tolerated(request)));
         async move {
             let response = match answer {
-                Some(answer) => answer.await.ok().flatten(),
+                Some(answer) => Answer::of(answer.map(|answer| answer.ok().flatten())).await,
                 // tower-lsp ignores requests that begin with `$/`; the protocol wants an answer.
-                None => refusal,
+                None => refusal.map(Answer::from),
             };
             if let Some((method, start)) = method {
-                log_answer(&method, response.as_ref(), start);
+                log_answer(&method, response.as_ref().map(|answer| &answer.response), start);
             }
             response
         }
@@ -342,6 +350,19 @@ fn with_known_names(mut params: serde_json::Value) -> serde_json::Value {
     params
 }
 
+/// Returns the name under which a request is routed.
+fn routed(method: &str) -> &str {
+    match method {
+        "textDocument/completion" => COMPLETION,
+        "completionItem/resolve" => COMPLETION_ITEM,
+        "textDocument/documentSymbol" => SYMBOLS,
+        "workspace/symbol" => WORKSPACE_SYMBOLS,
+        "textDocument/semanticTokens/full" => TOKENS,
+        "textDocument/semanticTokens/full/delta" => TOKEN_CHANGES,
+        _ => method,
+    }
+}
+
 fn with_id(request: RequestBuilder, id: Option<Id>) -> RequestBuilder {
     match id {
         Some(id) => request.id(id),
@@ -360,15 +381,11 @@ fn tolerated(request: Request) -> Request {
         {
             Some(serde_json::json!({}))
         }
-        "textDocument/completion" | "completionItem/resolve" => request.params().cloned(),
+        method if routed(method) != method => request.params().cloned(),
         _ => return request,
     };
     let (method, id, _) = request.into_parts();
-    let method = match &*method {
-        "textDocument/completion" => COMPLETION.into(),
-        "completionItem/resolve" => COMPLETION_ITEM.into(),
-        _ => method,
-    };
+    let method = routed(&method).to_owned();
     let request = with_id(Request::build(method), id);
     match params {
         Some(params) => request.params(params).finish(),

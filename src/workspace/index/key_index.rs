@@ -85,6 +85,11 @@ impl KeyIndex {
         self.keys.definitions(key)
     }
 
+    /// Returns an identity of all definitions: the same as long as none comes or goes.
+    pub(super) fn definitions_id(&self) -> &Arc<()> {
+        &self.keys.definitions_id
+    }
+
     /// Returns the number of root keys that some file defines.
     pub fn key_count(&self) -> usize {
         self.keys.defined.len()

@@ -13,6 +13,8 @@ pub(super) struct Keys {
     pub(super) defined: Names,
     /// The root keys whose values ask for a root key, in the order of their bytes. None is empty.
     asked_by: Shared<Vec<Arc<str>>>,
+    /// The same as long as no definition comes or goes.
+    pub(super) definitions_id: Arc<()>,
 }
 
 /// Values of root keys. Found by a quicker hash than the usual one: rules ask for keys all the
@@ -70,7 +72,8 @@ impl KeysBuilder {
             }
         }
         asked_by.values_mut().for_each(|askers| askers.sort_unstable());
-        Keys { uses: shared(self.uses), defined, asked_by: shared(asked_by) }
+        let (uses, asked_by) = (shared(self.uses), shared(asked_by));
+        Keys { uses, defined, asked_by, definitions_id: Arc::default() }
     }
 }
 
@@ -123,6 +126,7 @@ impl Keys {
 
     /// Records whether a file defines a root key.
     pub(super) fn define(&mut self, key: &str, path: &FilePath, is_defined: bool) {
+        self.definitions_id = Arc::default();
         let definitions = &mut Arc::make_mut(self.uses.entry(key.into()).or_default()).definitions;
         match definitions.binary_search(path) {
             Err(place) if is_defined => definitions.insert(place, path.clone()),

@@ -8,6 +8,7 @@
 mod build;
 mod changes;
 mod circles;
+mod defined;
 mod dependents;
 mod key_changes;
 mod key_index;
@@ -18,6 +19,7 @@ mod options_memo;
 mod readings;
 mod siblings;
 
+pub use defined::DefinedKeys;
 pub use key_changes::KeyChanges;
 pub use key_index::KeyIndex;
 pub use options_memo::OptionsPlace;

@@ -10,7 +10,7 @@ use hiera_ls::workspace::scan;
 use hiera_ls::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 use serde::{Deserialize, Serialize};
 
-use super::told::{Width, told};
+use super::told::{LastTokens, Width, told};
 
 /// Files and steps, as `cases.yaml` has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,6 +88,8 @@ pub struct Session {
     open: BTreeMap<String, String>,
     /// Where the last step was.
     last: Option<(String, usize)>,
+    /// The semantic tokens of the last look.
+    tokens: LastTokens,
 }
 
 /// The folder that all paths are below.
@@ -123,7 +125,15 @@ impl Session {
         }
         let config = settings.workspace;
         let (fs, workspace) = anew(&config, files);
-        Session { config, fs, workspace, disk: files.clone(), open: BTreeMap::new(), last: None }
+        Session {
+            config,
+            fs,
+            workspace,
+            disk: files.clone(),
+            open: BTreeMap::new(),
+            last: None,
+            tokens: LastTokens::new(),
+        }
     }
 
     /// The workspace as it is now.
@@ -216,7 +226,8 @@ impl Session {
     /// What the workspace tells now. What is computed on first use is computed for the next step to
     /// build on.
     pub fn look(&mut self, width: Width) -> String {
-        told(&self.workspace.snapshot(), &self.paths(width), &self.places())
+        let (paths, places) = (self.paths(width), self.places());
+        told(&self.workspace.snapshot(), &paths, &places, &mut self.tokens)
     }
 
     /// The first line in which what the workspace tells differs from what a new one tells.
@@ -235,7 +246,7 @@ impl Session {
             }
         }
         let (paths, places) = (self.paths(width), self.places());
-        let expected = told(&fresh.snapshot(), &paths, &places);
+        let expected = told(&fresh.snapshot(), &paths, &places, &mut LastTokens::new());
         let got = self.look(width);
         if got == expected {
             return None;

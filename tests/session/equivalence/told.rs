@@ -1,6 +1,6 @@
 //! Everything that a snapshot tells, as text, with places counted from the start of their file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
@@ -9,8 +9,9 @@ use hiera_ls::ide::definition::definition;
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::references::references;
 use hiera_ls::ide::rename::rename;
+use hiera_ls::ide::semantic_tokens::{FileTokens, SemanticToken, file_tokens};
 use hiera_ls::puppet::value::{Data, Value};
-use hiera_ls::text::{FilePath, FilePosition, Span};
+use hiera_ls::text::{FilePath, FilePosition, Span, TextRange};
 use hiera_ls::workspace::Snapshot;
 
 /// Of which files everything is told. The index is always told as a whole.
@@ -21,6 +22,10 @@ pub enum Width {
     /// Those that are open, and a few others.
     Open,
 }
+
+/// The semantic tokens of files as they were told last: those that have not changed are taken from
+/// there.
+pub type LastTokens = HashMap<FilePath, FileTokens>;
 
 /// The place of a span: its file, and bytes from the start of that.
 fn place(snapshot: &Snapshot, span: Span) -> String {
@@ -38,7 +43,12 @@ fn maybe(snapshot: &Snapshot, span: Option<Span>) -> String {
 }
 
 /// Returns the answers of a snapshot about these files, and at these places.
-pub fn told(snapshot: &Snapshot, paths: &[FilePath], places: &[(FilePath, u32)]) -> String {
+pub fn told(
+    snapshot: &Snapshot,
+    paths: &[FilePath],
+    places: &[(FilePath, u32)],
+    last: &mut LastTokens,
+) -> String {
     let mut out = String::new();
     layers(&mut out, snapshot, paths);
     for path in paths {
@@ -49,6 +59,9 @@ pub fn told(snapshot: &Snapshot, paths: &[FilePath], places: &[(FilePath, u32)])
     }
     index(&mut out, snapshot, paths);
     findings(&mut out, snapshot, paths);
+    for path in paths {
+        tokens(&mut out, snapshot, path, last);
+    }
     for (path, offset) in places {
         answers(&mut out, snapshot, path, *offset);
     }
@@ -192,6 +205,17 @@ fn findings(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
             out.push('\n');
         }
     }
+}
+
+fn tokens(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut LastTokens) {
+    let Some(all) = file_tokens(snapshot, path, last.get(path)) else { return };
+    for run in &all.runs {
+        for SemanticToken { range, kind, is_unresolved } in &*run.tokens {
+            let TextRange { start, end } = range.shifted(run.range.start);
+            let _ = writeln!(out, "token {path}[{start}..{end}] {kind:?} {is_unresolved}");
+        }
+    }
+    last.insert(path.clone(), all);
 }
 
 fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) {

@@ -1,7 +1,8 @@
 use expect_test::expect;
 
-use super::{CompletionConfig, accepted, completion, labels, words};
+use super::{CompletionConfig, accepted, completion, labels, resolve, words};
 use crate::fixture::Fixture;
+use crate::ide::hover::HoverConfig;
 use crate::text::CancelToken;
 
 const REPO: &str = "
@@ -258,4 +259,34 @@ fn quotes_and_braces_ask_for_nothing_outside_of_tokens() {
     assert!(asked("a: \"%{$0", '{'));
     assert!(asked("a: \"%{lookup('$0", '\''));
     assert!(asked("profile::$0", ':'));
+}
+
+#[test]
+fn resolving_tells_the_details_that_a_list_leaves_out() {
+    for text in ["prof$0", "$0", "a: \"%{$0", "a: \"%{facts.$0"] {
+        let fixture = Fixture::new(&in_common(text));
+        let (snapshot, position) = (&fixture.snapshot, fixture.position());
+        let items = |resolves_details| {
+            let config = CompletionConfig { resolves_details, ..CompletionConfig::default() };
+            completion(snapshot, position, &config).expect("words").items
+        };
+        let path = &snapshot.file_by_id(position.file).expect("it is there").path;
+        let config = HoverConfig {
+            markdown: false,
+            link: None,
+            max_value_lines: 12,
+            max_locations: 12,
+            action: None,
+            evaluations: None,
+        };
+        let (eager, short) = (items(false), items(true));
+        assert_eq!(eager.len(), short.len(), "{text}");
+        for (eager, mut short) in eager.into_iter().zip(short) {
+            if let (None, Some(topic)) = (&short.detail, &short.topic) {
+                let explained = resolve::resolve(snapshot, path, topic, &config);
+                short.detail = explained.and_then(|it| it.detail);
+            }
+            assert_eq!(eager, short, "{text}");
+        }
+    }
 }

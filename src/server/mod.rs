@@ -52,6 +52,7 @@ pub fn run() -> ExitCode {
             .custom_method(transport::COMPLETION_ITEM, Backend::completion_item)
             .custom_method(transport::SYMBOLS, Backend::symbols_of_document)
             .custom_method(transport::WORKSPACE_SYMBOLS, Backend::symbols_of_workspace)
+            .custom_method(transport::HINTS, Backend::hints_in_range)
             .custom_method(transport::TOKENS, Backend::tokens_of_document)
             .custom_method(transport::TOKEN_CHANGES, Backend::changes_of_tokens)
             .custom_method("hiera/nodes", Backend::nodes)
@@ -371,13 +372,6 @@ impl LanguageServer for Backend {
         params: lsp::DocumentLinkParams,
     ) -> Result<Option<Vec<lsp::DocumentLink>>> {
         self.links_of_document(params).await
-    }
-
-    async fn inlay_hint(
-        &self,
-        params: lsp::InlayHintParams,
-    ) -> Result<Option<Vec<lsp::InlayHint>>> {
-        self.hints_in_range(params).await
     }
 
     async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {

@@ -12,9 +12,9 @@ use tower_lsp::{Client, jsonrpc};
 use crate::ide::code_lens::{Lens, LensKind, LensText, lens_text, lenses};
 use crate::ide::inlay_hints::{Hint, inlay_hints};
 use crate::server::state::{Documents, Features, Shared};
-use crate::server::transport::answered;
+use crate::server::transport::{Written, answered};
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::{Text, TextRange};
+use crate::text::{Lines, TextRange};
 use crate::workspace::Snapshot;
 
 /// A client that does not answer must not stop us.
@@ -33,7 +33,7 @@ impl Backend {
     pub(in crate::server) async fn hints_in_range(
         &self,
         params: lsp::InlayHintParams,
-    ) -> Result<Option<Vec<lsp::InlayHint>>> {
+    ) -> Result<Option<Written>> {
         let path = from_lsp::path(&params.text_document.uri);
         let shared = self.shared.clone();
         self.answer(path.clone(), move |snapshot, features| {
@@ -47,7 +47,9 @@ impl Backend {
             let (start, end) = (offset(params.range.start), offset(params.range.end));
             let within = TextRange::new(start, end.max(start));
             let hints = inlay_hints(snapshot, path, within, config);
-            Some(hints.into_iter().map(|hint| inlay_hint(hint, text, features)).collect())
+            let lines = text.lines();
+            let hints = hints.into_iter().map(|hint| inlay_hint(hint, &lines, features));
+            Written::of(&hints.collect::<Vec<_>>())
         })
         .await
     }
@@ -104,7 +106,7 @@ impl Backend {
     }
 }
 
-fn inlay_hint(hint: Hint, text: &Text, features: &Features) -> lsp::InlayHint {
+fn inlay_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHint {
     lsp::InlayHint {
         position: to_lsp::range_in(text, TextRange::empty(hint.offset), features.encoding).start,
         label: lsp::InlayHintLabel::String(hint.text),

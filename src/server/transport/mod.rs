@@ -54,6 +54,7 @@ pub(super) const COMPLETION: &str = "completion";
 pub(super) const COMPLETION_ITEM: &str = "completion/item";
 pub(super) const SYMBOLS: &str = "symbols";
 pub(super) const WORKSPACE_SYMBOLS: &str = "symbols/workspace";
+pub(super) const HINTS: &str = "hints";
 pub(super) const TOKENS: &str = "tokens";
 pub(super) const TOKEN_CHANGES: &str = "tokens/changes";
 
@@ -357,6 +358,7 @@ fn routed(method: &str) -> &str {
         "completionItem/resolve" => COMPLETION_ITEM,
         "textDocument/documentSymbol" => SYMBOLS,
         "workspace/symbol" => WORKSPACE_SYMBOLS,
+        "textDocument/inlayHint" => HINTS,
         "textDocument/semanticTokens/full" => TOKENS,
         "textDocument/semanticTokens/full/delta" => TOKEN_CHANGES,
         _ => method,

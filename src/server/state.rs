@@ -162,8 +162,8 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Long enough for nearly all that is likely to be short.
-    const LENGTH: Duration = Duration::from_millis(5);
+    /// Long enough for nearly all that is likely to be short; what takes longer begins again.
+    const LENGTH: Duration = Duration::from_millis(2);
 
     /// From now on.
     pub(super) fn begin() -> Moment {

@@ -97,9 +97,7 @@ fn pipeline(criterion: &mut Criterion) {
         markdown: true,
         link: Some(&link),
         max_value_lines: 40,
-        max_locations: 12,
-        action: None,
-        evaluations: None,
+        ..HoverConfig::default()
     };
     group.bench_function("hover", |bencher| {
         bencher.iter(|| hover(&snapshot, FilePosition { file: id, offset: 8 }, &config))

@@ -134,7 +134,7 @@ pub struct RootArguments {
     /// The environment's name.
     #[arg(long, value_name = "NAME")]
     environment: Option<String>,
-    /// Which Puppet to agree with; 9 is OpenVox 9.
+    /// The version of Puppet to agree with; 9 is OpenVox 9.
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(7..=9))]
     puppet_version: Option<u8>,
     /// Puppet's setting `strict` [default: that of the version].
@@ -175,7 +175,7 @@ pub struct LookupArguments {
     /// Puppet's data type that the value must have, such as 'Array[String]'.
     #[arg(long = "type", value_name = "TYPE")]
     value_type: Option<String>,
-    /// What to print when nothing is found; always a string.
+    /// The value to print when nothing is found; always a string.
     #[arg(long, value_name = "VALUE")]
     default: Option<String>,
     /// Values by name, as a JSON hash, that go before all data; tokens see them, too.
@@ -262,7 +262,7 @@ pub struct KeysArguments {
     /// Only keys that nothing here reads, with all places that define them.
     #[arg(long, group = "question")]
     unread: bool,
-    /// What reads this key; exit 1 if nothing here does.
+    /// The readers of this key; exit 1 if there are none here.
     #[arg(long, value_name = "KEY", group = "question")]
     readers: Option<String>,
     /// The parameters of this class, and where data sets them; exit 1 if it is not here.

@@ -238,7 +238,7 @@ impl<'a> Sides<'a> {
             environment.reaches(path).then(|| before.inferred_scope(environment, path))
         };
         let scopes = files.iter().filter_map(inferred).chain([Arc::new(any)]);
-        // What was not looked up may be another value.
+        // A key that was not looked up may have another value.
         scopes.into_iter().any(|scope| self.differs(key, &scope) != Some(false))
     }
 

@@ -149,13 +149,13 @@ pub enum Question {
 /// The outcome of a call.
 #[derive(Debug)]
 pub struct Reply {
-    /// What the function returned.
+    /// The value that the function returned.
     pub returned: Returned,
     /// The texts that it explained itself with.
     pub texts: Vec<Value>,
 }
 
-/// What a function returned.
+/// The value that a function returned.
 #[derive(Debug)]
 pub enum Returned {
     /// A value.

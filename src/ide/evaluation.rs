@@ -35,7 +35,7 @@ pub struct Offer {
     pub node: Option<Arc<str>>,
 }
 
-/// What is evaluated.
+/// The subject of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The environment.

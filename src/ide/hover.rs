@@ -48,8 +48,23 @@ pub struct HoverConfig<'a> {
     pub max_locations: usize,
     /// How a user does something from a hover; `None` where a client has no such actions.
     pub action: Option<ActionForm<'a>>,
-    /// What the user had evaluated with functions of levels; `None` where that is not switched on.
+    /// The values that the user had evaluated with functions of levels; `None` where that is not
+    /// switched on.
     pub evaluations: Option<&'a Evaluations>,
+}
+
+impl Default for HoverConfig<'_> {
+    /// Plain text of a length that does for most values.
+    fn default() -> Self {
+        HoverConfig {
+            markdown: false,
+            link: None,
+            max_value_lines: 12,
+            max_locations: 12,
+            action: None,
+            evaluations: None,
+        }
+    }
 }
 
 /// The actions that a hover offers.
@@ -131,14 +146,7 @@ pub(super) fn is_redundant(
     resolution: &Resolution,
 ) -> bool {
     let SubjectKind::Key(path) = &subject.kind else { return false };
-    let config = &HoverConfig {
-        markdown: false,
-        link: None,
-        max_value_lines: 0,
-        max_locations: 0,
-        action: None,
-        evaluations: None,
-    };
+    let config = &HoverConfig { max_value_lines: 0, max_locations: 0, ..HoverConfig::default() };
     let names = Names { snapshot, root: &subject.environment.root };
     let markup = Markup { snapshot, config, names };
     let asked = Asked {

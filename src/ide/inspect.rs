@@ -30,7 +30,7 @@ pub enum Aspect {
     Entry,
     /// Each of its root keys with all its definitions, and the keys that ask for it.
     Index,
-    /// Which environment and level read it, in which scope, for which nodes.
+    /// The environment and the levels that read a file, its scope and its nodes.
     Scope,
 }
 

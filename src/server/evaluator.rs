@@ -28,7 +28,7 @@ pub(super) struct Evaluator(Arc<Inner>);
 struct Inner {
     /// By the folder of the environment. The lock is held while a function runs.
     processes: Mutex<HashMap<FilePath, Running>>,
-    /// What the user agreed to in this session.
+    /// The code that the user agreed to run in this session.
     allowed: Mutex<HashSet<(FilePath, Vec<Code>)>>,
     outcomes: Mutex<Evaluations>,
     /// The tokens of the progress that the client shows, each with whether it was cancelled.
@@ -47,7 +47,7 @@ struct Running {
     functions: Functions,
     config: BackendsConfig,
     puppet: PuppetVersion,
-    /// What there was when they were loaded.
+    /// The state of the files when they were loaded.
     seen: Seen,
 }
 

@@ -111,7 +111,7 @@ impl Backend {
             self.shared.pulled.all_checked().await;
             Ok(())
         };
-        // What comes then is a wait for changes.
+        // Then the request waits for changes.
         let checked =
             self.with_progress(params.work_done_progress_params, "Checking all files", checked);
         tokio::select! {

@@ -45,9 +45,7 @@ fn ask(snapshot: &Snapshot, path: &FilePath, offsets: impl IntoIterator<Item = u
         markdown: true,
         link: Some(&link),
         max_value_lines: 40,
-        max_locations: 12,
-        action: None,
-        evaluations: None,
+        ..HoverConfig::default()
     };
     for offset in offsets {
         let position = FilePosition { file: file.id, offset };

@@ -1,4 +1,4 @@
-//! What a snapshot showed to work outside of it, to tell later whether that would see the same.
+//! The part of a snapshot that work outside of it saw, to tell later whether it would see the same.
 
 use std::sync::Arc;
 

@@ -73,7 +73,7 @@ fn the_extension_has_the_settings_of_the_schema() {
         parts.push(json!({"title": name, "properties": properties}));
     }
     manifest["contributes"]["configuration"] = parts.into();
-    // What may lead out of the repository, and what names a program, waits until the workspace is
+    // Settings that may lead out of the repository, or name a program, wait until the workspace is
     // trusted.
     let beyond = SCHEMA
         .iter()
@@ -96,7 +96,7 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
         "properties": {},
         "additionalProperties": false
     });
-    // What only the user may set is refused in a file of the repository.
+    // Settings that only the user may set are refused in a file of the repository.
     for setting in SCHEMA
         .iter()
         .filter(|setting| setting.name != "globalHieraConfig" && setting.who != Who::User)

@@ -274,12 +274,10 @@ fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
         let position = FilePosition { file: file.id, offset };
         let link = |_: &FilePath, _: u32| String::new();
         let config = HoverConfig {
-            markdown: false,
             link: Some(&link),
             max_value_lines: 20,
             max_locations: 9,
-            action: None,
-            evaluations: None,
+            ..HoverConfig::default()
         };
         hover(&snapshot, position, &config).expect("there is a key").text
     };

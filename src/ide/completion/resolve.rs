@@ -80,14 +80,7 @@ web::port: 8080
 
     fn explained(topic: &Topic) -> String {
         let fixture = Fixture::new(REPO);
-        let config = HoverConfig {
-            markdown: false,
-            link: None,
-            max_value_lines: 12,
-            max_locations: 12,
-            action: None,
-            evaluations: None,
-        };
+        let config = HoverConfig::default();
         let path = FilePath::new("/data/roles/web.yaml");
         resolve(&fixture.snapshot, &path, topic, &config).map(|it| it.text).unwrap_or_default()
     }

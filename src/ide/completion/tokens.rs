@@ -32,7 +32,7 @@ pub(super) fn complete(ctx: &Context<'_>, token: &Token<'_>, is_config: bool, it
     if !is_config && !path.contains('.') {
         functions(ctx, token, items);
     }
-    // What names a variable of top scope, as configs of version 3 do, keeps its colons.
+    // The name of a variable of top scope, as configs of version 3 write it, keeps its colons.
     let colons = &token.text[..token.text.len() - path.len()];
     let place = |name: &str, _| edit(ctx.place, token, &format!("{colons}{name}"));
     variables::complete(ctx, path, items, &place);

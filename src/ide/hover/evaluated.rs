@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 }
 
-/// What is left of an evaluation that is out of date.
+/// The remark about an evaluation that is out of date.
 const SINCE: &str = "files have changed since, evaluate it again";
 
 fn as_evaluated(one: &Evaluation) -> String {

@@ -41,8 +41,7 @@ fn hovered(text: &str, markdown: bool, link: Option<Link<'_>>) -> String {
         link,
         max_value_lines: 10,
         max_locations: 5,
-        action: None,
-        evaluations: None,
+        ..HoverConfig::default()
     };
     let position = fixture.position();
     match hover(&fixture.snapshot, position, &config) {

@@ -150,6 +150,6 @@ impl<'a> ConfigFile<'a> {
 /// The text of version 5.
 struct Converted {
     edits: Vec<TextEdit>,
-    /// What it says otherwise, and no lookup for a node shows, as a remark behind the title.
+    /// The differences that no lookup for a node shows, as a remark behind the title.
     remark: String,
 }

@@ -66,7 +66,7 @@ impl Backend {
     }
 }
 
-/// What an action is converted for.
+/// The request that an action is converted for.
 struct Client<'a> {
     snapshot: &'a Snapshot,
     features: &'a Features,

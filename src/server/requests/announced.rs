@@ -5,7 +5,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::{actions, coloring, evaluate, progress};
 
-/// What stands for a rule's code in the addresses of pages.
+/// The placeholder of a rule's code in the addresses of pages.
 const CODE: &str = "{code}";
 
 /// The client's features.

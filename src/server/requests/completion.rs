@@ -43,11 +43,7 @@ impl Backend {
         let explained = self.answer(Some(path.clone()), move |snapshot, features| {
             let config = HoverConfig {
                 markdown: features.completion.format == TextFormat::Markdown,
-                link: None,
-                max_value_lines: 12,
-                max_locations: 12,
-                action: None,
-                evaluations: None,
+                ..HoverConfig::default()
             };
             let found = resolve::resolve(snapshot, &path, &topic, &config)?;
             let detail = found.detail.filter(|_| features.completion.resolves_details);

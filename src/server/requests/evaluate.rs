@@ -158,7 +158,7 @@ async fn try_to_evaluate(
         }
         evaluator.allow(root, &code);
     }
-    // What was not named in a question does not run.
+    // Functions that a question did not name do not run.
     config.functions = Some(code.iter().map(|one| one.name.to_string()).collect());
     let under_way = evaluator.begin();
     let key = target.key.text.clone();

@@ -21,10 +21,9 @@ impl Backend {
             let config = ide::hover::HoverConfig {
                 markdown: features.markdown,
                 link,
-                max_value_lines: 12,
-                max_locations: 12,
                 action: Some(&|action, path, key| to_lsp::call(action, path, key, features)),
                 evaluations: evaluations.as_ref(),
+                ..ide::hover::HoverConfig::default()
             };
             let hover = ide::hover::hover(snapshot, position, &config)?;
             Some(to_lsp::hover(snapshot, position.file, hover, features))

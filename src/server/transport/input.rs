@@ -153,7 +153,7 @@ impl Input {
 
     /// Waits until no more messages will come.
     pub(in crate::server) async fn ended(&self) {
-        // What has ended before this line is seen by the next one.
+        // The next line sees work that ended before this one.
         let ended = self.0.ended.notified();
         if self.queue().end.is_none() {
             ended.await;

@@ -53,7 +53,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// The most seconds until Puppet is loaded.
 const START: Duration = Duration::from_secs(120);
 
-/// What came in.
+/// The lines that came in.
 pub(super) enum Received {
     /// A message.
     Message(Json),

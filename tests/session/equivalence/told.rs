@@ -14,7 +14,7 @@ use hiera_ls::puppet::value::{Data, Value};
 use hiera_ls::text::{FilePath, FilePosition, Span, TextRange};
 use hiera_ls::workspace::Snapshot;
 
-/// Of which files everything is told. The index is always told as a whole.
+/// The files that everything is told of. The index is always told as a whole.
 #[derive(Clone, Copy, Debug)]
 pub enum Width {
     /// All.
@@ -226,9 +226,7 @@ fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) 
         markdown: true,
         link: Some(&link),
         max_value_lines: 40,
-        max_locations: 12,
-        action: None,
-        evaluations: None,
+        ..HoverConfig::default()
     };
     let _ = writeln!(out, "hover {path} {offset}: {:?}", hover(snapshot, position, &config));
     let _ = writeln!(out, "definition {path} {offset}: {:?}", definition(snapshot, position));

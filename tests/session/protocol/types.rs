@@ -137,7 +137,7 @@ fn call(function: &str, method: &str, value: Option<&Value>) -> String {
     format!("{function}({method:?}, {value})")
 }
 
-/// What the compiler says of the messages by one version of the types, each error with the
+/// The compiler's errors about the messages by one version of the types, each with the
 /// beginning of its message; nothing where all of them fit. It refuses those of [`REFUSED`], or
 /// that is told.
 fn refused_by(folder: &Path, version: &str, calls: &BTreeSet<String>) -> String {

@@ -24,14 +24,7 @@ fn nearly_all_files_of_the_corpus_have_a_known_node_in_their_hover() {
     let opened = open(vec![FilePath::new(&root)], &[], Vec::new(), &OsFs);
     let snapshot = opened.workspace.snapshot();
     let environment = &snapshot.environments().all[0];
-    let config = HoverConfig {
-        markdown: false,
-        link: None,
-        max_value_lines: 10,
-        max_locations: 5,
-        action: None,
-        evaluations: None,
-    };
+    let config = HoverConfig { max_value_lines: 10, max_locations: 5, ..HoverConfig::default() };
     let (mut known, mut without, mut empty) = (0, Vec::new(), 0);
     for file in snapshot.files().filter(|file| environment.reaches(&file.path)) {
         let data = file.data(file.format());

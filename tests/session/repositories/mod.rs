@@ -206,14 +206,7 @@ fn variables(case: &Case) -> Vec<String> {
 
 /// Returns the hover over each of the row's keys, in plain text without empty lines.
 fn hovers(case: &Case) -> Vec<String> {
-    let config = HoverConfig {
-        markdown: false,
-        link: None,
-        max_value_lines: 10,
-        max_locations: 5,
-        action: None,
-        evaluations: None,
-    };
+    let config = HoverConfig { max_value_lines: 10, max_locations: 5, ..HoverConfig::default() };
     let of = |(path, key): &(String, String)| {
         let file = case.snapshot.file(&FilePath::new(&format!("{ROOT}/{path}")));
         let file = file.unwrap_or_else(|| panic!("no file {path}"));

@@ -271,14 +271,7 @@ fn resolving_tells_the_details_that_a_list_leaves_out() {
             completion(snapshot, position, &config).expect("words").items
         };
         let path = &snapshot.file_by_id(position.file).expect("it is there").path;
-        let config = HoverConfig {
-            markdown: false,
-            link: None,
-            max_value_lines: 12,
-            max_locations: 12,
-            action: None,
-            evaluations: None,
-        };
+        let config = HoverConfig::default();
         let (eager, short) = (items(false), items(true));
         assert_eq!(eager.len(), short.len(), "{text}");
         for (eager, mut short) in eager.into_iter().zip(short) {

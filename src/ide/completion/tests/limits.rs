@@ -1,4 +1,4 @@
-//! What completion leaves out, just beyond the limits of `docs/limits.md`.
+//! The words that completion leaves out, just beyond the limits of `docs/limits.md`.
 
 use super::{CompletionConfig, Completions, accepted, completion, labels, words};
 use crate::fixture::Fixture;

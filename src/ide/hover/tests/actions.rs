@@ -18,11 +18,10 @@ fn check(data: &str, markdown: bool, expected: Expect) {
     let fixture = Fixture::new(data);
     let config = HoverConfig {
         markdown,
-        link: None,
         max_value_lines: 3,
         max_locations: 5,
         action: Some(&action),
-        evaluations: None,
+        ..HoverConfig::default()
     };
     let found = hover(&fixture.snapshot, fixture.position(), &config);
     expected.assert_eq(&found.map_or_else(String::new, |hover| hover.text));
@@ -148,12 +147,11 @@ fn last_line(data: &str, evaluations: Option<&Evaluations>) -> String {
         Action::Explain | Action::SelectNode => None,
     };
     let config = HoverConfig {
-        markdown: false,
-        link: None,
         max_value_lines: 3,
         max_locations: 5,
         action: Some(&command),
         evaluations,
+        ..HoverConfig::default()
     };
     let found = hover(&fixture.snapshot, fixture.position(), &config).expect("a hover");
     found.text.lines().last().unwrap_or_default().to_owned()

@@ -121,11 +121,9 @@ fn no_spelling_of_sensitive_shows_the_value() {
             let path = FilePath::new("/data/common.yaml");
             let config = HoverConfig {
                 markdown: true,
-                link: None,
                 max_value_lines: 20,
                 max_locations: 9,
-                action: None,
-                evaluations: None,
+                ..HoverConfig::default()
             };
             let hovered = hover(&fixture.snapshot, fixture.position(), &config).expect("a key");
             let key = LookupKey::of_root(key.split(':').next().expect("a part"));

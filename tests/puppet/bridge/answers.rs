@@ -7,9 +7,10 @@ use hiera_ls::hiera::backends::Backends;
 use hiera_ls::hiera::lookup::{Context, Resolver};
 use hiera_ls::puppet::PuppetVersion;
 use hiera_ls::text::FilePath;
-use hiera_ls::workspace::backends::{BackendsConfig, Functions};
+use hiera_ls::workspace::backends::Functions;
 use serde_json::{Value, json};
 
+use super::ready::Ready;
 use crate::explanations::{Explained, can_be_asked, explained, puppet};
 use crate::scenario::{Puppet, Question, Scenario, Written, answer_of, topic};
 use crate::support;
@@ -74,10 +75,10 @@ fn recording(topic: &str) -> Recording {
 }
 
 /// What hiera-ls explains, its functions run by the Puppet that is installed.
-fn explained_by_hiera_ls(tree: &Written<'_>, asked: &[&Question]) -> Vec<Explained> {
+fn explained_by_hiera_ls(tree: &Written<'_>, asked: &[&Question], ready: &Ready) -> Vec<Explained> {
     let puppet = PuppetVersion::of_major(7);
     let root = FilePath::new(&tree.environment().to_string_lossy());
-    let functions = Functions::new(BackendsConfig::default(), root, puppet);
+    let functions = Functions::new(ready.config(), root, puppet);
     tree.resolved(puppet, |context| {
         let one = |question: &&Question| {
             let session = functions.session("production", context.scope);
@@ -113,10 +114,11 @@ fn functions_explain_as_in_puppet() {
         .map(|scenario| scenario.questions.iter().filter(can_be_asked).collect())
         .collect();
     let answers = puppet(&trees, &asked);
+    let ready = Ready::start();
     let (mut compared, mut wrong) = (0, Vec::new());
     for (((scenario, tree), asked), theirs) in scenarios.iter().zip(&trees).zip(&asked).zip(answers)
     {
-        let ours = explained_by_hiera_ls(tree, asked);
+        let ours = explained_by_hiera_ls(tree, asked, &ready);
         for ((question, ours), theirs) in asked.iter().zip(ours).zip(theirs) {
             compared += 1;
             let is_same = (ours.exit, &ours.text) == (theirs.exit, &theirs.text);
@@ -134,10 +136,10 @@ fn functions_explain_as_in_puppet() {
 }
 
 /// What hiera-ls answers, its functions run by the Puppet that is installed.
-fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario) -> Vec<Value> {
+fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario, ready: &Ready) -> Vec<Value> {
     let puppet = PuppetVersion::of_major(7);
     let root = FilePath::new(&tree.environment().to_string_lossy());
-    let functions = Functions::new(BackendsConfig::default(), root, puppet);
+    let functions = Functions::new(ready.config(), root, puppet);
     tree.resolved(puppet, |context| {
         let asked = scenario.questions.iter().map(|question| {
             // The oracle forgets between questions, too.
@@ -157,6 +159,7 @@ fn functions_answer_as_in_puppet() {
     }
     let (mut asked, mut wrong, mut outdated) = (0, Vec::new(), Vec::new());
     let mut puppet = Puppet::start();
+    let ready = Ready::start();
     for topic in TOPICS {
         let dir = support::scratch(&format!("bridge-{topic}"));
         let scenarios: Vec<Scenario> = topic::scenarios(FOLDER, topic)
@@ -174,7 +177,7 @@ fn functions_answer_as_in_puppet() {
         let recording = recording(topic);
         let mut lines = String::new();
         for ((scenario, tree), theirs) in scenarios.iter().zip(&trees).zip(answers) {
-            let ours = asked_of_hiera_ls(tree, scenario);
+            let ours = asked_of_hiera_ls(tree, scenario, &ready);
             // A scenario whose every answer is the error of a misspelt file shows nothing.
             let distinct: BTreeSet<String> = theirs.iter().map(Value::to_string).collect();
             if 5 * distinct.len() < theirs.len() {

@@ -9,6 +9,7 @@ mod answers;
 mod doors;
 mod hostile;
 mod published;
+mod ready;
 mod shapes;
 
 use std::path::Path;

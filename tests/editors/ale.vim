@@ -21,7 +21,7 @@ endfunction
 " Vim handles messages while it sleeps.
 function! s:Wait(what, condition) abort
   let l:start = reltime()
-  while reltimefloat(reltime(l:start)) < 20
+  while reltimefloat(reltime(l:start)) < 60
     if a:condition() | return | endif
     sleep 20m
   endwhile

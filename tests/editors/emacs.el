@@ -19,7 +19,7 @@
 
 (defun wait-for (what condition)
   "Let messages arrive until CONDITION holds, and return what it gave."
-  (let ((end (+ (float-time) 20)) found)
+  (let ((end (+ (float-time) 60)) found)
     (while (and (not (setq found (funcall condition))) (< (float-time) end))
       (accept-process-output nil 0.02))
     (or found (error "timed out waiting for %s" what))))

@@ -21,7 +21,7 @@ value() { run "echo -to-file $folder/value \"$1\"" && sleep 0.1 && cat "$folder/
 
 # Asks until what it is told has this text; the place is selected each time, as a user tries again.
 shows() { # what, commands, how to look, text
-  for _ in $(seq 60); do
+  for _ in $(seq 200); do
     run "$2"
     sleep 0.2
     seen=$(eval "$3")

@@ -38,7 +38,7 @@ local function wait(what, condition)
     found = condition()
     return found and true or false
   end
-  assert(vim.wait(15000, holds, 10), 'timed out waiting for ' .. what)
+  assert(vim.wait(60000, holds, 10), 'timed out waiting for ' .. what)
   return found
 end
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 
 const PACKAGES = process.env.TERMINAL_PACKAGES;
-const PATIENCE = Number(process.env.HIERA_LS_PATIENCE ?? 20) * 1000;
+const PATIENCE = Number(process.env.HIERA_LS_PATIENCE ?? 60) * 1000;
 const { chromium } = await import(path.join(PACKAGES, "playwright-core/index.mjs"));
 
 /** Waits until `look` gives something, and returns it. */

@@ -22,7 +22,7 @@ end
 
 local function wait(what, condition)
   local found
-  assert(vim.wait(15000, function()
+  assert(vim.wait(60000, function()
     found = condition()
     return found and true or false
   end, 10), 'timed out waiting for ' .. what)

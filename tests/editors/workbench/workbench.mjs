@@ -6,7 +6,7 @@ import os from "node:os";
 import path from "node:path";
 
 /** How long anything may take to appear. */
-export const PATIENCE = Number(process.env.HIERA_LS_PATIENCE ?? 40) * 1000;
+export const PATIENCE = Number(process.env.HIERA_LS_PATIENCE ?? 60) * 1000;
 
 const { chromium } = await import(process.env.WORKBENCH_PLAYWRIGHT);
 const NODE = process.env.WORKBENCH_NODE;

@@ -6,6 +6,7 @@ mod edits;
 mod groups;
 mod lookups;
 mod names;
+mod peers;
 mod requests;
 mod starts;
 mod stops;
@@ -28,7 +29,7 @@ use crate::report::Figure;
 type Row = (&'static str, fn(&Bench) -> Vec<Figure>);
 
 /// All rows, in the order of the table.
-pub const ROWS: [Row; 21] = [
+pub const ROWS: [Row; 22] = [
     ("edits", edits::edits),
     ("kinds", edits::kinds),
     ("broken", edits::broken),
@@ -40,6 +41,7 @@ pub const ROWS: [Row; 21] = [
     ("completion", completion::completion),
     ("code", code::code),
     ("views", views::views),
+    ("peers", peers::peers),
     ("groups", groups::groups),
     ("cancel", stops::cancel),
     ("superseded", stops::superseded),

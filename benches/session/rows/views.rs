@@ -48,7 +48,7 @@ fn documents(bench: &Bench) -> Vec<Figure> {
 }
 
 /// Keys with tokens, one a line, of which many are defined elsewhere, too.
-fn document(lines: usize) -> String {
+pub(super) fn document(lines: usize) -> String {
     let line = |n: usize| match n % 4 {
         0 => format!(
             "view::key_{n}: \"%{{lookup('view::key_{}')}} at %{{facts.os.family}}\"\n",
@@ -116,7 +116,7 @@ fn about(uri: &str, lines: usize, last: &Value) -> Value {
 }
 
 /// A digit at the end of the second line, or its removal, in turn.
-fn press(number: usize) -> LineEdit {
+pub(super) fn press(number: usize) -> LineEdit {
     let column = "view::key_1: 1".len();
     let is_typed = number.is_multiple_of(2);
     let (end, text) = if is_typed { (column, "7") } else { (column + 1, "") };
@@ -147,7 +147,8 @@ fn workspace_symbols(bench: &Bench) -> Figure {
         .goal("p95 at most 30", |ours| ours.quantile(0.95) <= 30.0)
 }
 
-fn asked(client: &mut Client, method: &str, params: &Value) -> (Duration, Value) {
+/// Asks a question and waits; gives how long that took, and the answer.
+pub(super) fn asked(client: &mut Client, method: &str, params: &Value) -> (Duration, Value) {
     let at = Instant::now();
     let id = client.request(method, params);
     let (answered, answer) = client.response(id);

@@ -348,9 +348,14 @@ impl DataFile {
             added_parts = (added_parts + new.data.added_parts).saturating_sub(old.data.added_parts);
             read.insert(place, new);
         }
+        let old: Vec<&Part> = read.keys().map(|place| parts.part(*place)).collect();
+        let new: Vec<Part> = read.values().cloned().collect();
+        // A key may be a hash, with an alias in it.
+        let roots = self.roots.after(&old, &new);
         let parts = parts.with_data(read);
+        let roots = roots.unwrap_or_else(|| Arc::new(Roots::new(&parts)));
         let refused = first_refused(parts.iter());
-        Some(DataFile { parts, refused, added_parts, ..self })
+        Some(DataFile { parts, roots, refused, added_parts, ..self })
     }
 
     /// Returns the place of the anchor that an alias of this name in a part stands for, if the

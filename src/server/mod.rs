@@ -259,9 +259,9 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
-        self.shared.with(|state| state.pushed_settings(&params.settings));
-        tokio::spawn(scanner::pull_settings(self.client.clone(), self.shared.clone()));
-        self.shared.disk.ask();
+        let pulling =
+            scanner::pull_settings(self.client.clone(), self.shared.clone(), Some(params.settings));
+        tokio::spawn(pulling);
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {

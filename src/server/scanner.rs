@@ -44,7 +44,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
         if first {
             // Settings usually come at once, and then the folders are read once. If not, they come
             // into force when they come.
-            let asked = tokio::spawn(pull_settings(client.clone(), shared.clone()));
+            let asked = tokio::spawn(pull_settings(client.clone(), shared.clone(), None));
             let _ = tokio::time::timeout(MOMENT, asked).await;
         }
         // A request for a reading from here on may need another one.
@@ -137,16 +137,24 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
     told.sources = errors;
 }
 
-/// Asks the client for its settings, if it can be asked.
-pub(super) async fn pull_settings(client: Client, shared: Arc<Shared>) {
-    if !shared.with(|state| state.features.configuration) {
-        return;
-    }
-    let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
-    if let Ok(mut sections) = client.configuration(vec![item]).await
-        && let Some(section) = sections.pop()
-        && shared.with(|state| state.pulled_settings(section))
-    {
+/// Takes settings anew: those that the client answers with, else those that it pushed, if it did.
+/// VS Code pushes all members of the section with their defaults, which the user has not set.
+pub(super) async fn pull_settings(
+    client: Client,
+    shared: Arc<Shared>,
+    pushed: Option<serde_json::Value>,
+) {
+    let answer = match shared.with(|state| state.features.configuration) {
+        true => {
+            let item = lsp::ConfigurationItem { scope_uri: None, section: Some("hiera".into()) };
+            let asking = async move { client.configuration(vec![item]).await };
+            let sections = answered(asking, PATIENCE).await.and_then(|sections| sections.ok());
+            sections.and_then(|mut sections| sections.pop())
+        }
+        false => None,
+    };
+    let is_new = shared.with(|state| state.told_settings(pushed.as_ref(), answer));
+    if is_new || pushed.is_some() {
         shared.disk.ask();
     }
 }

@@ -549,10 +549,24 @@ impl State {
         true
     }
 
+    /// Takes the settings that the client answered with when asked, or else those that it pushed;
+    /// returns whether they are new.
+    pub(super) fn told_settings(&mut self, pushed: Option<&Value>, answer: Option<Value>) -> bool {
+        let pushed = pushed.filter(|pushed| settings::section(pushed).is_some());
+        match (pushed, answer) {
+            (Some(pushed), answer) if !answer.as_ref().is_some_and(Value::is_object) => {
+                self.pushed_settings(pushed);
+                true
+            }
+            (_, Some(answer)) => self.pulled_settings(answer),
+            (_, None) => false,
+        }
+    }
+
     /// Takes settings that the client pushed: its section, or the bare settings. Anything else
     /// changes nothing: clients also push settings of other servers, or nothing at all to request a
     /// pull.
-    pub(super) fn pushed_settings(&mut self, settings: &Value) {
+    fn pushed_settings(&mut self, settings: &Value) {
         if let Some(section) = settings::section(settings) {
             self.client_settings = Some(section.clone()).filter(Value::is_object);
             self.were_pulled = false;
@@ -561,7 +575,7 @@ impl State {
 
     /// Takes the section that the client answered with; returns whether it is new. An answer
     /// without a section removes the previous one.
-    pub(super) fn pulled_settings(&mut self, section: Value) -> bool {
+    fn pulled_settings(&mut self, section: Value) -> bool {
         let section = Some(section).filter(Value::is_object);
         if section.is_none() && !self.were_pulled {
             return false;
@@ -704,5 +718,18 @@ mod tests {
         assert_eq!(state.client_settings, None);
         state.pushed_settings(&rules);
         assert_eq!(state.client_settings, Some(rules));
+    }
+
+    #[test]
+    fn an_answer_counts_more_than_what_was_pushed() {
+        let mut state = State::default();
+        let (all, set) = (json!({"hiera": {"rules": {}, "eyaml": {}}}), json!({"rules": {}}));
+        assert!(state.told_settings(Some(&all), Some(set.clone())));
+        assert_eq!(state.client_settings, Some(set), "the defaults are not the user's");
+        assert!(state.told_settings(Some(&all), Some(Value::Null)), "a client may only push");
+        assert_eq!(state.client_settings, Some(all["hiera"].clone()));
+        assert!(!state.told_settings(Some(&json!({"yaml": {}})), None));
+        assert!(!state.told_settings(None, None));
+        assert!(state.told_settings(Some(&Value::Null), Some(json!({}))), "a request to ask");
     }
 }

@@ -107,7 +107,10 @@ async def test_tokens(session: Session) -> None:
     assert list(found)[:2] == ["lookup", "alias"]
     assert "alias" not in await items(session, COMMON, 'x: "y %{')
     families = await items(session, COMMON, 'x: "%{facts.os.', ".")
-    assert "Debian" in families["family"].detail
+    # VS Code asks for the details of the item that a user looks at.
+    family = families["family"]
+    detailed = family if family.detail else await session.client.completion_item_resolve_async(family)
+    assert "Debian" in detailed.detail
     assert accepted(session, COMMON, families["family"]).endswith('x: "%{facts.os.family}')
     assert "profile::web::vhosts" in await items(session, COMMON, "x: \"%{alias('profile::we", "'")
     assert "shop" in await items(session, COMMON, "x: \"%{lookup('profile::web::vhosts.")

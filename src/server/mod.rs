@@ -261,7 +261,11 @@ impl LanguageServer for Backend {
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
         let pulling =
             scanner::pull_settings(self.client.clone(), self.shared.clone(), Some(params.settings));
-        tokio::spawn(pulling);
+        match self.shared.with(|state| state.features.configuration) {
+            true => drop(tokio::spawn(pulling)),
+            // Nothing is asked then, and pushed settings keep their order.
+            false => pulling.await,
+        }
     }
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {

@@ -1,5 +1,5 @@
-//! The `hiera-ls` command: arguments to server or command line to exit status, and where its memory
-//! comes from.
+//! The `hiera-ls` program: parses the arguments, runs the server or a command, and returns an exit
+//! status. Configures the memory allocator.
 
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use hiera_ls::cli::{self, Arguments, Command, Status};
 
-/// Where the program's memory comes from. What a keystroke needs is allocated and given back within
-/// a millisecond, by whichever thread is free: an allocator that keeps sizes apart does not scatter
-/// what stays between what goes.
+/// The memory allocator. The server allocates and frees the memory for a keystroke within a
+/// millisecond, on any of its threads. jemalloc keeps allocations of different sizes apart, so that
+/// long-lived allocations do not fragment the heap between short-lived ones.
 #[cfg(all(target_os = "linux", feature = "jemalloc"))]
 mod allocator {
     use tikv_jemallocator::Jemalloc;
@@ -17,28 +17,29 @@ mod allocator {
     #[global_allocator]
     static ALLOCATOR: Jemalloc = Jemalloc;
 
-    /// Two heaps for all threads, a small cache of each before them. What nobody used for a fifth
-    /// of a second goes back to the system, on a thread of its own: no answer waits for that.
+    /// jemalloc's options: two heaps for all threads, and a small cache for each thread. A
+    /// background thread returns pages that are unused for 200 ms to the system, so that no answer
+    /// waits for it.
     #[expect(
         unsafe_code,
         reason = "the allocator looks for its settings under this name before the program begins"
     )]
-    // SAFETY: the name is the allocator's own, for just this: a pointer to text that ends with a
-    // zero.
+    // SAFETY: jemalloc reads its options from this symbol and expects a pointer to a text that ends
+    // with a zero byte.
     #[unsafe(export_name = "_rjem_malloc_conf")]
     static SETTINGS: &[u8; 112] =
         b"background_thread:true,narenas:2,dirty_decay_ms:200,muzzy_decay_ms:0,lg_tcache_max:8,tcache_nslots_small_max:50\0";
 }
 
-/// Lookups may nest, and values too: the main thread's stack is the system's choice, this one is
-/// ours.
+/// The stack of the thread that runs the program, in bytes. Nested lookups and nested values
+/// recurse; the system chooses the size of the main thread's stack.
 const STACK: usize = 256 << 20;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => error.exit(),
-        // `--help` and `--version`: clap would not tell of a full disk.
+        // `--help` and `--version`: clap itself does not report a full disk.
         Err(answer) => return print(|out| write!(out, "{}", answer.render())).into(),
     };
     cli::logging::start(arguments.log);

@@ -2,8 +2,8 @@
 //! does.
 //!
 //! Source: semantics 7.6, `functions/new.rb` and the `new_function` of each of Puppet's types. A
-//! conversion whose outcome only running code could tell (types of modules, object types,
-//! `URI[…]`, `Init[…]` within others) is noted and left out: see [`Conversion::NotApplied`].
+//! conversion whose result depends on running code (types of modules, object types, `URI[…]`,
+//! `Init[…]` within others) is not applied, and reported as [`Conversion::NotApplied`].
 //! `tests/puppet/conversions` compares results and errors with real Puppet, recorded and at random.
 
 use std::sync::Arc;
@@ -157,7 +157,7 @@ fn error<T>(message: impl Into<String>) -> Result<T, Failure> {
 
 /// Converts a value as an entry of `lookup_options` asks for.
 ///
-/// `may_define` tells whether some module could define a type of this name.
+/// `may_define` returns whether some module could define a type of this name.
 pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) -> Conversion {
     let data_type = match &to.target {
         Target::Type(data_type) => data_type,
@@ -172,7 +172,7 @@ pub fn convert(value: Value, to: &ConvertTo, may_define: impl Fn(&str) -> bool) 
     arguments.extend(to.arguments.iter().cloned());
     let is_undef = arguments.len() == 1 && matches!(value.data(), Data::Null);
     if is_undef && matches!(data_type, DataType::Optional(Some(_))) {
-        return to.done(Ok(value.clone()), value); // Whatever it wraps: undef is an instance.
+        return to.done(Ok(value.clone()), value); // undef is an instance of any `Optional`.
     }
     let of_undecided = match data_type.wrapped() {
         DataType::Undecided(text) => match types::init_of(text, to.provenance) {

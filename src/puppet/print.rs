@@ -1,5 +1,5 @@
-//! Values as text: YAML for people, JSON for programs. Secrets stay hidden unless the caller says
-//! otherwise.
+//! Prints values: YAML for people, JSON for programs. Secrets stay hidden unless the caller asks
+//! for them.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub struct PrintOptions<'a> {
     pub reveal_decrypted: bool,
     /// Write a mark in place of encrypted text.
     pub mask_encrypted: bool,
-    /// Stop after so many lines, with a last line that says so.
+    /// Stop after so many lines; one more line then marks the cut.
     pub max_lines: Option<usize>,
     /// Stop writing JSON once it is longer than so many bytes, for callers that show its beginning
     /// only.

@@ -5,8 +5,8 @@
 //! inferred and described beside the expected one. Submodules: `parse` (text to type), `names`
 //! (aliases of modules), `show` (type to text), `infer` (value to type), `assign` (which types and
 //! values belong to a type), `sensitive` (which values are secrets), `normalize` (the simplest
-//! form), `describe` (mismatches in Puppet's words), `check` (of which value). `tests/puppet/types`
-//! compares verdicts and words with the real ones, recorded and at random.
+//! form), `describe` (mismatches in Puppet's words), `check` (the wrong parts of a value).
+//! `tests/puppet/types` compares verdicts and words with the real ones, recorded and at random.
 
 use std::sync::{Arc, OnceLock};
 
@@ -161,7 +161,7 @@ pub struct Range<T> {
     pub to: Option<T>,
 }
 
-/// How many; `None` where nothing is said.
+/// The permitted number of elements; `None` where the type states none.
 pub type Size = Option<Range<i128>>;
 
 /// A member of a `Struct`.

@@ -1,7 +1,7 @@
 //! Hiera's values: data with the place where each part of it was written.
 //!
 //! A [`Value`] is cheap to clone (collections and strings are shared) and equal to another when
-//! Ruby's `eql?` says so: `1`, `1.0` and `"1"` all differ, hashes compare without regard to order,
+//! Ruby's `eql?` holds: `1`, `1.0` and `"1"` all differ, hashes compare without regard to order,
 //! and origins do not count.
 //!
 //! Each value carries marks that say whether and why it must not be shown ([`Secrecy`]). A value
@@ -191,9 +191,9 @@ impl Value {
         (self.data, from)
     }
 
-    /// Returns the provenance for a value that takes over this one's data or its parts. A list of
-    /// which only some elements are secret gives one that is not: the elements carry their own
-    /// marks.
+    /// Returns the provenance for a value that takes over this one's data or its parts. The
+    /// provenance of a list with only some secret elements is not secret: the elements carry their
+    /// own marks.
     pub fn provenance(&self) -> Provenance {
         Provenance::new(self.origin, self.whole)
     }
@@ -310,7 +310,7 @@ impl Value {
         self.as_hash()?.get(key).map(|member| &member.value)
     }
 
-    /// The same value, said to be written elsewhere.
+    /// Returns the same value with another origin.
     pub fn with_origin(mut self, origin: Option<Span>) -> Value {
         self.origin = origin;
         self
@@ -479,7 +479,7 @@ impl Key {
     }
 }
 
-/// Whether a symbol is what Puppet's language writes `default` and `undef` as.
+/// Whether a symbol stands for the literal `default` or `undef` of Puppet's language.
 fn is_literal(symbol: &str) -> bool {
     matches!(symbol, "default" | "undef")
 }

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells long computations to stop. Loops ask it between steps; the result of a cancelled
-/// computation is incomplete, and its caller discards it. The default token is never cancelled.
+/// Stops long computations. Loops check it between steps; the result of a cancelled computation is
+/// incomplete, and its caller discards it. The default token is never cancelled.
 #[derive(Clone, Default)]
 pub struct CancelToken(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl CancelToken {
-    /// Returns a token that is cancelled when `is_cancelled` says so. The function is called often,
-    /// so it must be quick; after it returned `true` it must not return `false` again.
+    /// Returns a token that is cancelled when `is_cancelled` returns `true`. The function is called
+    /// often, so it must be quick; after it returned `true` it must not return `false` again.
     pub fn new(is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> CancelToken {
         CancelToken(Some(Arc::new(is_cancelled)))
     }

@@ -1,11 +1,11 @@
-//! A text cut into its top-level entries, each of which can be read by itself and means the same as
-//! in its place.
+//! Cuts a text into its top-level entries. Each entry can be parsed alone and has the same meaning
+//! as within the text.
 //!
 //! That holds for the plain form of data files: one document, a block mapping at column 0. An alias
 //! of an anchor in another entry has no target in its entry's tree: it stands for the last anchor of
-//! its name in the entries above. libyaml begins anew at each key at column 0, so a run of
-//! lines that is accepted by itself is read the same within its text. Whatever stands at column 0
-//! within quotes or brackets is refused by itself, and belongs to the entry above it.
+//! its name in the entries above. libyaml begins anew at each key at column 0, so a run of lines
+//! that is accepted by itself is read the same within its text. A line at column 0 within quotes or
+//! brackets cannot be parsed alone, and belongs to the entry above it.
 //!
 //! An entry that libyaml refuses ends at the next line that looks like a key. The others are read
 //! as if it were none of them: an entry depends on no text above it, and below it only on the text

@@ -434,7 +434,8 @@ impl Big {
 /// The meaning of a tag for its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagMeaning {
-    /// Nothing: a scalar goes by [`resolve_plain`], **quoted or not**; a collection is what it is.
+    /// The tag has no meaning: [`resolve_plain`] resolves a scalar, **quoted or not**; a collection
+    /// keeps its type.
     NormalRules,
     /// A scalar is its text. A mapping, which is unusual here, is the value of its key `str`.
     Text,

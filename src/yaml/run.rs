@@ -1,4 +1,5 @@
-//! Tokens to a tree, accepting exactly what libyaml 0.2.5's parser accepts, its bugs included.
+//! Builds a tree from tokens. Accepts exactly the texts that libyaml 0.2.5's parser accepts, with
+//! its bugs.
 //!
 //! A [`Run`] reads one document. Nothing here recurses, and nothing fails.
 
@@ -96,7 +97,7 @@ impl<'t> Run<'t> {
         self.document_while(&|| true).unwrap_or(Ok(None))
     }
 
-    /// The same as long as `goes_on` says so; `None` when it says no.
+    /// The same; `None` when `goes_on` returned `false`.
     pub(super) fn document_while(
         &mut self,
         goes_on: &dyn Fn() -> bool,
@@ -307,7 +308,7 @@ impl<'t> Run<'t> {
         self.state = self.states.pop().expect("a state is pushed for each node");
     }
 
-    /// Reads a node, or its beginning, and says how to go on behind it.
+    /// Reads a node, or its beginning, and pushes `then`, the state behind the node.
     fn node_then(&mut self, then: State, block: bool, indentless: bool) -> Result<()> {
         self.states.push(then);
         self.node(block, indentless)

@@ -21,8 +21,9 @@ impl Written {
 
     /// Returns the byte of the source at which the decoded text's byte `decoded` is written.
     ///
-    /// Within an escape or folded white space it is the start of that; at or beyond the end of the
-    /// text, the end of what is written. For a node that is no scalar, its start.
+    /// For a byte within an escape or folded white space, returns the start of the escape or the
+    /// white space; at or beyond the end of the decoded text, the end of the source text. For a
+    /// node that is no scalar, its start.
     pub fn offset(&self, decoded: usize) -> u32 {
         let Written(pieces) = self;
         let behind = pieces.list.partition_point(|piece| piece.decoded.end <= decoded);
@@ -151,7 +152,7 @@ fn flow(source: &str, start: usize, end: usize, quote: Option<u8>, json: bool) -
     pieces
 }
 
-/// Decodes the escape at `at`, and says where it ends.
+/// Decodes the escape at `at`, and returns its end.
 fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces) -> usize {
     let bytes = &source.as_bytes()[..end];
     let width = break_len(bytes, at + 1);
@@ -246,8 +247,8 @@ fn first_indent(bytes: &[u8], body: usize, end: usize) -> usize {
     0
 }
 
-/// Returns the pieces of a block scalar's lines; what stands behind the last line is taken from
-/// `text`, as chomping wants it.
+/// Returns the pieces of a block scalar's lines; the line ends behind the last line come from
+/// `text`, already chomped.
 fn block_lines(
     source: &str,
     body: usize,

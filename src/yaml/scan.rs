@@ -1,8 +1,8 @@
 //! Text to tokens, deciding exactly as libyaml 0.2.5's scanner does: simple keys, indentation, flow
 //! levels, its bugs included.
 //!
-//! Knows nothing of which tokens may follow which (see [`super::run`]) and never looks back
-//! further than a key's start.
+//! Does not check the order of tokens (see [`super::run`]) and never looks back further than a
+//! key's start.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,7 @@ mod scalar;
 
 pub(in crate::yaml) use scalar::escape;
 
-/// One token with its place. Tokens without a width of their own ([`TokenKind::is_virtual`]) stand
-/// where libyaml says.
+/// One token with its place. Tokens without text ([`TokenKind::is_virtual`]) have libyaml's place.
 #[derive(Debug)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -504,8 +503,8 @@ impl<'t> Scanner<'t> {
         self.push(kind, start);
     }
 
-    /// Opens a block collection at `column` unless one is open there; `number` says before which
-    /// token.
+    /// Opens a block collection at `column` unless one is open there; `number` is that of the token
+    /// before which it opens; `None` for the next one.
     fn roll_indent(&mut self, column: usize, number: Option<usize>, kind: TokenKind, pos: usize) {
         if self.flow_level > 0 || self.indent >= column as isize {
             return;

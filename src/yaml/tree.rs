@@ -124,7 +124,7 @@ pub enum SyntaxErrorKind {
     Grammar,
     /// A block mapping does not go on as one.
     BlockMapping,
-    /// A character that libyaml refuses, whatever it is a part of. libyaml names no place.
+    /// A character that libyaml refuses anywhere in a text. libyaml names no place.
     ControlCharacter,
     /// A key of HOCON that is a path with an empty element. The library names no place.
     EmptyKeyElement,
@@ -181,7 +181,7 @@ impl SyntaxError {
 }
 
 impl Tree {
-    /// Adds a mapping of these entries, of which there is at least one.
+    /// Adds a mapping of these entries, at least one, as the root.
     pub(super) fn add_root(&mut self, entries: Vec<(NodeId, NodeId)>, flow: bool) -> NodeId {
         let span = |id: NodeId| self.nodes[id.0 as usize].span;
         let cover = |all: TextRange, (key, value): &(NodeId, NodeId)| {

@@ -8,7 +8,7 @@ use super::{Failure, Made, construct, error, new};
 use crate::puppet::types::{DataType, InitType};
 use crate::puppet::value::{Data, Value};
 
-/// Calls the constructor for a value and the arguments that a caller adds, of which it takes none.
+/// Calls the constructor of an `Init` with a value. The constructor refuses any further argument.
 pub(super) fn init(init: &InitType, arguments: &[Value]) -> Made {
     let target = &init.target;
     if matches!(
@@ -20,7 +20,7 @@ pub(super) fn init(init: &InitType, arguments: &[Value]) -> Made {
     if let Err(Failure::Error(message)) = construct(target, &[])
         && message.starts_with(UNSUPPORTED)
     {
-        return error(message); // whatever the value is
+        return error(message); // for every value
     }
     let [value] = arguments else {
         return error(format!("'new_Init' expects 1 argument, got {}", arguments.len()));
@@ -37,7 +37,7 @@ pub(super) fn init(init: &InitType, arguments: &[Value]) -> Made {
             let arguments: Vec<Value> =
                 std::iter::once(value).chain(&init.arguments).cloned().collect();
             match new(target, &arguments) {
-                // Puppet says which of its parameters are wrong before it sees the value.
+                // Puppet reports the constructor's wrong arguments before it checks the value.
                 Err(Failure::Error(message))
                     if !init.arguments.is_empty() && message.contains("' expects ") =>
                 {

@@ -245,7 +245,8 @@ impl Formats {
         let is_collection = |value: &Value| matches!(value.data(), Data::Array(_) | Data::Hash(_));
         let mapped: Vec<String> = items
             .iter()
-            // The first child is told to be none already: Puppet moves on before it writes.
+            // `first` is `false` for the first child, too: Puppet advances the indentation before
+            // it formats the children.
             .map(|item| self.part(item, Indentation { first: false, ..children }))
             .collect::<Result<_, _>>()?;
         let too_wide = match format.directive.width.filter(|_| format.alt()) {

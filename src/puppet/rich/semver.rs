@@ -301,8 +301,8 @@ fn without_gaps(text: &str) -> String {
     out
 }
 
-/// Returns the numbers of `1`, `1.2.x` or `1.2.3-a`: `None` within for what is left open; with the
-/// qualifiers of three.
+/// Returns the numbers of `1`, `1.2.x` or `1.2.3-a`, with `None` for each number that is missing or
+/// a wildcard. Only a text with three numbers may have qualifiers. `None` for any other text.
 fn partial(text: &str) -> Option<[Option<u128>; 3]> {
     let (numbers, prerelease, build) = split(text);
     let pieces: Vec<&str> = numbers.split('.').collect();

@@ -300,7 +300,7 @@ impl DataType {
         self.is_instance(value, &mut RecursionGuard::default())
     }
 
-    /// Whether the value may be of this type, as far as the guard says that it is known.
+    /// Whether the value may be of this type. The guard states how much of the value is known.
     pub(super) fn is_instance(&self, value: &Value, guard: &mut RecursionGuard<'_>) -> bool {
         match guard.known(value) {
             Known::Nothing => return true,

@@ -77,8 +77,8 @@ pub struct WrongPart {
     pub wants_sensitive: bool,
     /// Whether it is the value itself, not a part within.
     pub is_whole: bool,
-    /// Whether it is wrong for one of several variants: another may take it, and not what is
-    /// within.
+    /// Whether it is wrong for one variant of several: another variant may accept it, but not the
+    /// parts within it.
     pub is_of_variant: bool,
 }
 
@@ -88,8 +88,8 @@ pub fn check_parameter(name: &str, data_type: &DataType, value: &Value) -> Vec<W
     check_partial(name, data_type, value, &|_| Known::Whole)
 }
 
-/// The same for a value that is known in part: returns the parts that are wrong whatever the rest
-/// may be.
+/// The same for a value that is known in part: returns the parts that are wrong for every value of
+/// the unknown rest.
 pub fn check_partial(
     name: &str,
     data_type: &DataType,

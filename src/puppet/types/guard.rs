@@ -50,7 +50,7 @@ impl<'a> RecursionGuard<'a> {
         (self.known)(value)
     }
     /// Whether an alias is checked again with a value whose check against it is in progress.
-    /// `judge` says whether the value belongs to the alias's target.
+    /// `judge` returns whether the value belongs to the alias's target.
     pub(super) fn judge(
         &mut self,
         alias: &str,

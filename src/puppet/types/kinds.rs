@@ -1,4 +1,4 @@
-//! Whether a type takes values of a kind, whatever the values are.
+//! Whether a type accepts some value of a kind (text, list, hash).
 
 use super::DataType;
 use super::names::MAX_ALIASES;

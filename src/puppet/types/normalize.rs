@@ -28,7 +28,8 @@ impl DataType {
         Ok(match self {
             // A slip of Puppet's: the size is lost.
             T::Collection(_) => T::Collection(None),
-            // An unknown name within is told, also where no element can have the type.
+            // Kept as written: Puppet reports an unknown name within, even where no element can
+            // have the type.
             T::Array(element, _) if element.unresolved().is_some() => self.clone(),
             T::Array(element, size) if **element != T::Any => {
                 T::array(element.normalized()?, *size)
@@ -58,7 +59,7 @@ impl DataType {
             T::Iterable(inner) => T::Iterable(boxed(inner)?),
             T::Iterator(inner) => T::Iterator(boxed(inner)?),
             T::Sensitive(inner) => {
-                // One that is made generalizes what is in it.
+                // Where Puppet builds a new Sensitive type, it generalizes the inner type.
                 let new = inner.normalized()?;
                 let is_new = new != **inner || inner.is_made_anew();
                 T::Sensitive(Box::new(if is_new { new.generalized() } else { new }))

@@ -42,7 +42,7 @@ pub(super) fn parse_naming(text: &str, names: &dyn Names) -> Result<DataType, Ty
     }
 }
 
-/// Types that no value of data has; what is between their brackets does not matter.
+/// Types that no value of data has; their parameters are not parsed.
 const FOREIGN: [(&str, &str); 6] = [
     ("callable", "Callable"),
     ("catalogentry", "CatalogEntry"),

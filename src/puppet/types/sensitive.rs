@@ -6,8 +6,8 @@ use super::parse::{NoNames, bare};
 
 /// Whether a value made by this type may be Sensitive, or hold a Sensitive value.
 ///
-/// Decided by the parsed text, whatever the type is wrapped in: `Optional[Sensitive]`, a member of
-/// a `Struct`, the type that an `Init` names. The result is also true for a name that is no type of
+/// Decided by the parsed text, at any depth of the type: `Optional[Sensitive]`, a member of a
+/// `Struct`, the type that an `Init` names. The result is also true for a name that is no type of
 /// Puppet's own, as it may be an alias of a module for a Sensitive type, and for a text that is no
 /// type: its author's intent is unknown, and a secret that is shown cannot be taken back.
 pub fn may_be_sensitive(text: &str) -> bool {

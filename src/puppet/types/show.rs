@@ -71,7 +71,8 @@ impl fmt::Display for DataType {
 }
 
 impl DataType {
-    /// With what aliases, and the functions' own names, stand for.
+    /// Returns the type's text with aliases, and the local types of functions, replaced by their
+    /// targets.
     pub(super) fn expanded(&self) -> String {
         self.shown(true, &mut RecursionGuard::default())
     }

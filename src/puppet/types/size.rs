@@ -12,7 +12,7 @@ pub(super) fn exactly(len: usize) -> Range<i128> {
     Range::exactly(count(len))
 }
 
-/// Whether every size within `theirs` is one within `ours`.
+/// Whether `ours` includes every size of `theirs`.
 pub(super) fn covers(ours: Size, theirs: Size) -> bool {
     ours.unwrap_or(ANY_NUMBER).covers(&theirs.unwrap_or(ANY_NUMBER))
 }

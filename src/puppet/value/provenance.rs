@@ -61,8 +61,8 @@ impl Provenance {
         Provenance { origin, secrecy: Secrecy::DECRYPTED }
     }
 
-    /// Returns the provenance of a value that is made of several others, none of which is kept as a
-    /// part: with the marks of all of them. The origin is that of the first.
+    /// Returns the provenance of a value that is computed from several others and holds none of
+    /// them as a part. It has the marks of all of them, and the origin of the first.
     pub fn of_all(values: &[Value]) -> Provenance {
         Provenance {
             origin: values.first().and_then(|value| value.origin),

@@ -1,5 +1,5 @@
-//! A JSON object cut into its members, each of which can be read by itself and means the same as in
-//! its place.
+//! Cuts a JSON object into its members. Each member can be parsed alone and has the same meaning as
+//! within the object.
 //!
 //! A member begins with its key and ends where the next one begins, comma and comments included.
 //! One that is refused ends at the next line that begins with a key in the same column, so that a
@@ -86,7 +86,7 @@ fn is_short(reader: &Reader<'_>, is_all: bool) -> bool {
     !is_all && (rest.len() <= LOOKAHEAD || rest.starts_with(b"/"))
 }
 
-/// Returns a member that is refused, and of which `reader` has the error.
+/// Returns a member that `reader` refused, with the reader's error.
 fn refused(text: &str, reader: &Reader<'_>, end: usize, reach: usize) -> Entry {
     let verdict = reader.tree.problems[0].clone();
     let is_unfinished = text[verdict.span.start as usize..].starts_with("/*");

@@ -192,7 +192,7 @@ impl BackendKind {
         }
     }
 
-    /// Returns what a function of this kind is called with, as a phrase.
+    /// Returns the arguments that Puppet passes to a function of this kind, as a phrase.
     pub fn arguments(self) -> &'static str {
         match self {
             BackendKind::DataHash => "the options and a context",

@@ -1,9 +1,10 @@
 //! Levels whose function is asked for some keys only.
 //!
-//! The published functions for Vault, HTTP and Azure Key Vault share an option, `confine_to_keys`: a
-//! list of regular expressions. For a root key that does not count they find nothing, whatever the
-//! service holds, so the level is settled without an answer of the service. A key counts if the
-//! first match of all expressions in it is the whole key. Source: semantics 9.6.
+//! The published functions for Vault, HTTP and Azure Key Vault share an option, `confine_to_keys`:
+//! a list of regular expressions. For a root key that the option excludes they find nothing, even
+//! if the service has the key, so the result of the level is known without the service. A key is
+//! included if the first match of the union of all expressions is the whole key. Source: semantics
+//! 9.6.
 
 use super::config::{BackendKind, Level};
 use crate::puppet::ruby::regex::RubyRegex;
@@ -29,7 +30,7 @@ impl Level {
         self.may_be_confined() && self.counts(root) == Some(false)
     }
 
-    /// Returns whether a root key counts; `None` where the option does not tell.
+    /// Returns whether the option includes a root key; `None` where this is not certain.
     fn counts(&self, root: &str) -> Option<bool> {
         let Data::Array(patterns) = self.options.as_ref()?.get(OPTION)?.data() else { return None };
         if patterns.is_empty() {

@@ -1,11 +1,10 @@
-//! A data file: its tree turned into values with their origins, and all that rules and features
-//! need to know of it.
+//! A data file: the values of its tree, with their origins, and the facts about them that rules and
+//! features use.
 //!
-//! A file is read in parts: each top-level entry by itself where it can be cut
-//! ([`crate::yaml::cut`]), so that an edit costs only the entries that it touches, or all at once.
-//! The meaning of YAML follows Psych (semantics section 4). Where Puppet refuses the whole file,
-//! the values that can be read are kept all the same, for an editor's sake, and
-//! [`DataFile::refused`] says why.
+//! Where a text can be cut ([`crate::yaml::cut`]), each top-level entry is parsed alone, so that an
+//! edit costs only the entries that it touches. Any other text is parsed as a whole. The meaning of
+//! YAML follows Psych (semantics section 4). Where Puppet refuses the whole file, the readable
+//! values are kept for the editor, and [`DataFile::refused`] has the reason.
 
 mod anchors;
 mod edit;
@@ -61,8 +60,8 @@ pub struct EntryData {
     pub problems: Vec<Problem>,
     /// Why Puppet refuses the whole file for it, if it does.
     pub refused: Option<Refusal>,
-    /// Whether a value in it may be encrypted: `ENC[` stands in its text, or may be made of what
-    /// does.
+    /// Whether a value in it may be encrypted: its text contains `ENC[`, or an escape, an alias or
+    /// HOCON may produce it.
     pub may_be_encrypted: bool,
     /// Whether its root is a hash, if only an empty one.
     has_hash: bool,

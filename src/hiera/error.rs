@@ -10,7 +10,7 @@ use crate::puppet::ruby::regex::RegexError;
 use crate::puppet::value::{Secrecy, Value};
 use crate::text::{FilePath, Limit, Span};
 
-/// Why a lookup failed. Its `Display` is Puppet's message, unless that could tell a secret.
+/// Why a lookup failed. Its `Display` is Puppet's message, unless that could reveal a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupError {
     /// The kind of failure. Boxed, as every lookup returns a place for an error and few have one.
@@ -525,7 +525,7 @@ impl fmt::Display for LookupError {
             | LookupErrorKind::WrongType(message)
             | LookupErrorKind::Crash(message)
             | LookupErrorKind::Function { message, .. } => f.write_str(message),
-            LookupErrorKind::Secret(..) => Ok(()), // said above
+            LookupErrorKind::Secret(..) => Ok(()), // written above
             LookupErrorKind::Exhausted(limit) => {
                 write!(f, "given up: the lookup needs {limit}, and hiera-ls goes no further")
             }

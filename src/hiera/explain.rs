@@ -1,5 +1,5 @@
-//! The full story of a request, as Puppet tells it: a tree of the search, with the outcome of each
-//! part.
+//! The explanation of a request, as Puppet prints it: a tree of the search, with the outcome of
+//! each part.
 //!
 //! The tree is Puppet's own (`Puppet::Pops::Lookup::Explainer`), so that [`text`] and [`json`] can
 //! print the same as `puppet lookup --explain`; semantics 8.6 and 8.7 describe both. Findings for
@@ -175,9 +175,9 @@ pub struct Shown<'a> {
     pub reveal: bool,
     /// Show a mark in place of encrypted text.
     pub mask_encrypted: bool,
-    /// The line of a place, where lines are wanted. Puppet tells none.
+    /// Returns the line of a place; `None` to leave lines out, as Puppet does.
     pub line: Option<&'a dyn Fn(Span) -> u32>,
-    /// Whether a caller still waits for the text; `None` where that is certain.
+    /// Cancels the printing; `None` for never.
     pub cancel: Option<&'a CancelToken>,
 }
 

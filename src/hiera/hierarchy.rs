@@ -172,7 +172,7 @@ pub fn pattern_of(config: &HieraConfig, level: &Level, template: &Template) -> O
 }
 
 /// Returns a pattern of all files below the folder that a location starts with, up to its first
-/// token or wildcard: what a location may name whose own pattern is too large.
+/// token or wildcard. It stands in for a location's own pattern where that is too large.
 ///
 /// `None` when the location is no file.
 pub fn folder_pattern_of(
@@ -528,7 +528,7 @@ fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => return (folder, rest),
         }
-        // The slashes between what is folded go with it.
+        // Removes the slashes behind the folded name, too.
         rest = more.trim_start_matches('/');
     }
 }

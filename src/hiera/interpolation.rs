@@ -36,7 +36,7 @@ pub enum TokenKind {
         /// The bytes between the quotes.
         argument_range: TextRange,
     },
-    /// Neither: Puppet says `Syntax error in string`.
+    /// Neither: Puppet's error is `Syntax error in string`.
     Malformed,
 }
 

@@ -123,7 +123,7 @@ struct Invocation {
     stack: Vec<Frame>,
     /// The steps of the key that was asked for; `None` while others are looked up for it.
     steps: Option<Vec<Step>>,
-    /// Whether the caller wants to know what could change the answer.
+    /// Whether the resolution lists the files and levels that could change the answer.
     tells_story: bool,
     unsettled: Vec<Unsettled>,
     unsettled_levels: Vec<UnsettledLevel>,
@@ -155,8 +155,8 @@ struct Invocation {
     entered: Vec<Arc<str>>,
     /// The recorder of the whole search; `None` where only the value counts.
     explainer: Option<Box<Explainer>>,
-    /// With an explainer: locations, and keys that a function of theirs has answered. It is not
-    /// asked again, nor is the answer told again.
+    /// With an explainer: pairs of a location and a key that the location's function has answered.
+    /// The function is not called again, and the explanation shows the answer once.
     answered: HashSet<(*const Location, Arc<str>)>,
 }
 
@@ -269,9 +269,9 @@ impl<'a> Resolver<'a> {
         self.lookup_with(Invocation::of(key), key, merge)
     }
 
-    /// Looks a key up without following tokens: the story has the files with the key, and the keys
-    /// that the lookup would ask for next (`Reads::keys`). Tokens of secret values are not told.
-    /// The cost is that of the key's own values, however far its tokens lead.
+    /// Looks a key up without following tokens: the resolution lists the files with the key, and
+    /// the keys that its tokens name (`Reads::keys`), except for tokens of secret values. The cost
+    /// depends on the key's own values only, not on those of the keys that its tokens name.
     pub fn lookup_shallowly(&self, key: &LookupKey) -> Resolution {
         self.lookup_with(Invocation { is_shallow: true, ..Invocation::of(key) }, key, None)
     }
@@ -395,7 +395,7 @@ impl<'a> Resolver<'a> {
         Ok(value)
     }
 
-    /// Returns the value of a key, merged and converted as `choice` says. An error may quote no
+    /// Returns the value of a key, merged and converted according to `choice`. An error quotes no
     /// decrypted text.
     fn find_chosen(
         &self,

@@ -190,7 +190,7 @@ impl OptionsEntry {
         }
     }
 
-    /// Returns whether it says anything of a merge, be it `false`.
+    /// Returns whether it has a `merge` other than `null`.
     pub fn says_merge(&self) -> bool {
         self.option("merge")
             .is_ok_and(|merge| merge.is_some_and(|merge| !matches!(merge.data(), Data::Null)))

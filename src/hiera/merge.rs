@@ -106,9 +106,8 @@ impl fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// Finds the value that `variants` places have together. The places are locations of a level,
-/// levels of a layer, or layers: all three are folded alike, each with the results of the one
-/// below.
+/// Returns the merged value of `variants` places. The places are locations of a level, levels of a
+/// layer, or layers: all three are folded alike, each with the results of the one below.
 ///
 /// `next` is asked for the place of a number, highest priority first, and answers `None` when
 /// nothing is found there. The strategies `first` and `default` ask no further once they have a

@@ -249,8 +249,8 @@ impl Pattern {
         prefix
     }
 
-    /// Returns how many bytes of it are literal: of two patterns that match, the one with more says
-    /// more.
+    /// Returns how many bytes of it are literal. Of two patterns that match, the one with more
+    /// literal bytes is the more specific one.
     pub fn literal_len(&self) -> usize {
         text_len(&self.pieces)
     }

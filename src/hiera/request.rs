@@ -18,7 +18,7 @@ use crate::puppet::value::{Data, Hash, Value};
 pub struct LookupRequest {
     /// The names; the first that is found counts.
     pub names: Vec<String>,
-    /// The type that the answer must have, whatever it comes from.
+    /// The type that the answer must have, also an answer from a default or an override.
     pub value_type: Option<DataType>,
     /// The merge, in place of that of `lookup_options`. A merge that is none fails only where data
     /// is asked.
@@ -53,7 +53,7 @@ impl LookupRequest {
 
     /// Takes over the settings of an options hash of the `lookup` function: `name`, `value_type`
     /// (as text), `default_value`, `default_values_hash`, `override` and `merge`. As in Puppet, a
-    /// `null` says nothing but for `default_value`.
+    /// `null` counts for `default_value` only.
     ///
     /// Errors: no hash, another key, or a value of the wrong kind.
     pub fn apply_options(&mut self, options: &Value) -> Result<(), RequestError> {

@@ -186,8 +186,9 @@ pub struct Unsettled {
     pub span: Option<Span>,
     /// The values that the unknown variables need for that.
     pub when: Bindings,
-    /// How many bytes of the location's path are literal where all that is known is filled in: of
-    /// two locations that may name the file, the one with more says more.
+    /// How many bytes of the location's path are literal once known variables are interpolated. Of
+    /// two locations that may name the file, the one with more literal bytes is the more specific
+    /// one.
     pub literal_len: usize,
 }
 

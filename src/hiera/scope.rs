@@ -14,7 +14,7 @@ use super::pattern::{Bindings, Pattern};
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 use crate::text::FilePath;
 
-/// The variables with which Hiera 3 tells a `hiera.yaml`, and data below it, the caller of a lookup.
+/// The variables that name the caller of a lookup, in a `hiera.yaml` of Hiera 3 and its data.
 pub const OF_CALLER: [&str; 3] = ["calling_class", "calling_class_path", "calling_module"];
 
 /// The variables of one node, or the known ones among them.
@@ -26,7 +26,8 @@ pub struct Scope {
     pub open: bool,
     /// Whether it is the scope of one node, and not the part that several nodes have in common.
     pub is_node: bool,
-    /// A file that is seen in this scope although its path's variables could not be told apart.
+    /// A file that levels read in this scope although the values of its path's variables are
+    /// ambiguous.
     pub pinned: Option<PinnedFile>,
     variables: IndexMap<Arc<str>, Value>,
     /// Variables that may have members that are not known here, and the names of these members.
@@ -112,12 +113,12 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of a node of which only the name is known.
+    /// Returns the scope of a node with this name, and no known variables.
     pub fn open_node(name: &str) -> Scope {
         Scope { is_node: true, ..Scope::open(name) }
     }
 
-    /// Returns a scope of which nothing is known.
+    /// Returns a scope with this name in which every variable is unknown.
     pub fn open(name: &str) -> Scope {
         Scope { name: name.into(), open: true, ..Scope::default() }
     }
@@ -142,7 +143,7 @@ impl Scope {
         *slot = with_member(slot, &rest, value);
     }
 
-    /// Says that a variable may have these members, whatever it is set to.
+    /// Records that a variable may have these members besides the ones of its value.
     pub fn set_partial(&mut self, name: &'static str, unknown: &'static [&'static str]) {
         self.partial.push((name, unknown));
     }
@@ -305,8 +306,8 @@ impl Scope {
     /// Returns the variable `found` under the root of `key`, or the part of it that the key's
     /// subkeys name, as tokens in data and in `hiera.yaml` see it.
     ///
-    /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` takes
-    /// the subkeys out of what is no `null`.
+    /// A part that is missing is `null` in a closed scope and unknown in an open one. `dig` digs
+    /// the subkeys out of a value other than `null`.
     pub fn part<E>(
         &self,
         found: Variable,

@@ -45,8 +45,8 @@ pub trait Sources {
     fn is_named_plainly(&self, path: &FilePath) -> bool;
 
     /// Returns whether the file is among the [`files_defining`](Sources::files_defining) each key
-    /// that it has, whatever level asks: some level's pattern names it, and all levels read it in
-    /// the same way.
+    /// that it has, for every level: some level's pattern names it, and all levels read it in the
+    /// same way.
     fn is_indexed(&self, path: &FilePath) -> bool;
 
     /// Returns the known files whose path starts with this text, in the order of their paths.

@@ -1,14 +1,13 @@
-//! Recognizes configs by their content, whatever their names are.
+//! Recognizes configs by their content, not by their file names.
 
 use super::Version;
 use crate::puppet::value::{Data, Value};
 
-/// Returns the version of the `hiera.yaml` that this text is by its content; `None` for any other
-/// file.
+/// Returns the version of a `hiera.yaml` with this text; `None` for the text of any other file.
 ///
 /// `root` is the value of the whole text. Version 5 has `version: 5` and a hierarchy of hashes.
-/// Version 3 has a hierarchy or backends, and says `version: 3` or writes these keys as symbols, as
-/// Hiera 3 does. A hash that lacks both may be a config whose version was forgotten.
+/// Version 3 has a hierarchy or backends, and either has `version: 3` or writes these keys as
+/// symbols, as Hiera 3 does. A hash that lacks both may be a config whose version was forgotten.
 pub fn version_by_content(text: &str, root: &Value) -> Option<Version> {
     let hash = root.as_hash()?;
     let version = hash.get("version").map(|member| member.value.data());

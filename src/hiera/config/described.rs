@@ -16,7 +16,8 @@ const PATH: &str = "%{path}";
 /// The placeholder for the namespace of a key.
 const NAMESPACE: &str = "%{namespace}";
 
-/// Returns why a path cannot describe what a function reads; `None` for one that can.
+/// Returns the reason why a path cannot describe the files that a function reads; `None` for a
+/// valid path.
 pub fn why_not_described(file: &str) -> Option<&'static str> {
     let name = file.rsplit('/').next().unwrap_or_default();
     let rest = file.replacen(NAMESPACE, "", 1);

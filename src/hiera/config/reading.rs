@@ -34,8 +34,8 @@ pub(super) type LevelNames = HashMap<Arc<str>, Option<Span>>;
 type NoVersion = (VersionProblem, Option<Span>, String);
 
 impl Reading<'_> {
-    /// Reads a config of any version. A file that is no hash counts as one of version 3 that says
-    /// nothing; Puppet warns of it and goes on.
+    /// Reads a config of any version. A file that is no hash counts as an empty config of version
+    /// 3; Puppet logs a warning and continues.
     pub(super) fn config(&mut self, root: Option<&Value>) -> (Version, Levels) {
         let Some((root, hash)) = root.and_then(|root| Some((root, root.as_hash()?))) else {
             let span = root.and_then(|root| root.origin);

@@ -11,7 +11,7 @@ use super::{
 use crate::text::{FileId, FilePath, Span, TextRange};
 
 /// Returns the config of a layer: its `hiera.yaml` at `path` (`None` when there is none), unless
-/// `selector`, the older setting, says otherwise. A `hiera.yaml` of version 5 always wins.
+/// `selector`, the older setting, chooses another source. A `hiera.yaml` of version 5 always wins.
 ///
 /// An unknown selector gives a config with a problem, as Puppet fails every lookup for it.
 pub fn select(
@@ -21,7 +21,8 @@ pub fn select(
     environment: &str,
     path: &FilePath,
 ) -> Option<HieraConfig> {
-    // One of version 3 is passed over, or an error, whatever the selector says.
+    // The selector counts only beside version 4, or without a config. Version 5 wins; version 3 is
+    // ignored, or is an error.
     let is_older = written.as_ref().is_none_or(|config| config.version == Version::V4);
     let Some(selector) = selector.filter(|_| is_older) else { return written };
     let (setting, scope): (_, Arc<str>) = match layer {

@@ -81,7 +81,7 @@ impl Reading<'_> {
         }
         let default_levels = self.levels(&default_hierarchy.unwrap_or_default(), &defaults);
         if !structure_is_sound {
-            self.when_called.clear(); // What is missing may be what is misspelt.
+            self.when_called.clear(); // A key that is missing may be the one that is misspelt.
         }
         let found_so_far = (self.when_used.len(), self.when_called.len());
         self.levels(&plan, &defaults);
@@ -355,7 +355,7 @@ impl Reading<'_> {
     }
 }
 
-/// Characters that make a text no URI, whatever else is in it.
+/// Characters that no URI may contain.
 const NEVER_IN_A_URI: [char; 9] = [' ', '<', '>', '"', '\\', '^', '`', '{', '}'];
 
 fn backends(hash: &Hash) -> Vec<Backend> {

@@ -162,7 +162,8 @@ impl DataFile {
     fn first_touched(&self, edit: Edited) -> Option<Place> {
         self.parts.first().filter(|place| self.parts.part(*place).id != PartId::WHOLE)?;
         let place = self.parts.last_before(edit.start.saturating_sub(1))?;
-        // Only the text behind the last member of an object tells whether it is the last one.
+        // An edit behind the last member of an object may add a member, so that it is no longer the
+        // last one.
         let is_rest = self.syntax == Syntax::Json && Some(place) == self.parts.last();
         self.parts.previous(place).filter(|_| is_rest).or(Some(place))
     }

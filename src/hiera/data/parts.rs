@@ -1,8 +1,8 @@
-//! The parts of a data file, in order: those that a version of it shares with the one before, and
-//! those that it does not.
+//! The parts of a data file, in order. A new version shares unchanged parts with the version before
+//! it.
 //!
-//! They lie in runs. Places within a run are counted from its start, so that an edit makes one run
-//! anew, and of those behind it only says where they start now.
+//! The parts are grouped into runs. Places within a run are relative to its start, so that an edit
+//! rebuilds one run, and changes only the starts of the runs behind it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -240,7 +240,8 @@ impl Parts {
             });
             return Parts::new(all.collect());
         }
-        // Runs of which several were touched are cut anew, wherever they were cut before.
+        // Where several runs were touched, `runs` divided their parts again, so that parts may be
+        // in other runs than before.
         let is_each_at_home =
             is_one_for_one && first_run == last_run && made.len() == self.runs.len();
         let mut parts = Parts { runs: made, count, homes: self.homes.clone() };

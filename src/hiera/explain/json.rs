@@ -38,7 +38,7 @@ impl Writer<'_> {
 
     /// Writes the members that a node of any kind may have.
     fn common(&mut self, node: &Node) {
-        // The lookups within a secret tell its content.
+        // The lookups within a secret reveal its content.
         if !node.branches.is_empty() && !self.hides(node) {
             self.member("branches");
             self.out.push('[');

@@ -49,7 +49,7 @@ impl Writer<'_> {
                 _ => self
                     .line(depth, &format!("Module data provider for module \"{name}\" not found")),
             },
-            // The lookups within a secret tell its content.
+            // The lookups within a secret reveal its content.
             Kind::Interpolation { secrecy, .. }
                 if self.hidden || self.shown.mark_for(*secrecy).is_some() =>
             {

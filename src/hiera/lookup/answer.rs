@@ -22,7 +22,8 @@ impl Resolver<'_> {
             let mut inv = Invocation { notes_unsettled: true, ..Invocation::default() };
             let value = resolver.value_in(&mut inv, name, merge)?;
             if inv.is_unsettled || !resolver.unread_options_of(name).is_empty() {
-                // Few answers are, and only the story tells which levels make them so.
+                // Few answers are unsettled, and only a full lookup lists the levels that are the
+                // reason.
                 unsettled.extend(resolver.lookup(name, merge).unsettled_levels);
             }
             Ok(value.map(|value| (value, inv.unapplied_conversions)))

@@ -23,8 +23,8 @@ use crate::puppet::value::{Hash, Key, Member, Value};
 use crate::text::{FilePath, Limit};
 use std::sync::Arc;
 
-/// The functions that a resolver has called. Levels and locations are told apart by where they are
-/// in memory: the resolver holds them as long as this.
+/// The functions that a resolver has called. Levels and locations are identified by their
+/// addresses: the resolver keeps them alive as long as this.
 #[derive(Default)]
 pub(super) struct Called {
     /// Whether the backends of Hiera 3 were made known.
@@ -104,7 +104,8 @@ impl Resolver<'_> {
             let Some(returned) = self.call_function(inv, asked, CallKey::All)? else {
                 return Ok(Found::Unknown);
             };
-            // Puppet says nothing of a function that does not have the hash, and asks it again.
+            // Where a function reports that it has no hash, Puppet records no step, and calls the
+            // function again for the next key.
             let Returned::Hash { members, has_default } = returned else {
                 return Ok(Found::Nothing);
             };
@@ -301,7 +302,7 @@ impl Resolver<'_> {
     }
 
     /// Takes over the options that another resolver has assembled: Puppet assembles them once for
-    /// all lookups of a catalog, whatever variables a lookup is given.
+    /// all lookups of a catalog, although lookups may have variables of their own.
     fn share_options_of(&mut self, other: &Resolver<'_>) {
         self.options.clone_from(&other.options);
         self.global_options.clone_from(&other.global_options);

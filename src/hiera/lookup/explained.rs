@@ -24,12 +24,12 @@ use crate::puppet::value::{Data, Value};
 use crate::text::{Bounds, CancelToken};
 
 impl Resolver<'_> {
-    /// Answers a request and tells how.
+    /// Answers a request and explains the search.
     ///
-    /// Parts that this resolver has assembled before are not told again, as `puppet lookup` tells
-    /// them once: a new resolver tells all. The message of an error that Puppet calls a lookup
-    /// error is the last of the tree's own texts, as is the message that nothing was found; Puppet
-    /// does not explain any other error.
+    /// Like `puppet lookup`, a resolver explains each part that it assembles and keeps, such as
+    /// `lookup_options`, once: only a new resolver gives a full explanation. The message of an
+    /// error that Puppet calls a lookup error is the last of the tree's own texts, as is the
+    /// message that nothing was found; Puppet does not explain any other error.
     pub fn explain(&self, request: &LookupRequest, subject: Subject) -> Explanation {
         let mut inv = Invocation {
             explainer: Some(Box::new(Explainer::new())),
@@ -164,7 +164,7 @@ impl Invocation {
         self.explainer.as_mut().map(|explainer| explainer.current())
     }
 
-    /// [`fold`], told as a merge where several places may have a value.
+    /// [`fold`], explained as a merge where several places may have a value.
     pub(super) fn fold(
         &mut self,
         strategy: &Strategy,
@@ -192,7 +192,7 @@ impl Invocation {
         )
     }
 
-    /// Digs the subkeys of `key` out of a value, told one by one.
+    /// Digs the subkeys of `key` out of a value, and explains each step.
     pub(super) fn dig(
         &mut self,
         value: &Value,
@@ -255,7 +255,7 @@ impl Invocation {
             Outcome::Unread { message, .. } => {
                 self.say(|| format!("The file cannot be read here: {message}"));
             }
-            // Told when the function is called.
+            // Explained when the function is called.
             Outcome::Answered { .. } | Outcome::NotAnswered(_) => {}
             Outcome::NotReached { .. } | Outcome::Failed(_) => {}
         }

@@ -115,7 +115,7 @@ impl Resolver<'_> {
                 inv.happened(|| Event::Found { key: text, value: value.clone(), at: None });
                 within_root(&key, value).map(Found::Value)
             }
-            // Puppet says nothing of it.
+            // Puppet's explanation has no entry for it.
             Some(_) => Ok(Found::Nothing),
         }
     }

@@ -221,8 +221,8 @@ impl Resolver<'_> {
         Outcome::Undetermined { variables, candidates }
     }
 
-    /// Interpolates as a `lookup_key` function does, which keeps its answers: its work for them is
-    /// told once.
+    /// Interpolates as a `lookup_key` function does. The function caches its answers, so the
+    /// explanation shows an interpolation once.
     fn interpolate_once(
         &self,
         inv: &mut Invocation,

@@ -13,8 +13,8 @@ use crate::hiera::resolution::{MergeSource, Resolution, Unsettled};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
-    /// Returns whether a location may have a root key, which only unknown variables, an unknown
-    /// backend or a file that cannot be read would tell.
+    /// Returns whether a location may have a root key, depending on unknown variables, an unknown
+    /// backend or an unreadable file.
     pub(super) fn may_have(&self, located: &LocatedLevel, location: &Location, root: &str) -> bool {
         let reader = located.level.backend.reader();
         match &location.place {
@@ -41,8 +41,8 @@ impl Resolver<'_> {
     }
 
     /// Returns the files whose `lookup_options` would choose another merge strategy for the key of
-    /// a lookup, if unknown variables had the values that each of them says. Empty where the caller
-    /// chose the strategy.
+    /// a lookup, if unknown variables had the values that the file's path requires. Empty where the
+    /// caller chose the strategy.
     pub fn options_left_open(&self, resolution: &Resolution) -> Vec<Unsettled> {
         let chosen = match &resolution.merge_source {
             MergeSource::Argument => return Vec::new(),

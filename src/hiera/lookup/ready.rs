@@ -1,5 +1,5 @@
-//! The fast path of lookups that tell no story: it passes over locations that can have nothing to
-//! say, and has files at hand.
+//! The fast path of lookups that record no steps: it skips locations that cannot have the key, and
+//! holds the files of the others.
 //!
 //! Gives the same answers as [`ask`](super::location). Cases that are not plain (an error, an
 //! encrypted file) are left to it.
@@ -28,13 +28,13 @@ pub(super) struct Levels {
 
 /// The work that a location needs.
 enum Ready {
-    /// Nothing: whatever the key, it has no value there.
+    /// Nothing: it has no value for any key.
     Nothing,
     /// Looking into a file that Puppet takes, at the location with this number among the level's.
     Look(usize, Arc<DataFile>),
     /// Asking the location with this number.
     Ask(usize),
-    /// No value is known there: asking the location with this number tells whether it leaves the
+    /// It has no known value: the location with this number is asked only for whether it leaves the
     /// answer open.
     Open(usize),
 }
@@ -111,7 +111,8 @@ impl Resolver<'_> {
         .collect()
     }
 
-    /// Returns the work that the location with this number needs; `None` when only asking tells.
+    /// Returns the work that the location with this number needs; `None` where each lookup has to
+    /// ask it.
     fn prepare_location(
         &self,
         layer: &Layer,

@@ -91,7 +91,7 @@ impl Resolver<'_> {
     }
 
     /// Replaces the tokens of decrypted text: neither errors nor the recorded names of variables
-    /// and keys may tell its content.
+    /// and keys may reveal its content.
     fn interpolate_secret(
         &self,
         inv: &mut Invocation,

@@ -21,7 +21,7 @@ use crate::text::CancelToken;
 /// by the elements that only `higher` has, anything else as `higher`. For `reverse_deep`, swap the
 /// two.
 ///
-/// A `null` and an empty hash in `higher` never hide what `lower` has. Knockouts act on lists and
+/// A `null` and an empty hash in `higher` never hide a value of `lower`. Knockouts act on lists and
 /// strings of `lower` only. Every part keeps its origin; a merged hash or list has that of
 /// `higher`, and a string blanked by a knockout that of its marker. Errors: the knockout prefix is
 /// empty or no regular expression, or elements to be sorted have no order. Never a type mismatch.

@@ -54,14 +54,15 @@ impl<'s> Folding<'s> {
         Ok(())
     }
 
-    /// `unique`: lists without their nesting, the higher first, each element once. A scalar counts as
-    /// a list of it. Equal is what Ruby's `eql?` calls so: `1`, `1.0` and `"1"` are three elements.
-    /// Of equal elements the first stays, with its origin. `hash`: the higher wins for keys that both
-    /// have; the lower's keys come first, then those that only the higher has. Not recursive.
+    /// `unique`: lists without their nesting, the higher first, each element once. A scalar counts
+    /// as a list of it. Elements are equal where Ruby's `eql?` holds: `1`, `1.0` and `"1"` are
+    /// three elements. Of equal elements the first stays, with its origin. `hash`: the higher wins
+    /// for keys that both have; the lower's keys come first, then those that only the higher has.
+    /// Not recursive.
     ///
-    /// The merged value has the origin of the highest. Errors: [`MergeError::WrongType`] for what
-    /// `unique` or `hash` do not take. Source: `UniqueMergeStrategy` and `HashMergeStrategy` of Puppet
-    /// 7.23.
+    /// The merged value has the origin of the highest. Errors: [`MergeError::WrongType`] for a
+    /// value that `unique` or `hash` does not accept. Source: `UniqueMergeStrategy` and
+    /// `HashMergeStrategy` of Puppet 7.23.
     fn merged(&self, memo: Memo, lower: Value) -> Result<Memo, MergeError> {
         let bounds = self.bounds;
         Ok(match (self.strategy, memo) {

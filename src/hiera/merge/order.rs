@@ -54,8 +54,8 @@ impl Distinct {
     }
 }
 
-/// A value hashed by all it holds. The hash of a [`Value`] ignores what a hash holds, and long
-/// lists of alike hashes are common.
+/// A value with a hash code of its full content. The hash code of a [`Value`] ignores the members
+/// of a hash, and long lists of similar hashes are common.
 struct Digested {
     digest: u64,
     value: Value,

@@ -1,5 +1,5 @@
-//! Random edits: a file in parts says the same as one that is read anew, as a whole, after each of
-//! them.
+//! Random edits: after each edit, a file in parts has the same content as a file that is parsed
+//! again as a whole.
 
 use std::fmt::Write as _;
 
@@ -160,7 +160,7 @@ const FRAGMENTS: &[&str] = &[
     "\u{feff}",
 ];
 
-/// All that a file says, with places counted from its start.
+/// Prints the whole content of a file, with places relative to its start.
 fn told(data: &DataFile) -> String {
     let mut out = String::new();
     let place =

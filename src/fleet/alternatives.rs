@@ -31,8 +31,7 @@ pub struct Case {
 }
 
 /// Returns the answers to `question` in a scope in which `resolution` leaves files open: the last
-/// one is that for nodes that read none of these files. None at all where nothing can be told
-/// apart.
+/// one is for nodes that read none of these files. Empty where there are fewer than two cases.
 ///
 /// `is_foreign` is true for values that only other nodes have. Each lookup takes one from
 /// `lookups`.
@@ -166,8 +165,8 @@ impl Exploring<'_> {
         files.map(|file| file.path.clone()).collect()
     }
 
-    /// Returns the files that the first location with unknown variables may name, by what these
-    /// variables are for that.
+    /// Returns the files that the first location with unknown variables may name, grouped by the
+    /// values of these variables.
     fn branches(
         &self,
         scope: &Scope,
@@ -200,8 +199,8 @@ impl Exploring<'_> {
         branches
     }
 
-    /// Returns the reading of a file that fits what is known; `None` where it cannot be
-    /// distinguished from others.
+    /// Returns the reading of a file that agrees with the known variables; `None` where it cannot
+    /// be distinguished from others.
     fn reading<'u>(&'u self, scope: &Scope, unsettled: &'u Unsettled) -> Option<Reading<'u>> {
         let known = |name: &String| match scope.get_path(name) {
             Variable::Known(value) => Some((name.clone(), value.to_text().into_owned())),

@@ -49,8 +49,8 @@ pub struct Comparison {
     /// How many of the others have keys that could not be compared: the effort ended, or variables
     /// are unknown.
     pub left_out: usize,
-    /// Whether another node may have another value: one of which nothing is known, or nothing but
-    /// the path of a file that changes.
+    /// Whether an unknown node may get another value: a node without any known variable, or one of
+    /// which only the path of a changed file is known.
     pub others_change: bool,
 }
 
@@ -229,8 +229,8 @@ impl<'a> Sides<'a> {
         ways.iter().map(move |as_called| Asked { key, as_called: *as_called })
     }
 
-    /// Whether a key has another value for a node of which nothing is known, or only the path of
-    /// one of the files.
+    /// Whether a key has another value for a node without any known variable, or for one of which
+    /// only the path of one of the files is known.
     fn differs_for_others(&self, key: Asked<'_>, files: &[&FilePath]) -> bool {
         let (before, environment) = self.before;
         let any = before.any_scope(environment);
@@ -335,7 +335,7 @@ struct Answers {
 
 /// An answer without its places.
 struct Answer {
-    /// The value; errors are equal whatever they say, as they name places.
+    /// The value. All errors are equal, as their messages name places.
     value: Result<Option<Value>, ()>,
     conversions: usize,
     /// The files that may change the value under conditions that are unknown. A file that itself

@@ -3,7 +3,7 @@
 //!
 //! Only headers are parsed. Bodies are lexed, with brackets paired, and searched for the calls and
 //! declarations that matter to data: [`model::Manifest`] lists them. Half-typed text is input like
-//! any other; [`model::Manifest::complete`] tells whether something may be missing.
+//! any other; [`model::Manifest::complete`] is `false` if something may be missing.
 //!
 //! In reading order: `token`, `lexer` with `strings`, `expression`, `header`, `documentation`,
 //! `walk` with `readers`, `uses` and `nodes`, `ruby` with its functions, `rspec`. `tests/puppet/manifests`

@@ -59,8 +59,8 @@ fn host(name: &str, body: &[Token]) -> DescribedHost {
     host
 }
 
-/// Reads what follows `let`: `(:name) { value }`, or the same with `do` and `end`. The value is
-/// `None` where it is not literal.
+/// Reads the tokens behind `let`: `(:name) { value }`, or the same with `do` and `end`. The value
+/// is `None` where it is not literal.
 fn given(body: &[Token], at: usize) -> Option<(&str, Option<Literal>, usize)> {
     let [Token::Mark('('), Token::Symbol(name), Token::Mark(')'), open, ..] = body.get(at..)?
     else {

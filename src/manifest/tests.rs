@@ -36,7 +36,7 @@ fn reader(text: &str) -> Reader {
     readers.remove(0)
 }
 
-/// Its keys with `*` for what is not known; `None` where nothing is.
+/// Returns a reader's keys, with `*` for unknown parts; `None` where nothing is known.
 fn keys(reader: &Reader) -> Option<Vec<String>> {
     reader.keys.as_ref().map(|keys| keys.iter().map(|key| key.wildcard()).collect())
 }

@@ -130,7 +130,7 @@ impl Walker<'_> {
         None
     }
 
-    /// Braces, and what begins a definition.
+    /// Handles braces, and the words that begin a definition.
     fn structure(&mut self, view: &View<'_>, at: usize) -> Option<usize> {
         match view.kind(at)? {
             Kind::Open(Bracket::Curly) => {

@@ -7,7 +7,7 @@ use crate::hiera::config::{HieraConfig, Version};
 use crate::hiera::hierarchy::pattern_of;
 use crate::text::FilePath;
 
-/// A datadir that is not where a config says, and was found elsewhere in the repository.
+/// A datadir that does not exist at its config's path, and was found elsewhere in the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoughtDatadir {
     /// The config.

@@ -388,8 +388,9 @@ impl Discovery<'_> {
         modules
     }
 
-    /// Returns the refusal of a module that Puppet passes over for its metadata.json, with an error
-    /// in its log: one that says anything says all of these. Source: `Puppet::Module#load_metadata`.
+    /// Returns the refusal of a module that Puppet ignores because of its metadata.json, with an
+    /// error in its log: unless the file is empty, it needs all of these members. Source:
+    /// `Puppet::Module#load_metadata`.
     fn refused(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
         let metadata = self.metadata(root, "")?;
@@ -418,8 +419,8 @@ impl Discovery<'_> {
         Module { root, config: config.map(Arc::new) }
     }
 
-    /// Has the levels of a config read where the path mappings of the environment at `root` put
-    /// their datadirs, or where they are found in the repository; tells of the latter.
+    /// Replaces the datadirs of a config by those that the path mappings of the environment at
+    /// `root` give, or by folders that are found elsewhere in the repository; returns the latter.
     pub(super) fn place_datadirs(
         &self,
         config: &mut HieraConfig,

@@ -51,7 +51,7 @@ impl EnvironmentConf {
     /// are not part of the repository, and neither are those below a user's home.
     pub(super) fn module_folders(&self, root: &FilePath, names: &Names) -> Option<Vec<FilePath>> {
         // Nothing is trimmed: `site : modules` names folders that end and start with a space. Ruby
-        // drops what is empty at the end; elsewhere it is the environment's folder.
+        // drops empty names at the end; any other empty name is the environment's folder.
         let written = self.module_path.as_deref()?.trim_end_matches(':');
         if written.is_empty() {
             return Some(Vec::new());
@@ -93,7 +93,8 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Returns a value without a quote at its start and one at its end, of whatever kind they are.
+/// Returns a value without one quote at its start and one at its end; the two may be of different
+/// kinds.
 fn unquoted(value: &str) -> &str {
     let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
     value.strip_suffix(['"', '\'']).unwrap_or(value).trim_end()

@@ -251,8 +251,8 @@ impl Environment {
         self.reach[self.role(path).reach?].level.backend.reader()
     }
 
-    /// Whether the file is in a format of its own: only a backend that is opaque reads it, and its
-    /// name says neither YAML nor JSON.
+    /// Whether the file's format is unknown: only an opaque backend reads it, and its name ends
+    /// neither as YAML nor as JSON.
     pub fn is_foreign(&self, path: &FilePath) -> bool {
         !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
     }
@@ -325,8 +325,8 @@ impl Environment {
         levels.into_iter().map(|level| level.name.to_string()).collect()
     }
 
-    /// Whether some level of it cannot be read, and may hold a root key. `has_source` says whether
-    /// the source of a function is here, which may then do otherwise than the published one.
+    /// Whether some level of it cannot be read, and may hold a root key. `has_source` returns
+    /// whether the source of a function is here: that function may differ from the published one.
     pub fn may_have_unread(&self, root: &str, has_source: impl Fn(&str) -> bool) -> bool {
         let may_hold =
             |level: &Arc<Level>| !level.excludes(root) || has_source(&level.backend.name);
@@ -370,7 +370,8 @@ impl Environment {
             .map(|reach| reach.level.backend.reader().map_or(Format::Yaml, Reader::format));
         self.are_formats_one =
             formats.next().is_none_or(|first| formats.all(|other| other == first));
-        // A file is read as the first location that can name it says: those that are known first.
+        // The first location whose pattern matches a file decides how it is read. Locations whose
+        // pattern was too large, and is known in part only, come last.
         reach.sort_by_key(|reach| reach.is_too_large);
         self.reach = reach;
         self.datadirs = datadirs;

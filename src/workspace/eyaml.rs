@@ -4,9 +4,9 @@
 //! Nothing is decrypted unless the *user* switches it on: a repository could name any file as a
 //! key, and its values could be anyone's. Links in file names of a repository are resolved before
 //! the check whether the file may be read. A repository may name any environment variable, as with
-//! hiera-eyaml: its value is used as a key only, and a message tells at most whether it is one.
-//! Keys and decrypted values are held in memory only, as long as the layers are the same, and no
-//! message contains them.
+//! hiera-eyaml: its value is used as a key only, and a message reveals at most whether the value is
+//! a valid key. Keys and decrypted values are held in memory only, as long as the layers are the
+//! same, and no message contains them.
 
 mod pkcs7;
 

@@ -136,9 +136,9 @@ impl File {
         Arc::ptr_eq(&self.read, &other.read)
     }
 
-    /// Whether its data as YAML is there, or will be after a moment, so that others can wait for
-    /// it: its text is short, or was edited in little of what can be read by itself. An edit may
-    /// still turn out to touch more.
+    /// Whether its data, in the format of its name, is ready or quickly parsed, so that a caller
+    /// can wait for it: its text is short, or the parts that an edit touched are. Parsing may still
+    /// show that the edit touches more parts.
     pub fn is_soon_read(&self) -> bool {
         let Some(text) = self.text().filter(|_| self.slot(self.format()).get().is_none()) else {
             return true;
@@ -179,9 +179,9 @@ impl File {
         }
     }
 
-    /// Returns the part of its text that holds the byte at `offset`, with its tree, read as its
-    /// name says: as little as can be read by itself. `None` before the first part, and when
-    /// cancelled.
+    /// Returns the part of its text that holds the byte at `offset`, with its tree, in the format
+    /// of its name: the smallest part that can be parsed alone. `None` before the first part, and
+    /// when cancelled.
     pub fn part_at(&self, offset: u32, cancel: &CancelToken) -> Option<TextPart<'_>> {
         let text = self.text()?;
         let data = self.data(self.format());
@@ -295,8 +295,9 @@ impl File {
     }
 
     fn read_text(&self, text: &Text, format: Format) -> DataFile {
-        // In parts as its name says; what else a level may take it for is read as a whole, so that a
-        // part's number says which data it is of.
+        // Only the data in the format of the file's name is read in parts. A level may read the
+        // file in another format: that data is one part, so that a part's number identifies its
+        // data.
         let is_in_parts = format == self.format();
         if is_in_parts
             && let Reading::Edited(before, edit) = &self.reading

@@ -104,7 +104,7 @@ pub enum Entry {
 /// The identity of one version of a file on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// The time of its last change, if the disk tells it.
+    /// The time of its last change, if the file system records it.
     pub modified: Option<SystemTime>,
     /// The time of the last change to anything about it, in seconds and nanoseconds, on systems
     /// that know it: another file in its place may have its time and length, and the permission to
@@ -135,8 +135,7 @@ impl std::fmt::Display for ReadError {
     }
 }
 
-/// A file that is always empty, by which `hiera_config` says that the global layer has no config of
-/// its own.
+/// A file that is always empty. As `hiera_config`, it means that the global layer has no config.
 const NULL_DEVICE: &str = "/dev/null";
 
 /// The real disk.
@@ -168,7 +167,7 @@ impl FileSystem for OsFs {
         if metadata.len() > max_size {
             return Err(ReadError::TooLarge(metadata.len()));
         }
-        // A file may be longer than it says, or never end, as some of Linux's own are.
+        // A file may be longer than its metadata, or never end, like some special files of Linux.
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
         let file = std::fs::File::open(path.as_str()).map_err(other)?;
         file.take(max_size.saturating_add(1)).read_to_end(&mut bytes).map_err(other)?;
@@ -347,7 +346,7 @@ impl PrivateFolder {
         Err(std::io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Returns its name, which nobody can guess.
+    /// Returns its name, which is random and cannot be guessed.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -379,8 +378,8 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// Returns the processes of the user whose environment began with this variable, where the system
-/// tells (Linux).
+/// Returns the user's processes that were started with this environment variable, where the system
+/// lists them (Linux).
 #[cfg(unix)]
 pub fn processes_with(name: &str, value: &str) -> Vec<i32> {
     let wanted = format!("{name}={value}");

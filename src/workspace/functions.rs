@@ -1,5 +1,5 @@
-//! The functions that levels name: where Puppet finds their source, and what the source declares.
-//! Nothing is run. Source: the loaders of Puppet 7.23, as its answers show them.
+//! The functions that levels name: where Puppet finds their source, and the declarations in the
+//! source. Nothing is run. Source: the loaders of Puppet 7.23, as its answers show them.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub struct DeclaredFunction {
     pub name_range: TextRange,
     /// The comment above it.
     pub documentation: Documentation,
-    /// The ways to call it; `None` where only running the code would tell.
+    /// Its signatures; `None` where they are known only by running the code.
     pub signatures: Option<Vec<FunctionSignature>>,
 }
 
@@ -132,8 +132,8 @@ impl Snapshot {
         paths.into_iter().find(|path| self.names.entries.contains_key(path))
     }
 
-    /// Returns the function that a file defines; `None` where its text does not tell, as for
-    /// functions of Puppet 3.
+    /// Returns the function that a file defines; `None` where the text does not declare it
+    /// statically, as for functions of Puppet 3.
     pub fn declared_function(&self, path: &FilePath) -> Option<DeclaredFunction> {
         let manifest = self.code_of_function(path)?;
         if let Some(function) = &manifest.function {

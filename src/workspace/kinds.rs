@@ -113,8 +113,8 @@ pub fn is_below_installed(relative: &str) -> bool {
     relative.split('/').any(|folder| INSTALLED_FOLDERS.contains(&folder))
 }
 
-/// Whether a module in this folder may be what a Puppetfile installs: r10k and its kin leave the
-/// folders of an environment's own modules alone.
+/// Whether a Puppetfile may install a module into this folder: r10k and similar tools do not touch
+/// the folders of an environment's own modules.
 pub fn may_be_installed(module_root: &FilePath) -> bool {
     let parent = module_root.parent();
     parent.is_none_or(|folder| !OWN_MODULE_FOLDERS.contains(&folder.name()))
@@ -153,8 +153,8 @@ fn folders(below: &str) -> impl Iterator<Item = &str> {
     below.split('/').filter(move |folder| std::mem::replace(&mut above, folder) != ENVIRONMENTS)
 }
 
-/// Whether a file of this size may be a config under another name, so that it is read to find out:
-/// its own name or that of its folder says Hiera.
+/// Whether a file of this size may be a config under another name, so that its content is checked:
+/// its own name or that of its folder contains `hiera`.
 pub fn may_be_config(path: &FilePath, size: u64) -> bool {
     let says_hiera = |name: &str| name.to_ascii_lowercase().contains("hiera");
     let is_yaml = matches!(path.extension(), Some("yaml" | "yml"));
@@ -163,7 +163,7 @@ pub fn may_be_config(path: &FilePath, size: u64) -> bool {
         && (says_hiera(path.name()) || path.parent().is_some_and(|it| says_hiera(it.name())))
 }
 
-/// Whether the content of a file may be a config's, as far as its length and name tell.
+/// Whether a file may be a config, judged by its length and name.
 pub fn is_short_yaml(path: &FilePath, len: u32) -> bool {
     matches!(path.extension(), Some("yaml" | "yml")) && u64::from(len) <= MAX_CONFIG_SIZE
 }

@@ -15,9 +15,9 @@ pub struct Overview {
     pub config: Option<FilePath>,
     /// The number of data files that its levels can read.
     pub data_files: usize,
-    /// The assumptions, in words: the environment's name where locations ask for it and neither its
-    /// folder nor a setting tells it, and each datadir that was found elsewhere than its config
-    /// says.
+    /// The assumptions, in words: the environment's name where locations use it and neither its
+    /// folder nor a setting states it, and each datadir that was found at another path than its
+    /// config's.
     pub assumed: Vec<String>,
     /// The sources of its nodes, those with most nodes first.
     pub nodes: Vec<NodesFrom>,

@@ -78,7 +78,7 @@ impl Scan {
         sources(&self.sources) == sources(known)
     }
 
-    /// Whether the same files and folders are there, whatever their versions.
+    /// Whether the same files and folders are there, regardless of their versions.
     pub(super) fn has_names(&self, known: &BTreeMap<FilePath, Entry>) -> bool {
         let is_alike = |new: &Entry, old: &Entry| {
             matches!((new, old), (Entry::File(_), Entry::File(_))) || new == old
@@ -448,7 +448,7 @@ impl Reading<'_> {
         let found = match content {
             Content::Text(text) => shapes::read(kind, path, &text.to_str()),
             Content::NotUtf8(_) => None,
-            // Its name says that it is about nodes, and so is read before anything else is known.
+            // Reported as an unreadable source of nodes: its name alone made it a candidate.
             Content::Unreadable(error) => {
                 Some((Step::Facts, Err(format!("it cannot be read: {error}"))))
             }
@@ -569,8 +569,8 @@ fn configs_above(request: &Request, fs: &dyn FileSystem) -> Vec<FilePath> {
 }
 
 /// Returns the environment's folder for a path: the nearest folder upwards with a `hiera.yaml`,
-/// past a module's own, or else with another file that says that it is a control repository's.
-/// `None` where there is no such folder.
+/// past a module's own, or else with another file that marks a control repository. `None` where
+/// there is no such folder.
 ///
 /// A `hiera.yaml` is a module's where a folder further up has one, too, and looks like an
 /// environment's, or lies two folders above it.

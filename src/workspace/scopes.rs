@@ -1,5 +1,5 @@
-//! The scope that values are shown for in a file: of a node that is chosen, of the only node that
-//! reads the file, or what the path of the file shows.
+//! The scope for which features show values in a file: that of the chosen node, that of the only
+//! node that reads the file, or the variables that the file's path implies.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the scope of a node of an environment of which nothing else is known.
+    /// Returns the scope of a node of which only the environment is known.
     pub fn any_scope(&self, environment: &Environment) -> Scope {
         let mut scope = Scope::open("any node");
         scope.set("environment", Value::given(&environment.name));
@@ -101,7 +101,8 @@ impl Snapshot {
                 _ => {}
             }
         }
-        // Each has what rules derive from its path, so that contradictions have shown by now.
+        // Each file's scope has the variables that the `nodes.derive` rules derive from its path,
+        // so that the loop above has found contradictions.
         scope.derive(self.config_of(environment).nodes.derive.clone());
         Some(scope)
     }

@@ -1,4 +1,5 @@
-//! The part of a snapshot that work outside of it saw, to tell later whether it would see the same.
+//! A record of the parts of a snapshot that work outside of it used, to check later whether they
+//! have changed.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub struct Seen {
 }
 
 impl Snapshot {
-    /// Returns what this revision shows.
+    /// Returns the files and settings of this revision.
     pub fn seen(&self) -> Seen {
         Seen { files: self.files.clone(), config: self.config.clone() }
     }

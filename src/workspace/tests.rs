@@ -67,10 +67,10 @@ fn a_path_tells_variables_and_rules_tell_more() {
             r#"id="53" location="bgo" role="compute" variant="vgpu" verified_host="bgo-compute-vgpu-53""#,
         ),
         ("bgo/roles/api.yaml", r#"location="bgo" role="api""#),
-        // Two locations can name it, as role compute-vgpu and as its variant: only what both say is
-        // known.
+        // Two locations can name it, as role compute-vgpu and as its variant: only the variables on
+        // which both agree are known.
         ("bgo/roles/compute-vgpu.yaml", r#"location="bgo""#),
-        // The two variables cannot be told apart.
+        // The path does not show where the first variable's value ends.
         ("bgo/platform/el8.yaml", r#"location="bgo""#),
         ("bgo/modules/ntp.yaml", r#"location="bgo""#),
         // Every node sees it.

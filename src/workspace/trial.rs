@@ -1,5 +1,5 @@
-//! A snapshot as it would be after a change that nobody has made: features compare it with the
-//! snapshot before they offer the change. Nothing of it reaches the workspace or the disk.
+//! A snapshot as it would be after a change that is not made yet: features compare it with the
+//! current snapshot before they offer the change. It reaches neither the workspace nor the disk.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ impl Snapshot {
     /// and created files are there. `None` where the change edits a file that has no text here, edits
     /// one place twice, or creates a file that exists.
     ///
-    /// It costs what it touches; a change that creates a file or edits a `hiera.yaml` costs a
-    /// discovery of the environments, too.
+    /// The cost depends on the touched files only; a change that creates a file or edits a
+    /// `hiera.yaml` costs a discovery of the environments, too.
     pub fn after(&self, change: &SourceChange) -> Option<Snapshot> {
         let mut after = self.clone();
         let mut touched = Vec::new();

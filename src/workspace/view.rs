@@ -55,7 +55,7 @@ impl Snapshot {
     }
 
     /// Encrypts a text as hiera-eyaml does, with the public key that a level of an environment
-    /// names; only where the user asks for it. Returns the text with which the file says so.
+    /// names; only where the user asks for it. Returns the text for the file, `ENC[PKCS7,…]`.
     ///
     /// Errors: why the key cannot be used.
     pub fn encrypted(

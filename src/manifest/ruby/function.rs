@@ -10,7 +10,7 @@ use crate::manifest::documentation;
 use crate::manifest::model::{FunctionParameter, FunctionSignature, RubyFunction};
 use crate::text::TextRange;
 
-/// Words after which code of elsewhere may change what a function declares.
+/// Words that let code from elsewhere change the declarations of a function.
 const OPAQUE_WORDS: [&str; 9] = [
     "class_eval",
     "dispatch",

@@ -1,8 +1,8 @@
 //! Functions of levels, called in a Ruby process with the user's own Puppet.
 //!
-//! Nothing here happens unless the *user* asks for an evaluation, and says so on the command line or
-//! in the editor's own settings: a function is code of the repository and may do all that the user
-//! may. Nothing of a repository starts a process, or names one.
+//! Nothing here runs unless the *user* asks for an evaluation, and permits it on the command line
+//! or in the editor's own settings: a function is code of the repository and may do all that the
+//! user may. No file of a repository starts a process, or names one.
 
 mod process;
 mod wire;
@@ -80,7 +80,7 @@ pub struct Functions {
     nested: Cell<usize>,
     /// The marks of all values that functions were given: they may have kept them.
     given: Cell<Secrecy>,
-    /// Ends what runs.
+    /// Cancels the call in progress.
     cancel: RefCell<CancelToken>,
 }
 
@@ -218,7 +218,7 @@ pub struct Session<'a> {
     functions: &'a Functions,
     number: u64,
     params: Json,
-    /// The backends of Hiera 3, once they are known: a new process is told of them again.
+    /// The backends of Hiera 3, once they are known: they are sent to each new process.
     hiera3: RefCell<Option<Json>>,
 }
 
@@ -258,7 +258,8 @@ impl Session<'_> {
 
     /// Makes backends of Hiera 3 known. Errors: Puppet's, inside those of the process.
     fn try_prepare(&self, hiera3: &Hiera3) -> Result<Result<(), LookupError>, String> {
-        *self.hiera3.borrow_mut() = None; // An open session would be told of those before.
+        // Otherwise `open` would send the previous backends to a new process.
+        *self.hiera3.borrow_mut() = None;
         self.open()?;
         let params = wire::hiera3(hiera3);
         let answer = self.request("hiera3", &params, "the start of Hiera 3")?;
@@ -303,7 +304,7 @@ impl Session<'_> {
                 });
             }
             let Some(number) = message["ask"].as_u64().filter(|_| message["call"] == id) else {
-                continue; // It is about no call of ours.
+                continue; // The message belongs to another call.
             };
             let question = decoder.question(&message).map_err(told)?;
             let answer = ask(question);

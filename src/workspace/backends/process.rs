@@ -63,7 +63,7 @@ pub(super) enum Received {
     Nothing,
     /// The process is gone.
     End,
-    /// Nobody wants the answer any more.
+    /// The caller has cancelled the call.
     Cancelled,
 }
 

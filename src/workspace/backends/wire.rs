@@ -1,6 +1,6 @@
 //! The messages between hiera-ls and its Ruby process: values as JSON, calls, questions, answers.
-//! `bridge.rb` has the other end of each. What comes in is foreign: a message that is not as it
-//! should be is an error.
+//! `bridge.rb` has the other end of each. Messages of the process are untrusted: a malformed
+//! message is an error.
 
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::puppet::ruby::inspect::float_text;
 use crate::puppet::types;
 use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 
-/// The member of an object that stands for what JSON has no word for.
+/// The member that marks a JSON object as a value that JSON has no form for.
 const KIND: &str = "__t";
 
 /// Returns a value as JSON.

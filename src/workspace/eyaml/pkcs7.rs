@@ -58,7 +58,7 @@ impl PrivateKey {
     }
 }
 
-/// A certificate: the parts of it that tell which ciphertexts are meant for its owner.
+/// A certificate, with the parts that identify the ciphertexts for its owner.
 pub(super) struct Certificate {
     certificate: x509_cert::Certificate,
     key: RsaPublicKey,
@@ -128,7 +128,7 @@ pub(super) fn decrypt(
 }
 
 fn envelope(message: &[u8]) -> Result<EnvelopedData, String> {
-    // OpenSSL takes what it cannot read as DER for PEM, and then misses PEM's first line.
+    // OpenSSL reads a message that is not valid DER as PEM, and then misses PEM's first line.
     let unreadable = || "Could not parse the PKCS7: no start line".to_owned();
     let info = SliceReader::new(message)
         .and_then(|mut reader| ContentInfo::decode(&mut reader))

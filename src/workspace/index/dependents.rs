@@ -73,9 +73,9 @@ impl KeyIndex {
         files.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Returns the root keys that a lookup of these may come to, levels left aside: they
-    /// themselves, what their values ask for, and so on; for keys without a definition the group of
-    /// their siblings, too. `None` when there are too many others.
+    /// Returns the root keys that a lookup of these keys may reach, levels left aside: the keys
+    /// themselves, the keys that their values ask for, and so on; for keys without a definition,
+    /// the group of their siblings, too. `None` when there are too many others.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {
         let mut seen: IndexSet<Arc<str>, foldhash::fast::RandomState> = keys.collect();
         let undefined = seen.iter().filter(|key| !self.keys.defined.contains(&***key));

@@ -54,7 +54,8 @@ impl CodeChanges {
         self.is_all |=
             is_installed(old).unwrap_or_default() != is_installed(new).unwrap_or_default();
         if old_said.complete != new_said.complete {
-            // Only files that were read to their end tell which names a module lacks.
+            // The names that a module lacks are certain only if all of its files were read to their
+            // end.
             self.modules.extend(old.or(new).and_then(|file| file.place.module()).cloned());
         }
         let mut names = HashSet::new();
@@ -64,7 +65,7 @@ impl CodeChanges {
                 if twin.is_none_or(|twin| !has_same_header(definition, twin)) {
                     names.insert(definition.name.as_str());
                 }
-                // A key is told which other class of its module has its parameter.
+                // A finding about a key names another class of its module that has the parameter.
                 if twin.is_none_or(|twin| !has_same_parameters(definition, twin)) {
                     let module = definition.name.split("::").next().unwrap_or_default();
                     self.modules.insert(module.into());

@@ -85,7 +85,8 @@ pub(super) enum ReadKey {
     Unknown,
 }
 
-/// With fewer literal characters a pattern fits so many keys that it tells nothing about one.
+/// With fewer literal characters a pattern fits so many keys that it is no evidence for any of
+/// them.
 const MIN_LITERAL: usize = 3;
 
 /// Returns the known part of a key as written in code. A hole behind a dot leaves the root key

@@ -24,7 +24,7 @@ pub enum KeyStanding<'a> {
     AbsentModule(ModuleOrigin),
     /// Nothing: the key names no module.
     Plain,
-    /// It cannot be told: there is no code, or it could not be read in full.
+    /// Not known: there is no code, or it could not be read in full.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
-//! The one function that makes a node of its parts.
+//! Builds a node from its parts.
 //!
-//! Source of the order: what a real compiler with a node terminus made of facts, parameters and
-//! server facts.
+//! Source of the precedence: the scope that a real compiler with a node terminus built from facts,
+//! parameters and server facts.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ const SERVER_FACTS: [&str; 6] = [
     "pe_serverversion",
     "serverimplementation",
 ];
-/// The members of `$trusted` that only the node's certificate, or a command of the server, tells.
+/// The members of `$trusted` that come only from the node's certificate, or from a command of the
+/// server.
 const OF_THE_CERTIFICATE: [&str; 2] = ["extensions", "external"];
 
 /// A variable that is known of a node by other ways than its parts.
@@ -160,8 +161,8 @@ impl Making {
         self.told.push(("facts".into(), source));
     }
 
-    /// `$trusted`: as a source says, or else made of the certname. Then its extensions are unknown,
-    /// and not empty: the certificate may have some.
+    /// Sets `$trusted`: the value that a source states, or one made from the certname. The latter's
+    /// extensions are unknown, not empty: the certificate may have some.
     fn trusted(&mut self, parts: &Parts, said: Option<(Value, FilePath)>) {
         let is_said = said.is_some();
         if !is_said && !parts.is_certname {
@@ -261,7 +262,7 @@ pub fn literal_scope(hash: &Hash, name: &str, environment: &str, puppet: PuppetV
     scope
 }
 
-/// Sets what every closed scope has and this one lacks.
+/// Sets the variables that every closed scope has and this one lacks.
 fn complete(scope: &mut Scope, certname: Option<&str>, environment: &str, puppet: PuppetVersion) {
     let member = |value: Value| Member { key_origin: None, value };
     if !matches!(scope.get("trusted"), Variable::Known(_)) {

@@ -65,12 +65,12 @@ const KIND_WORDS: [&str; 12] = [
 ];
 /// Names of files that hold data shared by several nodes, and are no nodes.
 const SHARED_NAMES: [&str; 6] = ["common", "default", "defaults", "global", "all", "none"];
-/// From this number of files on, names with a domain are nodes whatever the variable is called.
+/// From this number of files on, names with a domain are nodes, regardless of the variable's name.
 const MANY: usize = 20;
 
 /// Returns the nodes whose facts are not all known, by name: those that the names of the
-/// environment's data files show, and `said`, those that other files describe. `is_own` is true for
-/// data files that may be nodes.
+/// environment's data files imply, and those that other files describe (`said`). `is_own` is true
+/// for data files that may be nodes.
 pub(super) fn infer(
     snapshot: &Snapshot,
     environment: &Environment,
@@ -315,8 +315,8 @@ fn of_blocks(parts: &Parts, environment: &Environment, known: &KnownValues) -> V
     all
 }
 
-/// Whether a location reads a variable with a leading `::`, so that what a `node` block sets is
-/// not seen. Source: a real compiler.
+/// Whether a location reads a variable with a leading `::`, so that it does not see the variables
+/// that a `node` block sets. Source: a real compiler.
 fn reads_top_scope(environment: &Environment, name: &str) -> bool {
     let token = format!("%{{::{name}}}");
     environment.reach.iter().any(|reach| reach.template.text.contains(&token))

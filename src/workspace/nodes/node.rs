@@ -21,8 +21,7 @@ pub struct Node {
     /// The folder of the environment whose own settings name that file; `None` where the
     /// workspace's do, or none does.
     pub environment: Option<FilePath>,
-    /// Whether a file says which environment it is in; the scope has the settings' environment
-    /// otherwise.
+    /// Whether a file states its environment; otherwise the scope has the settings' environment.
     pub states_environment: bool,
     /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
     pub is_given: bool,
@@ -38,8 +37,8 @@ impl Node {
         !self.scope.is_node
     }
 
-    /// Returns its scope in an environment of this name, which is the node's own where nothing else
-    /// is said.
+    /// Returns its scope. Where no file states the node's environment, the scope has the one of
+    /// this name.
     pub fn scope_in(&self, environment: &str) -> Arc<Scope> {
         let is_other = !matches!(self.scope.get("environment"), Variable::Known(name) if name.to_text() == environment);
         if self.states_environment || !is_other {
@@ -59,8 +58,8 @@ impl Node {
         self.parts.classes.as_ref().map(|said| (&said.value, &said.by))
     }
 
-    /// Where a variable comes from; a part of one, from where the whole does. `None` for what every
-    /// scope has, and for the variables of a whole scope.
+    /// Returns the source of a variable; for a part of a variable, the source of the whole. `None`
+    /// for variables that every scope has, and for the variables of a whole scope.
     pub fn source_of(&self, name: &str) -> Option<&VariableSource> {
         let told = |name: &str| {
             self.told.iter().find(|(known, _)| **known == *name).map(|(_, source)| source)

@@ -71,8 +71,7 @@ impl Shape {
     }
 }
 
-/// Whether a hash has nothing but what a node classifier puts out, as far as it is told: other keys
-/// would be facts.
+/// Whether a hash has only members of a node classifier's output: other keys would be facts.
 fn is_classified(hash: &Value) -> bool {
     let keys = ["classes", "parameters", "environment"];
     let is_right = |name: &str, value: &Value| {
@@ -90,8 +89,8 @@ fn is_classified(hash: &Value) -> bool {
     has_one && names.all(|(name, value)| keys.contains(&&*name) && is_right(&name, value))
 }
 
-/// Reads the parts of the nodes in a file: `facter --json`, `facter --yaml`, what `puppet facts`
-/// prints, the server's own files, answers of PuppetDB, outputs of node classifiers, whole scopes,
+/// Reads the parts of the nodes in a file: `facter --json`, `facter --yaml`, the output of `puppet
+/// facts`, the server's own files, answers of PuppetDB, outputs of node classifiers, whole scopes,
 /// Bolt inventories, lists of these, and JSON lines. Errors: why the file is none of them.
 pub(in crate::workspace) fn read_parts(path: &FilePath, text: &str) -> Result<Vec<Parts>, String> {
     let values = read_values(path, text)?;

@@ -22,7 +22,8 @@ pub fn read_values(path: &FilePath, text: &str) -> Result<Vec<Value>, String> {
             .map(line)
             .collect();
     }
-    // As `puppet lookup --facts` does: by the name, and both where the name does not tell.
+    // As `puppet lookup --facts` does: the file's extension decides the format; with any other
+    // extension, both are tried.
     let value = match path.extension() {
         Some("json") => json(text)?,
         Some("yaml" | "yml") => from_yaml(text)?,

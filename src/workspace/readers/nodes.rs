@@ -37,7 +37,7 @@ impl NodesReading {
     }
 }
 
-/// The numbers of the nodes, in order, by what a variable of theirs means in a path.
+/// The numbers of the nodes, in order, by the text that a variable of theirs has in a path.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct NodesByValue {
     plain: HashMap<String, Vec<usize>>,

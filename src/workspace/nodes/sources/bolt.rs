@@ -33,9 +33,9 @@ struct Target {
 /// Reads the targets of an inventory, as nodes. Their facts are some of the facts, merged deeply,
 /// those of a target over those of its groups; vars are variables in code that Bolt applies.
 ///
-/// Facts and vars of a target are left out where two groups, neither of which holds the other,
-/// contradict each other. Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets
-/// would be known.
+/// Facts and vars of a target are left out where two groups contradict each other and neither
+/// contains the other. Errors: groups nest deeper than [`MAX_DEPTH`], so that not all targets would
+/// be known.
 pub(in crate::workspace::nodes) fn targets(
     inventory: &Value,
     path: &FilePath,

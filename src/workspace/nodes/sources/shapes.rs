@@ -1,8 +1,8 @@
 //! The choice of the files that are read for nodes without a setting: by path and name first, then
 //! by content.
 //!
-//! A file that the hierarchy reads is data, whatever it looks like. Files of modules, fixtures and
-//! examples are about no node of the fleet.
+//! A file that the hierarchy reads is data, even if its content looks like facts. Files of modules,
+//! fixtures and examples are about no node of the fleet.
 
 use std::sync::Arc;
 

@@ -43,8 +43,8 @@ pub struct RulesConfig {
     pub severities: Severities,
     /// The same for environments with settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, Severities>,
-    /// Whether modules that a tool installed are checked, too: whoever reads the findings cannot
-    /// act on them.
+    /// Whether modules that a tool installed are checked, too. By default they are not, as the user
+    /// cannot fix them.
     pub third_party: bool,
     /// The settings in settings files that have no effect.
     pub settings: Vec<WrongSetting>,
@@ -237,7 +237,7 @@ impl FileCheck<'_> {
             return None; // Some other file of the folder.
         }
         if own_config.is_none() && environment.is_foreign(path) {
-            return None; // What its backend makes of it is not known.
+            return None; // Its backend's interpretation of it is not known.
         }
         let data = match own_config {
             Some(_) => file.data(Format::Yaml),

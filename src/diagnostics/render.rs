@@ -12,7 +12,7 @@ use crate::workspace::Snapshot;
 
 /// Characters of a line that are shown at most.
 const LINE_WIDTH: usize = 120;
-/// Characters that are underlined at most: of ciphertext, the beginning says enough.
+/// The maximum number of underlined characters: the beginning of a ciphertext identifies it.
 const MARK_WIDTH: usize = 60;
 
 /// A span in lines and columns.

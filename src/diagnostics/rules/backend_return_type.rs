@@ -23,8 +23,8 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     }
 }
 
-/// Returns Puppet's message about the declared return type, if it has one. A function of which one
-/// signature declares none counts as undeclared, and several types are left to Puppet.
+/// Returns Puppet's message about the declared return type, if it has one. `None` also for a
+/// function without a declared type, or with several signatures.
 fn refused(custom: &CustomLevel<'_>, context: &FileContext<'_>) -> Option<String> {
     let (_, function) = custom.declared(context).filter(|(_, it)| it.name == custom.name)?;
     let [signature] = function.signatures?.try_into().ok()?;

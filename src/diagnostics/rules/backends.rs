@@ -1,6 +1,6 @@
 //! Levels with functions that are not Puppet's own, for the rules about them: the source of each
-//! function, and whether it takes what Puppet passes to it. Nothing is run; code that only running
-//! it would explain has no findings.
+//! function, and whether it accepts Puppet's arguments. Nothing is run; a declaration that depends
+//! on running code has no findings.
 
 use crate::diagnostics::rule::{FileContext, Severity};
 use crate::hiera::config::{Argument, CONTEXT_TYPE, HieraConfig, Level};
@@ -44,8 +44,7 @@ pub(super) struct Refused {
 }
 
 impl CustomLevel<'_> {
-    /// Returns the file with the function, and what its text declares under the name that Puppet
-    /// seeks.
+    /// Returns the file with the function, and the declaration in it.
     pub(super) fn declared(
         &self,
         context: &FileContext<'_>,
@@ -68,8 +67,8 @@ impl CustomLevel<'_> {
         if is_asked { most } else { most.min(Severity::Hint) }
     }
 
-    /// Returns why the function refuses what Puppet passes to it; `None` where it does not, or where
-    /// its declaration does not tell.
+    /// Returns the reason why the function refuses Puppet's arguments; `None` where it accepts
+    /// them, or where its declaration does not decide it.
     pub(super) fn refused(&self, context: &FileContext<'_>) -> Option<Refused> {
         let (_, function) = self.declared(context).filter(|(_, it)| it.name == self.name)?;
         let declared = function.signatures?;

@@ -27,7 +27,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The hops of a circle that are reported one by one.
 const MAX_HOPS: usize = 8;
-/// The hops of a longer circle of which a finding has the places: each hop has its own finding.
+/// The number of hops whose places a finding lists for a longer cycle: each hop has its own
+/// finding.
 const MAX_SHOWN: usize = 2;
 /// How many keys are looked up for the circles of one file.
 const MAX_KEYS: usize = 100_000;

@@ -22,8 +22,8 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// With how many scopes one key is tried: of nodes that read this file and another. Where there are
-/// more, `limit-reached` says so.
+/// The maximum number of scopes for which one key is looked up: scopes of nodes that read this file
+/// and another. Where there are more, `limit-reached` reports it.
 ///
 /// A lookup reports all files that its node reads.
 const MAX_OTHERS: usize = 50;
@@ -34,8 +34,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     let members = context.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
     let code = file.snapshot.manifests(file.environment);
     for (key, member) in members.filter(|(key, _)| *key != LOOKUP_OPTIONS) {
-        // A key that a single file defines is not merged. Most values fit whatever others are: to
-        // look each of them up would cost the square of their files.
+        // A key that a single file defines is not merged. Most values merge with any other value:
+        // looking each of them up would cost the square of the number of their files.
         let refuses = |strategy: &Strategy| may_refuse(strategy, &member.value);
         if index.definitions(key).len() < 2
             || !index.strict_merges(key).any(|strategy| refuses(&strategy))

@@ -23,7 +23,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };
     if file.data(Format::Yaml).refused().is_some() {
-        return; // Puppet cannot read it either, which another rule says.
+        return; // Puppet cannot read it either: another rule reports that.
     }
     let whole = text.to_str();
     let mut parser = Parser::new_from_str(&whole);

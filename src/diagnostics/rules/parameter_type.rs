@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     each_wrong_value(context, |_| true, &mut |wrong: WrongValue<'_>| {
         if wrong.wants_sensitive {
-            return; // The rule `unwrapped-secret` tells that.
+            return; // The rule `unwrapped-secret` reports it.
         }
         let message = format!("{}: {}", shortened(wrong.messages.join("; ")), wrong.consequence());
         let mut finding = Finding::new(&RULE, wrong.span, message)

@@ -213,7 +213,7 @@ pub(super) fn looked_up<T>(
     ask(&resolver.lookup(key, None))
 }
 
-/// Whether the value is the final one, whatever is not known.
+/// Whether the value is final: no unknown variable, backend or file can change it.
 pub(super) fn is_settled(resolution: &Resolution) -> bool {
     let is_known = |outcome: &Outcome| {
         !matches!(
@@ -266,8 +266,8 @@ fn takers(
     Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())
 }
 
-/// Whether the value is another one for all nodes that read the file: one of a higher level, whatever
-/// is not known.
+/// Whether all nodes that read the file get another value, that of a higher level, for any values
+/// of unknown variables.
 fn is_overridden(context: &EntryContext<'_>, key: &str, wanted: &Wanted<'_>, span: Span) -> bool {
     let resolution = (context.lookup)(&LookupKey::of_root(key), None);
     is_settled(&resolution)

@@ -33,8 +33,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the finding for a token, as far as the files here tell; `None` where they define its
-/// key, or data that is kept elsewhere is likely to.
+/// Returns the finding for a token; `None` where a file here defines its key, or data that is kept
+/// elsewhere probably does.
 fn finding(
     context: &EntryContext<'_>,
     token: &TokenUse,
@@ -84,14 +84,14 @@ fn undefined(context: &EntryContext<'_>, token: &TokenUse, key: &LookupKey) -> F
     let mut finding =
         Finding::new(&RULE, token.name_span, message).suggesting(&root, meant.as_deref());
     if elsewhere.is_some() || !levels.is_empty() && !are_public {
-        finding.severity = Severity::Hint; // What is not here may well define it.
+        finding.severity = Severity::Hint; // Files that are not here may define it.
     }
     finding
 }
 
-/// Whether a key that no file here defines is in data which is kept elsewhere, as far as names tell:
-/// a location names no file here, and the key is a secret, or is asked for beside a secret with the
-/// same prefix while no key with this prefix is here.
+/// Whether a key that no file here defines is probably in data that is kept elsewhere, judged by
+/// names: a location names no file here, and the key is a secret, or is asked for beside a secret
+/// with the same prefix while no key with this prefix is here.
 fn is_private(context: &EntryContext<'_>, root: &str, prefixes: &HashSet<String>) -> bool {
     let environment = context.file.environment;
     let is_of_absent_module =
@@ -119,8 +119,7 @@ fn private_prefixes(context: &EntryContext<'_>) -> HashSet<String> {
 /// So many keys with the same prefix in the files here make it unlikely that one more is elsewhere.
 const FEWEST_SIBLINGS: usize = 3;
 
-/// Whether a key's name says that its value is a secret, which often lies in a repository of its
-/// own.
+/// Whether a key's name suggests a secret value. Secrets are often kept in a separate repository.
 fn is_secret(key: &str) -> bool {
     const STEMS: [&str; 8] =
         ["pass", "pwd", "secret", "token", "credential", "webhook", "private", "username"];
@@ -153,7 +152,8 @@ fn without_files(levels: &[String]) -> String {
     }
 }
 
-/// Returns the finding for a dotted key whose root key has definitions, of which this is the first.
+/// Returns the finding for a dotted key whose root key has definitions; `first` is the first of
+/// them.
 fn without_end(token: &TokenUse, key: &LookupKey, dead_end: DeadEnd, first: &Member) -> Finding {
     let root = key.root_text();
     let (severity, message) = match dead_end {

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(problem: &Problem, context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let ProblemKind::Unloadable(refusal) = &problem.kind else { return };
     if matches!(refusal, Refusal::Bound(_)) {
-        return; // a limit of ours, not Puppet's
+        return; // a limit of hiera-ls, not Puppet's
     }
     if context.environment.is_read_by_functions(&context.file.path) {
         return; // How they load it is not known.

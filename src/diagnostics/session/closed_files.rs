@@ -34,7 +34,7 @@ type Files = IndexSet<FilePath, foldhash::fast::RandomState>;
 const MOST: u64 = 8 << 20;
 
 impl ClosedFiles {
-    /// Files of which all are to be checked.
+    /// Returns a set without a limit: every closed file is checked.
     pub(super) fn without_limit() -> ClosedFiles {
         ClosedFiles { is_unlimited: true, ..ClosedFiles::default() }
     }

@@ -45,7 +45,7 @@ pub type Told = (FilePath, Vec<Arc<Finding>>);
 const LONG: u32 = if cfg!(test) { 100 } else { 128 << 10 };
 
 impl Findings {
-    /// No findings yet, of a workspace of which every file is to be checked, however large it is.
+    /// Returns empty findings that check every file of a workspace, without a limit.
     pub fn of_all_files() -> Findings {
         Findings { closed: ClosedFiles::without_limit(), ..Findings::default() }
     }
@@ -138,7 +138,7 @@ impl Findings {
         self.seen.as_ref().map(|(snapshot, _)| snapshot)
     }
 
-    /// Whether a file is one of those that [`Findings::update`] tells of.
+    /// Whether [`Findings::update`] returns the findings of this file.
     pub fn watches(&self, path: &FilePath) -> bool {
         self.files.contains_key(path) || self.deferred.contains(path)
     }

@@ -141,8 +141,8 @@ impl Audience {
     }
 }
 
-/// Returns the variables that each location of a file gives to its path; `None` where one gives
-/// several ways to tell them apart, or there are more than a line holds.
+/// Returns the variables that each location binds in the path of a file; `None` where the variables
+/// of one location are ambiguous, or there are more than [`MAX_READINGS`] readings.
 fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String>>> {
     let mut matches: Vec<_> = environment.matches(path).collect();
     matches.sort_by_key(|(reach, _)| std::cmp::Reverse(reach.pattern.literal_len()));
@@ -158,7 +158,7 @@ fn readings(environment: &Environment, path: &FilePath) -> Option<Vec<Vec<String
 }
 
 /// Returns the variables of a scope, as `name = value`; `environment` only if the file's own path
-/// tells it.
+/// contains it.
 fn told(scope: &Scope, environment: &Environment, path: &FilePath) -> Vec<String> {
     let is_told = environment.tells_environment(path);
     let known = scope.variables().filter(|(name, _)| *name != "environment" || is_told);

@@ -1,6 +1,7 @@
-//! Call hierarchy over lookups: what reads a key, and which keys feed it. A key is one item, however
-//! many files define it; so is a class that looks it up for a parameter, and each class, definition
-//! or file of code whose calls name it. Nothing is looked up, and no item tells a value.
+//! Call hierarchy over lookups: the readers of a key, and the keys that its values read. A key is
+//! one item, even if several files define it; so is a class that looks it up for a parameter, and
+//! each class, definition or file of code whose calls name it. Nothing is looked up, and no item
+//! contains a value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,8 +65,8 @@ pub fn prepare(snapshot: &Snapshot, position: FilePosition) -> Option<CallItem> 
     found.or_else(|| Some(missing(&part.root, path, named.range)))
 }
 
-/// Returns what reads a root key in the environments of a file: parameters of classes, calls in
-/// code, and keys whose values ask for it, each with the places that do.
+/// Returns the readers of a root key in the environments of a file: parameters of classes, calls in
+/// code, and keys whose values ask for it, each with the places of its reads.
 pub fn incoming(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
     let mut all = Calls::default();
     for environment in environments(snapshot, path) {
@@ -82,8 +83,8 @@ pub fn incoming(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCa
 }
 
 /// Returns the keys that the values of a root key ask for, and the entries of `lookup_options` that
-/// decide how they are merged, in the environments of a file. The places are those in this file; of
-/// what other files ask for, the key itself is the place.
+/// decide how they are merged, in the environments of a file. The places are tokens in this file;
+/// for keys that only other files ask for, the place is the key itself.
 pub fn outgoing(snapshot: &Snapshot, path: &FilePath, key: &str) -> Vec<LookupCall> {
     let mut all = Calls::default();
     for environment in environments(snapshot, path) {

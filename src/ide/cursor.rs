@@ -189,7 +189,7 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
             Some(target) => {
                 tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shifted(part.start))
             }
-            // The parts are those of the format that the file's name says.
+            // The part is one of the data in the format of the file's name.
             None => file
                 .data(file.format())
                 .anchor_above(name, part.id)

@@ -17,7 +17,7 @@ use crate::yaml::NodeKind;
 pub struct Target {
     /// The file.
     pub path: FilePath,
-    /// The key, or whatever names the thing; empty at the start for a whole file.
+    /// The key, or another name of the target; empty at the start for a whole file.
     pub range: TextRange,
 }
 
@@ -127,8 +127,7 @@ fn key_targets(
     let resolver = Resolver::new(snapshot.context(environment, &view, &scope));
     let resolution = snapshot.lookup_as_called(environment, &resolver, root);
     let mut spans: Vec<Span> = Vec::new();
-    // The merged value's part says where it comes from, if it is written as such and not an
-    // alias's.
+    // A part of the merged value has its own place, unless an alias copies it.
     let first_found = resolution.steps.iter().find_map(|step| match &step.outcome {
         Outcome::Found { key, .. } => Some(*key),
         _ => None,
@@ -180,7 +179,7 @@ fn raw(
 }
 
 /// Returns the place of the function that a level names: its name in its source, or the start of a
-/// file whose text does not tell the name.
+/// file whose text does not declare it.
 fn function_of(snapshot: &Snapshot, subject: &Subject, name: &str) -> Option<Target> {
     match snapshot.function_source(&subject.environment, name) {
         FunctionSource::File(path) => {

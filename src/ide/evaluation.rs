@@ -1,5 +1,5 @@
-//! Keys that the user has evaluated with the functions of levels: what can be evaluated at a place,
-//! the evaluation, and the outcomes that hovers and pages show.
+//! Keys that the user has evaluated with the functions of levels: the offers at a place, the
+//! evaluation, and the outcomes that hovers and pages show.
 //!
 //! Only [`evaluate`] runs functions, and only the user's own request leads to it. All else here
 //! looks at texts and at outcomes that are there.
@@ -64,8 +64,8 @@ pub struct Evaluation {
 #[derive(Clone, Debug, Default)]
 pub struct Evaluations(Vec<Arc<Evaluation>>);
 
-/// Returns what can be evaluated at a place: a key whose lookup asks functions of levels, for the
-/// node whose values are shown, or for the nodes that read the file.
+/// Returns the evaluations that are possible at a place: of a key whose lookup calls functions of
+/// levels, for the node whose values are shown, or for the nodes that read the file.
 pub fn offers(snapshot: &Snapshot, position: FilePosition) -> Vec<Offer> {
     let Some(subject) = under_cursor(snapshot, position) else { return Vec::new() };
     let key = asked_key(&subject.kind).map(|key| LookupKey::of_root(&key.root_text()));
@@ -115,7 +115,7 @@ pub fn asks_functions(
         || !resolver.levels_that_may_hold_options(&resolution).is_empty()
 }
 
-/// Returns what a request means: a root key in a file, for a node or for the file's own scope.
+/// Returns the target of a request: a root key in a file, for a node or for the file's own scope.
 /// `None` for a file that no environment governs, and for a node that is not known.
 pub fn target(
     snapshot: &Snapshot,

@@ -164,7 +164,7 @@ pub(super) fn is_redundant(
 struct Writer<'a> {
     snapshot: &'a Snapshot,
     subject: &'a Subject,
-    /// The scope of the file: that of a node, or the variables that the file's path tells.
+    /// The scope of the file: that of a node, or the variables that the file's path implies.
     scope: &'a Scope,
     markup: Markup<'a>,
 }

@@ -81,8 +81,8 @@ pub fn level_names<'a>(levels: impl IntoIterator<Item = &'a UnsettledLevel>) -> 
     names
 }
 
-/// Tells that a backend is not evaluated, and which service it asks if that is known; `name` is how
-/// its name is shown.
+/// Returns the phrase for a backend that is not evaluated, with the service that it asks if that is
+/// known; `name` is the backend's name, as marked up.
 pub fn not_evaluated(backend: &Backend, name: &str) -> String {
     match &backend.service {
         Some(phrase) => format!("the backend {name} {phrase}, and is not evaluated here"),

@@ -30,8 +30,8 @@ struct Met<'a> {
     place: Option<Span>,
 }
 
-/// Returns the definitions above and below the one in the file, or their number, and what these
-/// mean for it.
+/// Returns the definitions above and below the one in the file, or their number, and their effect
+/// on it.
 pub(super) fn text(snapshot: &Snapshot, subject: &Subject, key: &Arc<str>) -> LensText {
     let Subject { environment, path, .. } = subject;
     let view = snapshot.view(environment);

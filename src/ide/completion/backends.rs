@@ -1,5 +1,5 @@
 //! Functions that can be a level's backend: Puppet's own, and those of the environment and its
-//! modules whose declarations take what Puppet passes to a backend.
+//! modules whose declarations accept Puppet's arguments for a backend.
 
 use super::context::Context;
 use super::item::{Item, ItemKind, Items};
@@ -37,7 +37,7 @@ pub(super) fn complete(ctx: &Context<'_>, kind: &str, items: &mut Items) {
 }
 
 /// Adds the function that a file defines, if Puppet finds it there and it takes so many arguments,
-/// the last of which is the lookup's context.
+/// with the lookup's context as the last one.
 fn items_of(ctx: &Context<'_>, path: &FilePath, arguments: usize, items: &mut Items) {
     let Some(function) = ctx.snapshot.declared_function(path) else { return };
     let is_backend = |one: &FunctionSignature| {

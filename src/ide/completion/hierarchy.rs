@@ -119,8 +119,8 @@ fn in_level(path: &[Step]) -> bool {
     matches!(path, [Step::Key(_), Step::Item(_)])
 }
 
-/// Returns the words without those of which a hash has another one: a second location, a second
-/// backend.
+/// Returns the words that a hash may still have: no location beside another location, and no
+/// backend beside another backend.
 fn without_second(all: &[Word], others: &[String]) -> Vec<Word> {
     let has = |group: &[&str]| others.iter().any(|other| group.contains(&other.as_str()));
     let (has_location, has_backend) = (has(&LOCATIONS), has(&BACKENDS));

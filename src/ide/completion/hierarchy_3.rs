@@ -78,7 +78,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     }
 }
 
-/// Adds the words that a hash lacks: as symbols where the file, or what is typed, has these.
+/// Adds the words that a hash lacks: as symbols where the file, or the typed text, has symbols.
 fn words(ctx: &Context<'_>, all: &[Word], items: &mut Items) {
     let place = ctx.place;
     let text = || ctx.file.text().is_some_and(|text| text.to_str().lines().any(is_symbol));

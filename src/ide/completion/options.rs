@@ -10,7 +10,7 @@ use super::{keys, parameters};
 /// A word of a format, with its shape and its meaning.
 pub(super) type Word = (&'static str, Form, &'static str);
 
-/// The form of what follows a word.
+/// The form of the value behind a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Text,

@@ -89,8 +89,8 @@ impl Style {
 }
 
 impl Place {
-    /// Returns the place at `offset`; `None` in a comment, where nothing is completed.
-    /// `is_json` says that the whole text is one flow collection.
+    /// Returns the place at `offset`; `None` in a comment, where nothing is completed. `is_json`:
+    /// the whole text is one flow collection.
     pub(super) fn at(text: &Text, offset: u32, is_json: bool) -> Option<Place> {
         let number = text.line_of(offset);
         let line = text.line_range(number)?;

@@ -20,8 +20,9 @@ pub struct Explanation {
     pub text: String,
 }
 
-/// Returns the explanation of a topic in the file at `path`, as the config says. `None` for a file
-/// that no environment governs, for a text that is no key, and when the request is cancelled.
+/// Returns the explanation of a topic in the file at `path`, in the form that `config` states.
+/// `None` for a file that no environment governs, for a text that is no key, and when the request
+/// is cancelled.
 pub fn resolve(
     snapshot: &Snapshot,
     path: &FilePath,

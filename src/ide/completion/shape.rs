@@ -1,4 +1,4 @@
-//! The beginning of a value, by its type: what is inserted behind a key.
+//! The beginning of a value, by its type: the text that completion inserts behind a key.
 
 use super::place::Step;
 use crate::manifest::model::Literal;
@@ -99,7 +99,7 @@ fn choice(text: &str) -> String {
     text.replace('\\', "\\\\").replace(',', "\\,").replace('|', "\\|")
 }
 
-/// Returns a default as YAML; `None` for what is no scalar.
+/// Returns a default as YAML; `None` for one that is no scalar.
 fn literal_text(literal: &Literal) -> Option<String> {
     match literal {
         Literal::Boolean(value) => Some(value.to_string()),
@@ -118,7 +118,7 @@ fn plain(data_type: &DataType, depth: usize) -> DataType {
         }
         DataType::Sensitive(inner) if depth > 0 => plain(inner, depth - 1),
         DataType::Named(alias) if depth > 0 => plain(&alias.target(), depth - 1),
-        // Of a variant the first collection tells most.
+        // A variant has the shape of its first type.
         DataType::Variant(types) if depth > 0 => {
             let types: Vec<DataType> = types.iter().map(|one| plain(one, depth - 1)).collect();
             types.first().cloned().unwrap_or(DataType::Any)

@@ -1,4 +1,4 @@
-//! Each test says which words there are and what one of them makes of the text.
+//! Each test states the words that are offered, and the text after one of them is accepted.
 
 mod data;
 mod formats;

@@ -17,7 +17,8 @@ const FUNCTIONS: [(&str, &str, &str); 5] = [
     ("hiera", "key", "the older name of `lookup`"),
 ];
 
-/// Adds the words that fit in a token. A `hiera.yaml`, which `is_config` says, calls no functions.
+/// Adds the words that fit in a token. `is_config`: the file is a `hiera.yaml`, whose tokens call
+/// no functions.
 pub(super) fn complete(ctx: &Context<'_>, token: &Token<'_>, is_config: bool, items: &mut Items) {
     if let Some(argument) = Argument::of(token.text) {
         if !is_config {
@@ -49,7 +50,7 @@ fn functions(ctx: &Context<'_>, token: &Token<'_>, items: &mut Items) {
         let snippet = super::shape::escaped(&text.text);
         let plain = TextEdit::new(text.range, text.text.replace('\u{0}', ""));
         let mut item = Item::new(ItemKind::Function, name, plain);
-        // The name alone is what users type.
+        // Users type the name alone.
         item.filter = filter.replace(&placed, name);
         item.snippet = Some(snippet.replace('\u{0}', &format!("${{1:{argument}}}")));
         items.push(item.with_detail(meaning));

@@ -30,7 +30,8 @@ pub(super) enum Shown {
 }
 
 impl Writer<'_> {
-    /// Returns an answer in full below the lines of its head, of which its provenance is the last.
+    /// Returns an answer in full below the lines of its head. The last line of the head is its
+    /// provenance.
     pub(super) fn answer(&self, mut head: Head, found: &Found<'_>, asked: &Asked<'_>) -> String {
         let (resolution, narrow) = (found.resolution, asked.narrow);
         let sources = self.sources(resolution, narrow);
@@ -105,8 +106,8 @@ impl Writer<'_> {
 
     /// Returns a value on one line, cut where it gets long, secrets masked.
     pub(super) fn inline(&self, value: &Value) -> String {
-        // The part of a long value that is shown is in its first bytes, and one more tells that
-        // there is more.
+        // Only the beginning of a long value is shown: the text is printed a little further than
+        // that, so that `cut` sees that there is more.
         let options =
             print::PrintOptions { max_json: Some(MAX_INLINE * 4), ..self.print_options() };
         cut(&print::inline(value, &options))
@@ -116,7 +117,7 @@ impl Writer<'_> {
         matches!(value.data(), Data::Array(_) | Data::Hash(_)) && self.inline(value).ends_with('…')
     }
 
-    /// Returns a value in lines. Where several files are merged, each leaf says its level.
+    /// Returns a value in lines. Where several files are merged, each leaf has its level behind it.
     pub(super) fn block(&self, value: &Value, sources: &[Source]) -> String {
         let level_of = |span: Span| {
             let path = self.snapshot.path(span.file)?;

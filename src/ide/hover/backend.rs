@@ -1,5 +1,5 @@
-//! Hovers over the function or backend that a level of a `hiera.yaml` names: what it does, where its
-//! source is, and how it declares its parameters. Nothing is run.
+//! Hovers over the function or backend that a level of a `hiera.yaml` names: its purpose, the place
+//! of its source, and the declaration of its parameters. Nothing is run.
 
 use super::Writer;
 use crate::hiera::config::{BackendKind, Level, Reader};
@@ -29,7 +29,7 @@ impl Writer<'_> {
         head + &texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Tells where the source of a level's function is, and what it declares.
+    /// Returns the place of the source of a level's function, and its declaration.
     fn source_of(&self, level: &Level, is_known: bool) -> String {
         if level.backend.kind == BackendKind::Hiera3 {
             return format!(

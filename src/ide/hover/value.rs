@@ -1,4 +1,4 @@
-//! A value of a hover: few lines of YAML, in which each leaf says the level that it comes from.
+//! A value of a hover: a few lines of YAML, in which a comment names the level of each leaf.
 
 use crate::puppet::print::{self, PrintOptions};
 use crate::puppet::value::Value;
@@ -7,8 +7,8 @@ use crate::text::Span;
 /// Returns the value as YAML with a line end behind each line, at most `max_lines` of them before a
 /// last one that counts those left out: a single line is not left out.
 ///
-/// `level` names the level that a place belongs to; without it no line has a comment. The second
-/// part says whether this is all of the value.
+/// `level` returns the level that a place belongs to; without it no line has a comment. The second
+/// part is `true` if no line was left out.
 pub(super) fn yaml(
     value: &Value,
     options: &PrintOptions<'_>,

@@ -60,7 +60,8 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
     Some(draft)
 }
 
-/// Returns a text with the line end that hiera-eyaml takes off what it has decrypted.
+/// Returns a text with one more line end if it ends with one: hiera-eyaml removes the last line end
+/// of a decrypted text.
 fn whole(text: &str) -> String {
     match text.bytes().last() {
         Some(b'\n') => format!("{text}\n"),

@@ -1,9 +1,10 @@
-//! Refactorings of data: changes that keep the values of all nodes, or say how many they change.
+//! Refactorings of data: changes that keep the values of all nodes, or state how many nodes get
+//! other values.
 //!
 //! Each refactoring is a file here that drafts a change from the text alone. Before a draft is
-//! offered, `proof` applies it to a copy of the snapshot, and looks the keys up that it touches,
-//! for all nodes that are known and for those that are not, before and after. The title tells what
-//! the comparison found, and where it ended.
+//! offered, `proof` applies it to a copy of the snapshot, and looks the touched keys up before and
+//! after the change, for all known nodes and for unknown ones. The title has the result of the
+//! comparison, and its limit if it reached one.
 
 mod config;
 mod document;
@@ -35,7 +36,7 @@ const MAX_LOOKUPS: usize = 2_000;
 /// A refactoring, or the reason why it cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refactoring {
-    /// Its title, for a menu. It says how many nodes get other values, if any do.
+    /// Its title, for a menu. It has the number of nodes that get other values, if any do.
     pub title: String,
     /// Its kind.
     pub kind: RefactoringKind,
@@ -52,7 +53,7 @@ pub enum RefactoringKind {
     Move,
     /// A part becomes an entry of its own.
     Extract,
-    /// A reference gives way to what it stands for.
+    /// A reference is replaced by its target's text.
     Inline,
     /// The text is written otherwise.
     Rewrite,

@@ -1,5 +1,5 @@
-//! The proof of a draft: it must change what it means to and nothing else, and the title tells how
-//! many nodes get other values.
+//! The proof of a draft: only the values that the draft is meant to change may change, and the
+//! title has the number of nodes that get other values.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn data(snapshot: &Snapshot, path: &FilePath) -> Option<Arc<DataFile>> {
     snapshot.view(environment).data_of(path)
 }
 
-/// Returns what a comparison found, as a remark behind a title; empty where nothing changes.
+/// Returns the result of a comparison, as a remark behind a title; empty where nothing changes.
 pub(super) fn effect(found: &Comparison) -> String {
     let Comparison { nodes, changed, left_out, .. } = *found;
     let noun = match (found.are_kinds, nodes) {

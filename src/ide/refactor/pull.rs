@@ -39,7 +39,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
         true => format!("Remove `{}` from {count} {noun}: {to} has the same value", entry.name),
         false => format!("Move `{}`, the same in {count} {noun}, to {to}", entry.name),
     };
-    // The title would tell that secrets are equal.
+    // The title would reveal that secrets are equal.
     if context.is_encrypted(entry) || context.is_sensitive(&entry.name) {
         return;
     }

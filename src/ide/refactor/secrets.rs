@@ -1,5 +1,5 @@
-//! Secrets in refactorings: text that moves is sent to the editor, so that what is Sensitive stays
-//! where it is.
+//! Secrets in refactorings: text that moves is sent to the editor, so Sensitive values stay in
+//! their place.
 
 use super::{Context, Entry};
 use crate::puppet::types;

@@ -94,8 +94,8 @@ impl Renaming<'_> {
             .then(|| TextEdit::new(TextRange::new(one.range.start + 1, one.range.end), new))
     }
 
-    /// Whether a root key begins a line of an entry without merge keys, as most do: then it is
-    /// written there, without an anchor, and no tree is needed to tell.
+    /// Whether a root key begins a line of an entry without merge keys, as most do: then the key's
+    /// text is there, without an anchor, and no tree is needed.
     fn is_plain_root(&self, file: &File, text: &Text, one: &Occurrence) -> bool {
         let is_root = one.role == Role::Definition && self.part.subkeys.is_empty();
         if !is_root || file.format() != Format::Yaml {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::text::FilePath;
 
-/// The reason why a rename is refused. `Display` tells it to the user.
+/// The reason why a rename is refused. `Display` is the message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenameError {
     /// There is no name of a key at the place.

@@ -1,4 +1,4 @@
-//! Renames in small workspaces: the texts that come out, or the reason that is told.
+//! Renames in small workspaces: the resulting texts, or the reason of the refusal.
 
 use expect_test::{Expect, expect};
 

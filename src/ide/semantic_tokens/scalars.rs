@@ -9,8 +9,8 @@ use crate::yaml::scalar::Written;
 use crate::yaml::{Node, NodeKind};
 
 impl Coloring<'_> {
-    /// Adds what the scalars of an entry hold, which begins at `start`; of the whole file, where the
-    /// file is read as a whole.
+    /// Adds the tokens in the scalars of an entry that begins at `start`, or of the whole file,
+    /// where the file is read as a whole.
     pub(super) fn scalars(&self, id: PartId, start: u32, out: &mut Vec<SemanticToken>) {
         let FileColoring { file, snapshot, .. } = self.file;
         let cancel = snapshot.cancel_token();

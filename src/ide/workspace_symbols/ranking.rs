@@ -1,4 +1,4 @@
-//! How well the name of a key fits what was typed.
+//! How well the name of a key fits the typed text.
 
 /// The typed text, in lower case and without blanks.
 pub(super) struct Query {

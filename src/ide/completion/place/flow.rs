@@ -48,7 +48,7 @@ pub(super) enum Reached {
 }
 
 impl Flow {
-    /// Reads a line from byte `from` on. `is_whole` says that the line ends with it.
+    /// Reads a line from byte `from` on. `is_whole`: the text reaches to the end of the line.
     pub(super) fn read(&mut self, line: &str, from: usize, is_whole: bool) -> Reached {
         let mut at = from;
         let mut scalar: Option<Scalar> = None;
@@ -141,7 +141,7 @@ impl Flow {
         }
     }
 
-    /// Returns the role of a scalar at the end of what was read.
+    /// Returns the role of a scalar at the end of the text read so far.
     pub(super) fn spot(&self) -> Spot {
         match self.frames.last() {
             Some(frame) if frame.is_hash && !frame.in_value => Spot::Key,
@@ -154,7 +154,7 @@ impl Flow {
         self.quote.map(|quote| if quote == '"' { Style::Double } else { Style::Single })
     }
 
-    /// Returns the way from the collection to the node at the end of what was read.
+    /// Returns the path from the collection to the node at the end of the text read so far.
     pub(super) fn path(&self) -> impl Iterator<Item = Step> + '_ {
         self.frames.iter().filter_map(|frame| match (frame.is_hash, frame.in_value) {
             (true, true) => frame.keys.last().cloned().map(Step::Key),

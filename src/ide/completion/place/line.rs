@@ -24,16 +24,16 @@ pub(super) fn is_marker(line: &str) -> bool {
 }
 
 /// Returns the number of bytes from a dash that begins an element to the content behind it; `None`
-/// where there is no such dash. A dash at the end of the text is one where the line ends, too, which
-/// `is_whole` says.
+/// where there is no such dash. A dash at the end of the text counts if the line ends there
+/// (`is_whole`).
 pub(super) fn dash(text: &str, is_whole: bool) -> Option<usize> {
     let rest = text.strip_prefix('-')?;
     let content = rest.trim_start_matches([' ', '\t']);
     (rest.is_empty() && is_whole || content.len() < rest.len()).then(|| text.len() - content.len())
 }
 
-/// Returns the key that a text begins with. A colon at the end of the text ends a key where the
-/// line does, too, which `is_whole` says.
+/// Returns the key that a text begins with. A colon at the end of the text ends a key if the line
+/// ends there (`is_whole`).
 pub(super) fn key_at(text: &str, is_whole: bool) -> Option<LineKey> {
     let start = properties(text);
     let ends = |at: usize| match text[at + 1..].chars().next() {

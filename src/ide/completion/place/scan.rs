@@ -119,7 +119,8 @@ impl Scan {
         }
     }
 
-    /// Opens the elements that begin on a line, which `is_whole` says is not cut; returns the column of the content behind the dashes.
+    /// Opens the elements that begin on a line, which is not cut if `is_whole`; returns the column
+    /// of the content behind the dashes.
     fn dashes(&mut self, line: &str, column: usize, is_whole: bool) -> usize {
         let mut at = column;
         while let Some(length) = dash(&line[at..], is_whole) {
@@ -141,7 +142,8 @@ impl Scan {
         }
     }
 
-    /// Closes what a key at this column cannot be in: deeper collections, and a list at the column.
+    /// Closes the collections that cannot contain a key at this column: deeper ones, and a list at
+    /// the column.
     fn close_lists(&mut self, column: usize) {
         self.frames.retain(|frame| match frame.kind {
             Kind::Hash(_) => frame.column <= column,

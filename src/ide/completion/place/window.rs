@@ -1,4 +1,4 @@
-//! The lines above the cursor that tell where it is: those of the top-level entry that it is in.
+//! The lines above the cursor that determine its place: those of its top-level entry.
 
 use crate::text::{Text, TextRange};
 
@@ -12,7 +12,7 @@ pub(super) fn above(text: &Text, line_start: u32, is_json: bool) -> String {
     loop {
         let start = line_start.saturating_sub(size);
         let slice = text.slice(TextRange::new(start, line_start));
-        // A slice that begins within a line says nothing about that line.
+        // The first line is left out where the slice begins within it.
         let whole = if start == 0 { 0 } else { slice.find('\n').map_or(slice.len(), |at| at + 1) };
         if is_json || start == 0 {
             let begin = if is_json { 0 } else { last_entry(&slice).unwrap_or(0) };

@@ -3,7 +3,7 @@
 
 use super::hovered;
 
-/// Checks that a hover says something, and leaves something else out.
+/// Checks that a hover contains one text, and lacks another.
 #[track_caller]
 fn check_cut(text: &str, said: &str, left_out: &str) {
     let told = hovered(text, false, None);

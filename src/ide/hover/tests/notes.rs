@@ -155,7 +155,7 @@ port: 80
     );
 }
 
-/// A token in the lower value, and a part of a hash, of which the rest would stay.
+/// A token in the lower value, and a part of a hash whose other members would stay.
 #[test]
 fn what_only_looks_equal_is_not_said_to_change_nothing() {
     check(
@@ -248,7 +248,7 @@ lookup_options: {{'^us': {{merge: hash}}, other: {{merge: unique}}}}
         - the merge strategy is not settled: lookup_options in data/roles/db.yaml:1 where role = db, data/roles/web.yaml:1 where role = web
     "#]],
     );
-    // A literal entry is not replaced by a pattern, nor by one that says the same.
+    // A literal entry is not replaced by a pattern, not even by one with the same options.
     check(
         &text("lookup_options: {users: {merge: deep}}\n"),
         expect![[r#"
@@ -288,7 +288,7 @@ ur$0l: \"http://localhost:%{lookup('port')}/%{lookup('nothing')}\"
 }
 
 /// A level whose function is not evaluated may hold `lookup_options`. It is named once: not where
-/// the hover says already that it is not evaluated.
+/// the hover already lists it as not evaluated.
 #[test]
 fn a_level_that_may_hold_options_leaves_the_strategy_open() {
     let note = |vault: &str, options: &str, levels: [&str; 2]| {

@@ -107,8 +107,8 @@ fn effective(text: &str) -> String {
     }
 }
 
-/// Several files of a level, and several levels, with all of these values: where a hover says that
-/// the key may be deleted, a lookup without it has the same value.
+/// Several files of a level, and several levels, with all of these values: where a hover reports
+/// that the key may be deleted, a lookup without it has the same value.
 #[test]
 fn a_lookup_without_the_key_agrees() {
     let lists = ["[a]", "[a, b]", "[b, a]", "[[a], b]", "[a, a]", "c"];

@@ -22,7 +22,7 @@ const OF_HASHES: [&str; 6] =
 
 /// Returns the whole file in version 5, with all comments.
 ///
-/// Errors: what version 5 cannot say.
+/// Errors: a setting that version 5 cannot express.
 pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     let config = file.config;
     let readings = file.readings();

@@ -7,7 +7,7 @@ use crate::yaml::{NodeId, NodeKind};
 
 /// Returns the edits that make version 5 of the file.
 ///
-/// Errors: what version 5 cannot say.
+/// Errors: a setting that version 5 cannot express.
 pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
     let root = file.tree.root.ok_or("the file has no content")?;
     let mut edits = Vec::new();

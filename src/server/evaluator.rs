@@ -180,7 +180,7 @@ impl Evaluator {
     }
 }
 
-/// Returns what identifies code, in a certain order.
+/// Returns the names and files that identify code, sorted.
 fn names(code: &[LevelCode]) -> Vec<Code> {
     let mut names: Vec<Code> =
         code.iter().map(|one| (one.name.clone(), one.file.clone())).collect();

@@ -2,11 +2,11 @@
 //! publisher computes them as it does for other clients, and puts them into `pulled` instead of
 //! sending them.
 //!
-//! The question about a document waits until the publisher has checked the text that the client
-//! has. The question about the workspace waits until something is other than what the client has,
-//! as clients ask again as soon as they are answered: vscode-languageclient two seconds later.
-//! A client asks about a document when it changes it; where an edit changes the findings of other
-//! documents, it is told to ask again.
+//! A request for a document waits until the publisher has checked the text that the client has. A
+//! request for the workspace waits until some findings differ from those that the client has, as
+//! clients repeat it soon after each answer (vscode-languageclient: after two seconds). A client
+//! requests a document's findings when it changes the document; where an edit changes the findings
+//! of other documents, the server asks it to request them again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use crate::text::FilePath;
 
 /// A client that does not answer must not stop us.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a client has to ask by itself about a document that it changed, before it is told to
-/// ask again.
+/// How long the server waits for a client's own request after a change, before it asks the client
+/// to request findings again.
 const GRACE: Duration = Duration::from_millis(50);
 /// How many files a part of an answer about the workspace has.
 const PART: usize = 100;
 
-/// Tells the client to ask again, if it does not by itself, about documents of which it has other
-/// findings now.
+/// Asks the client to request findings again, unless it does so by itself, if those that it has of
+/// some documents are outdated.
 pub(super) fn refresh(client: &Client, shared: &Arc<Shared>) {
     if !shared.pulled.begin_refresh() {
         return;

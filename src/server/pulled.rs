@@ -35,7 +35,7 @@ struct Store {
     given: HashMap<FilePath, u64>,
     /// The last number that a result got.
     last: u64,
-    /// Whether the client will be told to ask again.
+    /// Whether the server is about to ask the client to request findings again.
     is_refreshing: bool,
 }
 
@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    /// The open documents of which the client has other findings.
+    /// The open documents for which the client has outdated findings.
     fn outdated(&self) -> impl Iterator<Item = (&FilePath, u64)> {
         self.given.iter().filter_map(|(path, given)| {
             let now = self.reports.get(path).map_or(0, |report| report.id);
@@ -94,8 +94,8 @@ impl Store {
     fn changed_since(&self, before: &HashMap<FilePath, String>) -> Vec<(FilePath, Report)> {
         let is_new = |(path, report): &(&FilePath, &Report)| match before.get(*path) {
             Some(id) => *id != report.id.to_string(),
-            // A client that has no results is told of files without findings, too, so that it has
-            // some when it asks again.
+            // A client without results gets those of files without findings, too, so that its next
+            // request is not its first again.
             None => !report.items.is_empty() || before.is_empty(),
         };
         let found = self.reports.iter().filter(is_new);
@@ -176,8 +176,9 @@ impl Pulled {
         }
     }
 
-    /// Records that the client is to be told to ask again, about open documents of which it has
-    /// other findings now; `false` where there are none, or that will be done already.
+    /// Records that the server is about to ask the client to request findings again, as those of
+    /// open documents are outdated. `false` where none are, or where the server is about to ask
+    /// already.
     pub(super) fn begin_refresh(&self) -> bool {
         self.with(|store| {
             let begins = !store.is_refreshing && store.outdated().next().is_some();
@@ -186,8 +187,8 @@ impl Pulled {
         })
     }
 
-    /// Whether the client has not asked by itself by now. It is told once: it may not ask about
-    /// documents that it does not show.
+    /// Whether the client still has outdated findings. They count as sent from now on, so that the
+    /// server asks once: a client may not request documents that it does not show.
     pub(super) fn ends_refresh(&self) -> bool {
         self.with(|store| {
             store.is_refreshing = false;

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the first reading waits for the client's settings.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The unreadable sources and folders that the client was last told of.
+/// The unreadable sources and folders that were last reported to the client.
 #[derive(Default)]
 struct LastTold {
     /// The sources of nodes that could not be read, and why.
@@ -119,7 +119,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             .await;
     }
     let left_out = shared.with(|state| state.left_out);
-    // Thousands may arrive one by one: the client is told once.
+    // Thousands may arrive one by one: one message is enough.
     if std::mem::replace(&mut told.left_out, left_out) == 0 && left_out > 0 {
         let text = format!(
             "hiera-ls reads {MAX_FOLDERS} folders of a workspace; {left_out} more were not read"
@@ -199,7 +199,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
     is_other
 }
 
-/// Asks the client to tell of changed files and settings.
+/// Asks the client for notifications of changed files and settings.
 pub(super) async fn register(client: Client, shared: Arc<Shared>) {
     let features = shared.with(|state| state.features.clone());
     let mut registrations = Vec::new();

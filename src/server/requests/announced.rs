@@ -19,13 +19,14 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,
-    /// It asks for findings, and can be told to ask again: an edit changes those of other files.
+    /// It requests findings, and the server can ask it to request them again, as an edit changes
+    /// those of other files.
     pub(in crate::server) pulls_findings: bool,
     /// It takes findings of related documents with those of the one that it asks about.
     pub(in crate::server) related_findings: bool,
     /// The tags of diagnostics that it shows.
     pub(in crate::server) tags: Vec<lsp::DiagnosticTag>,
-    /// It tells of files before it renames them.
+    /// It sends `workspace/willRenameFiles` before it renames files.
     pub(in crate::server) will_rename: bool,
     /// It takes code actions that are more than commands.
     pub(in crate::server) action_literals: bool,
@@ -159,8 +160,8 @@ fn is_address_of_pages(pages: &str) -> bool {
     is_address
 }
 
-/// Adds what the server does for such a client. `evaluates` is whether functions of levels may run
-/// at the user's request.
+/// Adds the capabilities of the server for such a client. `evaluates` is whether functions of
+/// levels may run at the user's request.
 pub(in crate::server) fn announce(
     server: &mut lsp::ServerCapabilities,
     client: &Announced,

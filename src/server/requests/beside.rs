@@ -1,5 +1,5 @@
-//! Words beside the text: inlay hints, and lenses with the places that they lead to. Clients ask
-//! again when they are told that answers may be others now.
+//! Words beside the text: inlay hints, and lenses with the places that they lead to. The server
+//! asks clients to refresh them when the answers may have changed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -163,8 +163,8 @@ fn kind(name: &str) -> Option<LensKind> {
         .find(|it| self::name(*it) == name)
 }
 
-/// Asks the client to ask again for what depends on other files, nodes and settings. Waits for no
-/// answer.
+/// Asks the client to refresh hints and lenses, which depend on other files, nodes and settings.
+/// Waits for no answer.
 pub(in crate::server) fn refresh(client: &Client, shared: &Shared) {
     let announced = shared.with(|state| state.features.announced.clone());
     if announced.refreshes_hints {

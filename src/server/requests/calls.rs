@@ -1,4 +1,4 @@
-//! Call hierarchy: what reads a key, and which keys feed it.
+//! Call hierarchy: the readers of a key, and the keys that its values read.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
@@ -26,7 +26,7 @@ impl Backend {
         .await
     }
 
-    /// Returns what reads a key.
+    /// Returns the readers of a key.
     pub(in crate::server) async fn readers_of_key(
         &self,
         params: lsp::CallHierarchyIncomingCallsParams,

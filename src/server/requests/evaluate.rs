@@ -97,7 +97,7 @@ impl Backend {
         Ok(None)
     }
 
-    /// Returns what the user had evaluated; `None` where functions are switched off.
+    /// Returns the user's evaluations; `None` where functions are switched off.
     pub(in crate::server) fn evaluations(&self) -> Option<Evaluations> {
         let is_on = self.shared.with(|state| state.evaluates);
         is_on.then(|| self.shared.evaluator.outcomes())
@@ -112,7 +112,7 @@ impl Backend {
     }
 }
 
-/// Evaluates a key if the user agrees, and tells the user of the outcome.
+/// Evaluates a key if the user agrees, and shows the outcome.
 async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
     let outcome = try_to_evaluate(&client, &shared, asked).await;
     let (kind, text) = match outcome {
@@ -176,7 +176,7 @@ async fn try_to_evaluate(
     }
 }
 
-/// Returns what is asked for, and the code of levels that may run for it.
+/// Returns the target of the request, and the code of levels that may run for it.
 fn about(
     snapshot: &Snapshot,
     asked: &Asked,

@@ -23,8 +23,8 @@ pub(in crate::server) async fn send_part(
     output.send_json(message.to_string().as_bytes()).await;
 }
 
-/// Sends a list in parts, where the client asked for them and one does not do; returns what is left
-/// for the answer.
+/// Sends a list in parts, where the client asked for parts and the list is longer than one; returns
+/// the items that are left for the answer.
 pub(in crate::server) async fn in_parts<T: Serialize>(
     output: &Outlet,
     token: Option<lsp::ProgressToken>,

@@ -1,4 +1,4 @@
-//! Completion: items with their edits, and what a client sends back to have one explained.
+//! Completion: items with their edits, and the data that a client sends back to resolve one.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,8 +19,8 @@ pub(super) fn options() -> lsp::CompletionOptions {
     }
 }
 
-/// An answer of completion. The lists of lsp-types 0.94 have no defaults of items, and its items
-/// none of what they need with these.
+/// An answer of completion. The lists of lsp-types 0.94 have no defaults for items, and its items
+/// lack the members that go with these.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::server) struct List {

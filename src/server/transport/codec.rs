@@ -1,8 +1,8 @@
 //! The base protocol's frames: bytes of standard input to messages.
 //!
-//! The codec forgives what a client may write in good faith: header names in any case, line feeds
-//! without carriage returns, unknown headers, blank lines between messages, one length given
-//! twice. Everything else that is wrong is answered once, and the codec looks for the next
+//! The codec accepts deviations that do not make a message ambiguous: header names in any case,
+//! line feeds without carriage returns, unknown headers, blank lines between messages, one length
+//! given twice. Everything else that is wrong is answered once, and the codec looks for the next
 //! `Content-Length` header to go on from. Neither half of such a header can stand in a JSON text
 //! with its line break, so a body that holds one was announced with a wrong length.
 
@@ -27,7 +27,7 @@ pub(super) struct Codec {
     /// Where in `buffer` the search for a header line continues.
     searched: usize,
     state: State,
-    /// Whether the client was told of the fault that the codec is recovering from.
+    /// Whether the fault that the codec is recovering from was reported to the client.
     told: bool,
     /// Bytes that were skipped since the last valid header.
     skipped: usize,

@@ -53,8 +53,8 @@ mod unix {
         });
     }
 
-    /// Ends the session with what `wait` returns, on a thread of its own. Without a thread the end
-    /// is noticed later, by a failed write or the end of standard input.
+    /// Runs `wait` on a thread of its own, and ends the session with its result. Without a thread
+    /// the end is noticed later, by a failed write or the end of standard input.
     fn watch(name: &str, session: Session, wait: impl FnOnce() -> Option<String> + Send + 'static) {
         let builder = std::thread::Builder::new().name(name.to_owned());
         let _ = builder.spawn(move || {

@@ -41,7 +41,7 @@ struct Queue {
 }
 
 impl Workers {
-    /// Returns a pool of at most so many threads, none of which is started yet.
+    /// Returns a pool of at most so many threads. No thread is started yet.
     pub(in crate::server) fn new(most: usize, stack: usize) -> Workers {
         let (queue, wake) = (Mutex::default(), Condvar::new());
         Workers(Arc::new(Inner { queue, wake, most: most.max(KEPT), stack }))

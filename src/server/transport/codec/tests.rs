@@ -27,8 +27,8 @@ fn decoded(bytes: &[u8], size: usize, limit: usize) -> Vec<String> {
     all
 }
 
-/// Checks that bytes give a number of refusals, and that the request after them is understood,
-/// whatever reads they come in.
+/// Checks that bytes give a number of refusals, and that the request after them is understood, for
+/// any division into reads.
 #[track_caller]
 fn check(bytes: impl AsRef<[u8]>, refusals: usize) {
     let bytes = [bytes.as_ref(), frame(REQUEST).as_bytes()].concat();

@@ -1,4 +1,4 @@
-//! `hiera-ls debug`: what the program holds of a file.
+//! `hiera-ls debug`: prints the program's own data about a file.
 
 use std::io::Write;
 

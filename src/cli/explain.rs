@@ -1,5 +1,5 @@
-//! `hiera-ls lookup --explain` and `--explain-options`: what Puppet's command prints, and how it
-//! ends.
+//! `hiera-ls lookup --explain` and `--explain-options`: the output of Puppet's command, and its
+//! exit status.
 
 use std::io::Write;
 
@@ -13,10 +13,10 @@ use crate::puppet::print::PrintOptions;
 use crate::text::Span;
 use crate::text::escape::terminal_lines;
 
-/// Explains a request. `resolver` must be new, so that nothing is left out as told before.
+/// Explains a request. `resolver` must be new, as a resolver explains some parts only once.
 ///
-/// That nothing is found, and what Puppet calls a lookup error, is told as part of the explanation,
-/// and the command succeeds. Any other error stands alone, with the exit status of Puppet's
+/// A missing value, and an error that Puppet calls a lookup error, are part of the explanation, and
+/// the command succeeds. Any other error is printed alone, with the exit status of Puppet's
 /// command. Source: semantics 8.5.
 pub(super) fn run(
     arguments: &LookupArguments,

@@ -1,4 +1,4 @@
-//! `hiera-ls completions` and `hiera-ls man`: what is made of the list of commands itself.
+//! `hiera-ls completions` and `hiera-ls man`: output that clap generates from the list of commands.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `hiera-ls keys`: the keys of the data, and what reads them.
+//! `hiera-ls keys`: the keys of the data, and their readers.
 
 use std::io::Write;
 
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &KeysArguments, out: &mut dyn Write) -> Result<Stat
     Ok(Status::Bad)
 }
 
-/// A line of a report: what it is about, what is said of it, and what belongs to it.
+/// A line of a report: its subject, the text about it, and the lines below it.
 struct Line {
     subject: String,
     text: String,

@@ -1,4 +1,4 @@
-//! The log on standard error: what the program does, for people who look for a fault.
+//! The log on standard error: the work of the program, for debugging.
 //!
 //! Events carry names, counts and times, never values of data; `tests/session/logging.rs` looks for
 //! values in the log of a session. Events of other crates are left out, since those quote messages.

@@ -87,8 +87,8 @@ fn note_other_version(functions: Option<&Functions>, puppet: PuppetVersion) {
     }
 }
 
-/// The settings for `--decrypt`: whoever gives it means the keys that this hiera.yaml names,
-/// wherever they are, or those named beside it.
+/// The settings for `--decrypt`: they permit the keys that this hiera.yaml names, at any path, or
+/// those that other arguments name.
 fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     let mut eyaml = serde_json::json!({"decrypt": arguments.decrypt, "keyFolders": ["/"]});
     for (name, file) in
@@ -363,7 +363,7 @@ fn scopes(
             scope.derive(rules.clone());
             Ok(vec![(wanted.to_owned(), Arc::new(scope))])
         }
-        // Nothing is said of a node: an answer is given as far as it holds for every node.
+        // No node is given: the scope is open, so that an answer holds for every node.
         None => {
             let mut scope = Scope::open("any node");
             scope.set("environment", Value::given(&name));

@@ -1,5 +1,5 @@
-//! The command line: what each command reads, does and prints. stdout is for answers, stderr for
-//! everything else.
+//! The command line: the input, the work and the output of each command. stdout is for answers,
+//! stderr for everything else.
 
 mod check;
 mod debug;
@@ -328,7 +328,7 @@ pub struct CheckArguments {
     fail_on: String,
 }
 
-/// Runs a command of the command line. `out` takes what is asked for; notes go to stderr.
+/// Runs a command of the command line. Writes the answer to `out`, and notes to stderr.
 pub fn run(command: Command, out: &mut dyn Write) -> Status {
     let start = Instant::now();
     let result = match command {
@@ -382,12 +382,12 @@ struct Opened {
 }
 
 impl Opened {
-    /// Says what is wrong in settings files, which `check` reports as findings.
+    /// Prints the problems of settings files; `check` reports them as findings.
     fn note_settings(&self) {
         self.note_settings_in(&|_| true);
     }
 
-    /// Says what is wrong with settings files that were not read and so have no findings: links
+    /// Prints the problems of settings files that were not read, and so have no findings: links
     /// that lead out of the repository, and files that are too long.
     fn note_unread_settings(&self) {
         self.note_settings_in(&|file| self.snapshot.file(file).is_none());
@@ -413,8 +413,8 @@ fn absolute(path: &str) -> Result<FilePath, Failure> {
 /// Settings that a command's arguments make.
 type Given = serde_json::Map<String, serde_json::Value>;
 
-/// The most files and folders of a current folder that is no environment, and lies in none: a home
-/// folder, or the root of the disk, is not what a command was meant for.
+/// The most files and folders of a current folder that is no environment, and lies in none: a
+/// command in a home folder, or in the root of the disk, is a mistake.
 const MAX_UNNAMED: usize = 100_000;
 
 /// Refuses a folder that no argument names and that holds more than so many files and folders.
@@ -427,8 +427,8 @@ fn refuse_many_files(most: usize, folder: &FilePath) -> Result<(), Failure> {
     )))
 }
 
-/// Reads the settings and the folder of a command; `given` are settings that it makes beside those
-/// of `arguments`, `unsaved` a file with the text to take for what is on disk.
+/// Reads the settings and the folder of a command; `given` are the command's settings besides those
+/// of `arguments`; `unsaved` is a file, with the text to use in place of the one on disk.
 fn open(
     arguments: &RootArguments,
     near: Option<&FilePath>,

@@ -105,8 +105,8 @@ fn write_variables(
     Ok(())
 }
 
-/// The variables of a node with their sources: of one of which only some are known by their dotted
-/// names, of others as their top scope has them.
+/// Returns the variables of a node with their sources: for a node with unknown variables, the known
+/// ones by their dotted names; for others, the variables of the top scope.
 fn variables(node: &Node, root: &FilePath) -> Vec<(String, crate::puppet::Value, Option<String>)> {
     let source = |name: &str| node.source_of(name).map(|source| source.phrase(root));
     if !node.scope.open {

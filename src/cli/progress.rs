@@ -1,4 +1,5 @@
-//! Tells people at a terminal that reading goes on, where it takes long. Says nothing to programs.
+//! Reports the progress of a long reading on a terminal. Prints nothing where stderr is no
+//! terminal.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,12 +8,12 @@ use std::time::{Duration, Instant};
 use super::note;
 use crate::text::FilePath;
 
-/// How long a command reads before it says so for the first time; each further time takes twice as
-/// long as the one before.
+/// How long a command reads before its first message; each further pause is twice as long as the
+/// one before.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Does the reading of a folder, and tells on standard error that it goes on, where that is a
-/// terminal.
+/// Runs `read`, which reads a folder, and reports on standard error that it is still running, where
+/// that is a terminal.
 pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return read();
@@ -21,7 +22,7 @@ pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
 }
 
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so
-/// on until it is done. Without a thread to be had, nothing is told.
+/// on until it is done. Calls nothing if no thread can be started.
 fn telling<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let (done, is_done) = channel::<()>();

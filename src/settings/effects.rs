@@ -1,5 +1,5 @@
-//! Settings of a settings file that have no effect: they name files, folders or nodes that are not
-//! there, or are not what they should be.
+//! Settings of a settings file that have no effect: they name files, folders or nodes that do not
+//! exist, or are of another kind than the setting needs.
 
 use serde_json::Value;
 

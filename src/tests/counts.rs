@@ -1,5 +1,5 @@
-//! An edit costs what it touches: after each kind of edit of a long file no more parts of it are
-//! read, indexed and checked than the edit concerns.
+//! The cost of an edit depends on the parts that it touches: after each kind of edit of a long
+//! file, only these parts are parsed, indexed and checked.
 
 use crate::diagnostics::Findings;
 use crate::fixture::Fixture;
@@ -7,7 +7,7 @@ use crate::text::work::{self, Counts};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Change;
 
-/// How many plain entries stand around what is edited.
+/// How many plain entries stand above and below the edited one.
 const AROUND: usize = 300;
 
 /// A file in an editor, and the findings that are kept of it.
@@ -34,13 +34,13 @@ impl Session {
         session
     }
 
-    /// Replaces the only place of a word by another; gives what that costs until its findings are
-    /// told, and until all is ready for the next edit.
+    /// Replaces the only occurrence of a word by another; returns the work until the findings are
+    /// published, and until everything is ready for the next edit.
     fn edit(&mut self, old: &str, new: &str) -> Counts {
         assert_eq!(self.text.matches(old).count(), 1, "{old:?} stands once in the text");
         let start = self.text.find(old).expect("just counted");
         self.text.replace_range(start..start + old.len(), new);
-        // As an editor sends it: without what both have in common.
+        // As an editor sends it: without the common beginning and end of both words.
         let head = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[head..], &new[head..]);
         let common = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new);

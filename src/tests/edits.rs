@@ -1,5 +1,5 @@
-//! Random edits: what a suite beside the code makes to compare what was patched with what is read
-//! anew.
+//! Random edits, with which suites beside the code compare patched data with data that is parsed
+//! again.
 
 use crate::text::TextRange;
 
@@ -12,8 +12,8 @@ pub(crate) use random::Random;
 /// How many edits follow each other on one text.
 pub(crate) const STEPS: usize = 20;
 
-/// How many texts are edited: as many as usual, or what makes the number of edits that
-/// `HIERA_LS_EDITS` asks for by hand.
+/// Returns how many texts are edited: `usual`, or the number that gives as many edits as the
+/// variable `HIERA_LS_EDITS` states.
 pub(crate) fn rounds(usual: usize) -> usize {
     std::env::var("HIERA_LS_EDITS")
         .ok()
@@ -21,7 +21,7 @@ pub(crate) fn rounds(usual: usize) -> usize {
         .map_or(usual, |edits| edits / STEPS)
 }
 
-/// A part of the text, often an empty one, and what comes in its place: one of the pieces, or
+/// Returns a part of the text, often an empty one, and its replacement: one of the pieces, or
 /// nothing.
 pub(crate) fn edit(
     random: &mut Random,

@@ -1,5 +1,5 @@
-//! Input just beyond the limits of `docs/limits.md`: each is told as the page says, or nothing wrong
-//! follows.
+//! Input just beyond the limits of `docs/limits.md`: each limit is reported as the page states, or
+//! has no wrong result.
 
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;
@@ -51,7 +51,7 @@ fn a_manifest_whose_reading_a_limit_ended_tells_of_no_key_that_it_is_unread() {
     };
     assert_eq!(nested(24), ["unknown-parameter", "unread-key"]);
     assert_eq!(nested(25), [""; 0]);
-    // Headers that are not closed, each of which is read once more by lines.
+    // Headers that are not closed: each is read once more by lines.
     let restarted = |count: usize| {
         with_manifest(&format!("{}class m({reads}", "class m::broken(\n".repeat(count)))
     };
@@ -228,7 +228,7 @@ fn data_that_nests_too_deeply_is_an_error_of_syntax() {
     };
     assert_eq!(in_hocon(&format!("a: {}", nested(150))), [""; 0]);
     assert_eq!(in_hocon(&format!("a: {}", nested(250))), ["syntax-error"]);
-    // Substitutions that double what there is.
+    // Substitutions that each double the value.
     let doubling: String =
         (0..30).map(|n| format!("k{}: [${{k{n}}}, ${{k{n}}}]\n", n + 1)).collect();
     assert_eq!(in_hocon(&format!("k0: [1]\n{doubling}")), ["syntax-error"]);

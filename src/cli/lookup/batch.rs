@@ -1,5 +1,5 @@
-//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet. What is
-//! wrong with a line is its own answer.
+//! `lookup --batch`: questions line by line, for one scope or for every node of a fleet. The answer
+//! to an invalid line is its error.
 
 use std::io::{BufRead, BufReader, Read as _, StdinLock, Write};
 use std::sync::Arc;
@@ -67,13 +67,13 @@ pub(super) fn batch(
             for n in 0..questions.len() {
                 answers.iter().try_for_each(|answers| out.write_all(answers[n].as_bytes()))?;
             }
-            out.flush()?; // whoever asks may wait for the answer before asking on
+            out.flush()?; // the caller may wait for the answer before its next line
         }
         Ok(Status::Good)
     })
 }
 
-/// A line of the input, or what is wrong with it.
+/// A line of the input, or its error.
 type Line = Result<Vec<u8>, String>;
 
 /// The next lines with something in them: at least one, and as many as need not be waited for.
@@ -114,8 +114,8 @@ struct Answerer<'a> {
 }
 
 impl Answerer<'_> {
-    /// Answers for some scopes whatever is asked, until nobody asks any more. An answer holds a
-    /// line for each scope.
+    /// Answers questions for some scopes until the channel is closed. An answer has a line for each
+    /// scope.
     fn work(
         &self,
         scopes: Scopes<'_>,
@@ -140,7 +140,7 @@ impl Answerer<'_> {
             let answered =
                 questions.iter().map(|question| self.answer(question, &resolvers)).collect();
             if answers.send(answered).is_err() {
-                return; // nobody listens any more: writing failed
+                return; // the receiver has stopped: writing failed
             }
         }
         let puppet = self.opened.snapshot.config_of(self.environment).puppet;
@@ -163,8 +163,8 @@ impl Answerer<'_> {
     }
 }
 
-/// A line of a batch: `key`, or `name` as in an options hash, and whatever else an options hash may
-/// say.
+/// A line of a batch: `key`, or `name` as in an options hash, and any other members of an options
+/// hash.
 struct Question {
     /// The part of the question that the answer repeats: the key, or the names.
     named: serde_json::Value,
@@ -172,7 +172,7 @@ struct Question {
 }
 
 impl Question {
-    /// Reads a line. What it does not say is as `base` has it.
+    /// Reads a line. `base` has the arguments that the line leaves out.
     fn read(line: Line, base: &LookupRequest) -> Question {
         let bad = |message: String| Question { named: "".into(), request: Err(message) };
         let line = match line {
@@ -190,7 +190,7 @@ impl Question {
             _ => return bad("this line has no key".into()),
         };
         if parsed.get("merge").is_some_and(serde_json::Value::is_null) {
-            parsed.shift_remove("merge"); // says nothing
+            parsed.shift_remove("merge"); // the same as none
         }
         parsed.insert("name".into(), named.clone());
         let mut request = base.clone();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::diagnostics::render::LineSpans;
 use crate::diagnostics::{Finding, Severity};
 
-/// Findings of at least the severity `least` are failures, the others are told by cases that pass.
+/// Findings of at least the severity `least` are failures; the others are cases that pass.
 pub(super) fn write(
     findings: &[Finding],
     spans: &LineSpans<'_>,

@@ -72,8 +72,8 @@ pub(in crate::cli) fn write(
     }
 }
 
-/// For each finding what stays the same when lines are added above it: made of the rule, the file,
-/// the line's text, and how many findings before it have the same.
+/// Returns an identifier for each finding that stays the same when lines are added above it: a hash
+/// of the rule, the file, the line's text, and the number of findings before it with the same ones.
 fn fingerprints(findings: &[Finding], spans: &LineSpans<'_>) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let fingerprint = |finding: &Finding| {

@@ -1,6 +1,6 @@
 //! A small client of the protocol over stdio: the caller writes, a thread of its own reads and
-//! stamps the time. Everything that the server says is remembered, so that what comes while
-//! something else is awaited is not lost.
+//! records the time of each message. All messages of the server are kept, so that none is lost that
+//! arrives while the caller waits for another.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The protocol's error for a request that was taken back.
 const REQUEST_CANCELLED: i64 = -32800;
 
-/// A server, running, and what it has said.
+/// A running server, and the messages that it has sent.
 pub struct Client {
     child: Child,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
@@ -108,7 +108,7 @@ impl Client {
                 let at = Instant::now();
                 let message: Value = serde_json::from_slice(&body).expect("a server sends JSON");
                 if message.get("method").is_some() && message.get("id").is_some() {
-                    // What the server asks for (progress, watching) is granted.
+                    // The client accepts each request of the server (progress, watching).
                     let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": null});
                     write_message(&answering, &answer.to_string());
                 } else if sender.send((at, message)).is_err() {
@@ -131,7 +131,8 @@ impl Client {
         }
     }
 
-    /// Starts a server in a folder and introduces itself; says when `initialize` was answered.
+    /// Starts a server in a folder and initializes it; returns the time of the answer to
+    /// `initialize`.
     pub fn initialized(
         command: &mut Command,
         root: &std::path::Path,
@@ -174,7 +175,7 @@ impl Client {
         self.child.id()
     }
 
-    /// Sends a notification; says when it was about to be written.
+    /// Sends a notification; returns the time just before it was written.
     pub fn notify(&mut self, method: &str, params: &Value) -> Instant {
         let mut message = json!({"jsonrpc": "2.0", "method": method});
         if !params.is_null() {
@@ -198,13 +199,13 @@ impl Client {
         self.last_id
     }
 
-    /// Takes a request back; says when.
+    /// Cancels a request; returns the time.
     pub fn cancel(&mut self, id: i64) -> Instant {
         self.notify("$/cancelRequest", &json!({"id": id}))
     }
 
-    /// Waits for the answer to a request that was taken back; gives when it came, and whether it
-    /// says so.
+    /// Waits for the answer to a request that was cancelled; returns its time, and whether it is
+    /// the error of a cancelled request.
     pub fn cancelled(&mut self, id: i64) -> (Instant, bool) {
         loop {
             if let Some((at, message)) = self.responses.remove(&id) {
@@ -239,7 +240,8 @@ impl Client {
     /// Opens a document.
     pub fn open(&mut self, uri: &str, version: i64, text: &str) -> Instant {
         self.sent.insert(uri.to_owned(), version);
-        self.published.remove(uri); // What was said of it before it was closed is about another text.
+        // Findings that were published before the document was closed belong to another text.
+        self.published.remove(uri);
         let document = json!({"uri": uri, "languageId": "yaml", "version": version, "text": text});
         self.notify("textDocument/didOpen", &json!({"textDocument": document}))
     }
@@ -335,8 +337,8 @@ impl Client {
         while self.hear(pause) {}
     }
 
-    /// What was said last of a document: lines (from 0) and messages, as the library's `findings`
-    /// tells them.
+    /// Returns the findings that were last published for a document: lines (from 0) and messages,
+    /// as the library's `findings` returns them.
     pub fn told(&self, uri: &str) -> Vec<(u64, String)> {
         let line =
             |it: &Value| it["range"]["start"]["line"].as_u64().expect("a finding has a place");
@@ -346,9 +348,10 @@ impl Client {
         })
     }
 
-    /// Listens until these findings of these documents were told, in vain at most for the patience;
-    /// and on until nothing has come for a while, as what was right may be taken back. Other work
-    /// on the machine makes pauses of any length, so that a pause alone tells nothing.
+    /// Waits until these findings of these documents were published, at most for the patience, and
+    /// then until no message has arrived for a while, as the server may still replace correct
+    /// findings. Other work on the machine causes pauses of any length, so that a pause alone
+    /// proves nothing.
     pub fn settle(&mut self, pause: Duration, expected: &[(String, Vec<(u64, String)>)]) {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE
@@ -451,7 +454,7 @@ fn read_message(stdout: &mut impl BufRead) -> Option<Vec<u8>> {
 fn write_message(stdin: &Mutex<Option<ChildStdin>>, message: &str) {
     let mut stdin = stdin.lock().expect("nobody panics while writing");
     let Some(stdin) = stdin.as_mut() else { return };
-    // A server that has ended is noticed by whoever waits for its answer.
+    // If the server has ended, the caller that waits for its answer fails.
     let _ = stdin
         .write_all(format!("Content-Length: {}\r\n\r\n{message}", message.len()).as_bytes())
         .and_then(|()| stdin.flush());

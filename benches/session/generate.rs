@@ -1,6 +1,6 @@
 //! Synthetic control repositories, the same for the same seed: levels, nodes with facts, keys of
-//! every shape, tokens, aliases, anchors and `lookup_options`. In some files stand *probes*:
-//! entries whose finding tells whether an edit has been seen.
+//! every shape, tokens, aliases, anchors and `lookup_options`. Some files have *probes*: entries
+//! whose finding shows whether the server has processed an edit.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub struct Shape {
 pub struct Repo {
     /// Its root.
     pub root: PathBuf,
-    /// Its data files, and what is in them.
+    /// Its data files, with their texts.
     pub files: Vec<(PathBuf, String)>,
 }
 
@@ -73,7 +73,7 @@ impl Shape {
     pub fn write(&self, parent: &Path) -> Repo {
         let root = parent.join(format!("repo-{}-{}-{}", self.seed, self.files, self.lines));
         let mut random = Random::new(self.seed);
-        // A key is in some ten files, whatever the size.
+        // A key is in about ten files, for each size of repository.
         let keys = (self.files * self.lines / 30).clamp(200, 30_000);
         let mut files =
             vec![("data/common.yaml".to_owned(), common(&mut random, keys, self.lines))];
@@ -226,7 +226,7 @@ impl Probed {
         self.with_lines(PROBES / 2, entry)
     }
 
-    /// The same with five anchors, of which each is used in entries all over the file.
+    /// The same with five anchors; aliases of each are all over the file.
     pub fn with_shared_anchors(mut self) -> Probed {
         for number in 0..PROBES {
             let mut lines = Vec::new();
@@ -416,7 +416,7 @@ fn file(random: &mut Random, keys: usize, lines: usize, own: &str) -> String {
             written += 1;
         }
         let number = random.below(keys);
-        // Some keys are nobody else's.
+        // Some keys are in this file only.
         let key = if seen.insert(number) && !random.one_in(8) {
             pool_key(number)
         } else {

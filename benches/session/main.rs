@@ -1,5 +1,5 @@
-//! Whole-process runs over stdio: what an edit, a hover, a start cost the person at the keyboard,
-//! beside a server that only echoes.
+//! Whole-process runs over stdio: the latency of an edit, a hover and a start for the user, beside
+//! that of a server that only echoes.
 //!
 //! `cargo bench --bench session` measures everything, `cargo bench --bench session -- edits
 //! requests` some rows. `HIERA_LS_BENCH=quick` takes fewer and smaller samples.
@@ -25,8 +25,8 @@ use client::Client;
 use generate::{Repo, Shape};
 use report::Figure;
 
-/// The argument that makes this program the floor: one program is built, and the floor is never
-/// older than what asks it.
+/// The argument that makes this program the floor: the floor and its client are one program, so
+/// that both are of the same build.
 const FLOOR: &str = "--floor";
 
 /// The programs and settings that the rows share.

@@ -1,4 +1,4 @@
-//! The rows of the table: what is measured. Each gives one or more figures.
+//! The rows of the table: the measurements. Each returns one or more figures.
 
 mod code;
 mod completion;

@@ -29,7 +29,7 @@ pub struct Outcome {
     pub hovers: Vec<Duration>,
     /// How long after a burst's last edit the right findings came.
     pub settled: Vec<Duration>,
-    /// The files of which the last answer is not what the library says of their last text, and
+    /// The files whose last answer differs from the library's findings for their last text, with
     /// both.
     pub wrong: Vec<String>,
 }
@@ -190,7 +190,7 @@ pub fn session(
             client.diagnostics_that(&document.uri, version, |it| it.says(&format!("'{key}'")));
         outcome.settled.push(right.at - sent);
         for (sent, method, id) in asked {
-            // The text may have moved on: then an error says so, and that is an answer, too.
+            // The answer may be the error that the text has changed since: that is an answer, too.
             let (answered, _) = client.response_or_error(id);
             if method == "textDocument/hover" {
                 outcome.hovers.push(answered - sent);

@@ -7,7 +7,7 @@ use crate::Bench;
 use crate::client::{Client, LineEdit, uri};
 use crate::report::{Figure, Sample};
 
-/// What is typed on a line of its own, up to the cursor.
+/// The text that is typed on a line of its own, up to the cursor.
 const TYPED: [(&str, &str); 3] =
     [("key", "profile::"), ("token", "new: \"%{"), ("argument", "new: \"%{lookup('p")];
 

@@ -1,4 +1,5 @@
-//! Nodes that the names of files tell, and the hover of a shared file over all of them.
+//! Nodes that are inferred from the names of files, and the hover in a shared file over all of
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

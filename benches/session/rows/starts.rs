@@ -50,7 +50,7 @@ fn megabytes(bytes: &[u64]) -> Sample {
     Sample::new(bytes.iter().map(|bytes| *bytes as f64 / f64::from(1 << 20)).collect())
 }
 
-/// Both figures of memory, where the system tells them.
+/// Returns both figures of memory, where the system reports them.
 fn memory(what: &str, seen: &[(u64, u64)], limit: f64) -> Vec<Figure> {
     if seen.is_empty() {
         return Vec::new();

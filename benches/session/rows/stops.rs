@@ -1,5 +1,4 @@
-//! Work that nobody waits for any more: requests that are taken back, and findings that an edit has
-//! gone beyond.
+//! Work without a reader: requests that are cancelled, and findings that an edit has made obsolete.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! What an editor asks about a whole document, or the workspace, after each key press: symbols,
-//! semantic tokens and what changed of them, lenses and hints. Beside each stands a hover of the
+//! The requests of an editor for a whole document, or the workspace, after each key press: symbols,
+//! semantic tokens and their differences, lenses and hints. Each is measured beside a hover of the
 //! floor.
 
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ fn documents(bench: &Bench) -> Vec<Figure> {
     figures
 }
 
-/// Keys with tokens, one a line, of which many are defined elsewhere, too.
+/// Keys with tokens, one a line; other files define many of them, too.
 pub(super) fn document(lines: usize) -> String {
     let line = |n: usize| match n % 4 {
         0 => format!(

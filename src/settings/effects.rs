@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
-use super::{FILE_NAME, SettingProblem, leaves_workspace, parsed, places};
+use super::problem::SettingProblem;
+use super::reader::leaves_workspace;
+use super::{FILE_NAME, places};
 use crate::hiera::data::Format;
 use crate::text::similar::nearest;
 use crate::text::{FilePath, TextRange};
@@ -31,7 +33,7 @@ pub(crate) fn without_effect(
     let mut all = Vec::new();
     for file in files {
         // Text that is no YAML is reported where the settings are applied.
-        let Some(value) = parsed(&file.text) else { continue };
+        let Ok(value) = crate::yaml::deserialize::<Value>(&file.text) else { continue };
         let mut looking = Looking { snapshot, fs, folder: &file.folder, problems: Vec::new() };
         looking.hiera_config(&value["hieraConfig"]);
         looking.path_mappings(&value["pathMappings"]);

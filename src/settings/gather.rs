@@ -3,7 +3,10 @@
 
 use serde_json::Value;
 
-use super::{FILE_NAME, Origin, SettingProblem, Settings, SettingsFile, without_effect};
+use super::effects::{SettingsFile, without_effect};
+use super::problem::SettingProblem;
+use super::reader::Origin;
+use super::{FILE_NAME, Settings};
 use crate::hiera::sources::Sources;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::environments::Environment;

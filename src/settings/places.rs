@@ -1,6 +1,6 @@
 //! The places of settings in a settings file.
 
-use super::SettingProblem;
+use super::problem::SettingProblem;
 use crate::text::TextRange;
 use crate::yaml::{self, Node, NodeId, NodeKind, Tree};
 

@@ -316,6 +316,9 @@ pub const SCHEMA: &[Setting] = &[
     },
 ];
 
+/// Keys that editors use for themselves beside the settings.
+pub(super) const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
+
 /// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
 pub fn knows(name: &str) -> bool {
     let is_above = |one: &str, other: &str| {

@@ -1,0 +1,226 @@
+//! Settings as written, applied over the settings so far. Each group of settings has a file, which
+//! knows its own config only.
+
+mod backends;
+mod editor;
+mod eyaml;
+mod nodes;
+mod puppet;
+mod rules;
+mod run_backends;
+mod workspace;
+
+use serde_json::Value;
+
+use super::places;
+use super::problem::SettingProblem;
+use super::reader::{Origin, Reader, set};
+use super::schema::CLIENT_KEYS;
+use super::{FILE_NAME, Settings};
+use crate::text::{FilePath, TextRange};
+
+pub use editor::Run;
+pub use run_backends::RunBackends;
+
+impl Settings {
+    /// Applies the text of the settings file in `folder` over the settings so far. Paths may lead
+    /// to anywhere in the folders of the `workspace`.
+    pub fn apply_file(
+        &mut self,
+        text: &str,
+        folder: &FilePath,
+        workspace: &[FilePath],
+    ) -> Vec<SettingProblem> {
+        let mut problems = match crate::yaml::deserialize::<Value>(text) {
+            Ok(Value::Null) => Vec::new(),
+            Ok(value) => self.apply_within(&value, Origin::Repository, Some((folder, workspace))),
+            Err(error) => {
+                let at = error.location().map_or(0, |place| place.index() as u32);
+                return vec![SettingProblem {
+                    file: Some(folder.join(FILE_NAME)),
+                    key: FILE_NAME.into(),
+                    part: None,
+                    range: TextRange::empty(at.min(text.len() as u32)),
+                    message: error.to_string(),
+                }];
+            }
+        };
+        places::locate_all(text, &mut problems);
+        problems
+    }
+
+    /// Applies settings over the settings so far; `null` members are treated as absent.
+    pub fn apply(&mut self, value: &Value, origin: Origin) -> Vec<SettingProblem> {
+        self.apply_within(value, origin, None)
+    }
+
+    fn apply_within(
+        &mut self,
+        value: &Value,
+        origin: Origin,
+        file: Option<(&FilePath, &[FilePath])>,
+    ) -> Vec<SettingProblem> {
+        let mut reader = Reader::new(origin, file);
+        reader.members("", value, |reader, key, value| self.apply_member(reader, key, value));
+        puppet::settle(&mut self.workspace.common.puppet, self.strict);
+        reader.into_problems()
+    }
+
+    /// Applies a member of the settings; whether it is one that this origin may have.
+    fn apply_member(&mut self, reader: &mut Reader, key: &str, value: &Value) -> bool {
+        let Settings { workspace, rules, .. } = self;
+        let common = &mut workspace.common;
+        match key {
+            "puppet" => puppet::apply(reader, value, &mut common.puppet, &mut self.strict),
+            "environment" => set(&mut common.name, reader.text(key, value).map(Some)),
+            "hieraConfig" => set(&mut workspace.hiera_config, reader.path(key, value)),
+            "globalHieraConfig" => {
+                let path = workspace::global_config(reader, key, value);
+                set(&mut workspace.global_hiera_config, path.map(Some));
+            }
+            "modulePath" => set(&mut common.module_path, reader.paths(key, value).map(Some)),
+            "pathMappings" => {
+                set(&mut common.path_mappings, workspace::path_mappings(reader, value))
+            }
+            "backends" => set(&mut common.backends, backends::described(reader, value)),
+            "nodes" => nodes::apply(reader, value, &mut common.nodes),
+            "rules" => rules::apply(reader, value, &mut rules.severities),
+            "checkThirdPartyModules" => set(&mut rules.third_party, reader.flag(key, value)),
+            "diagnostics" => editor::diagnostics(reader, value, &mut self.run),
+            "inlayHints" => editor::hints(reader, value, &mut self.hints),
+            "codeLens" => editor::lenses(reader, value, &mut self.lenses),
+            "eyaml" => eyaml::apply(reader, value, &mut workspace.eyaml),
+            "runBackends" => run_backends::apply(reader, value, &mut self.run_backends),
+            "maxFileSize" => {
+                let most = workspace.max_file_size;
+                set(
+                    &mut workspace.max_file_size,
+                    workspace::max_file_size(reader, key, value, most),
+                );
+            }
+            _ => return reader.origin() != Origin::Repository && CLIENT_KEYS.contains(&key),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Severity;
+    use crate::puppet::{PuppetVersion, Strict};
+    use crate::settings::schema;
+
+    /// The settings of a repository with such a file, and their problems.
+    pub(super) fn applied(text: &str) -> (Settings, Vec<String>) {
+        let mut settings = Settings::default();
+        let problems = settings
+            .apply_file(text, &FilePath::new("/repo"), &[])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        (settings, problems)
+    }
+
+    #[test]
+    fn what_is_set_counts() {
+        let text = "puppet: {version: 7}\nnodes:\n  sources: ['nodes/*.json']\n  derive: [{from: trusted.certname, match: '^(?<role>[a-z]+)'}]\nrules: {unknown-key: off, duplicate-key: warning}\n";
+        let (settings, problems) = applied(text);
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(
+            settings.workspace.common.puppet,
+            PuppetVersion { major: 7, strict: Strict::Warning }
+        );
+        assert_eq!(settings.workspace.common.nodes.derive.len(), 1);
+        assert_eq!(settings.rules.severities["unknown-key"], Severity::Off);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_the_rest_counts() {
+        let (settings, problems) = applied(
+            "puppet: {version: 6, colour: red}\nrules: {nope: off}\nenvironment: 5\nnodes: {derive: [{from: x, match: '('}], infer: [rspec, foo]}\nmaxFileSize: 10\n",
+        );
+        let keys: Vec<&str> =
+            problems.iter().map(|problem| problem.split('\'').nth(1).unwrap()).collect();
+        assert_eq!(
+            keys,
+            [
+                "puppet.version",
+                "puppet.colour",
+                "rules.nope",
+                "environment",
+                "nodes.derive",
+                "nodes.infer"
+            ]
+        );
+        assert_eq!(settings.workspace.max_file_size, 10);
+    }
+
+    #[test]
+    fn what_editors_keep_for_themselves_is_passed_over() {
+        let value = serde_json::json!({"server": {"path": "x"}, "trace": {"server": "off"}, "enable": true, "colour": "red"});
+        let keys = |origin| {
+            Settings::default()
+                .apply(&value, origin)
+                .into_iter()
+                .map(|problem| problem.key)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(keys(Origin::User), ["colour"]);
+        assert_eq!(keys(Origin::Repository).len(), 4);
+    }
+
+    #[test]
+    fn what_the_schema_has_is_applied_and_by_whom_it_may_be_set_is_true() {
+        use schema::{Kind, SCHEMA, Who};
+        for setting in SCHEMA {
+            let value = match setting.kind {
+                Kind::Text if setting.name == "environment" => serde_json::json!("production"),
+                Kind::Text => serde_json::json!("/outside"),
+                Kind::Seconds => 5.into(),
+                Kind::Texts => serde_json::json!(["/outside"]),
+                Kind::Flag => true.into(),
+                Kind::Bytes => 5.into(),
+                Kind::Numbers(numbers) => numbers[0].into(),
+                Kind::Words(words) => words[0].into(),
+                Kind::ListOf(words) => serde_json::json!([words[0]]),
+                Kind::TextByText => serde_json::json!({"/srv": "/outside"}),
+                Kind::Backends => serde_json::json!({"f": {"files": ["%{path}.yaml"]}}),
+                Kind::Derivations => serde_json::json!([{"from": "a", "match": "(?<b>.)"}]),
+                Kind::Severities => serde_json::json!({"unknown-key": "off"}),
+            };
+            let set = |value: &Value, origin| {
+                let nested = setting
+                    .name
+                    .rsplit('.')
+                    .fold(value.clone(), |value, name| serde_json::json!({name: value}));
+                Settings::default().apply(&nested, origin)
+            };
+            let refused = [Origin::User, Origin::Editor, Origin::Repository]
+                .map(|origin| !set(&value, origin).is_empty());
+            let expected = match setting.who {
+                Who::Anybody => [false, false, false],
+                Who::EditorBeyondTheRepository => [false, false, true],
+                Who::User => [false, true, true],
+            };
+            assert_eq!(refused, expected, "{}", setting.name);
+            // A value of a wrong type is reported, so the setting is read; its default is accepted.
+            assert_ne!(set(&serde_json::json!([[]]), Origin::User), [], "{}", setting.name);
+            let default: Value = serde_json::from_str(setting.default).unwrap();
+            assert_eq!(set(&default, Origin::User), [], "{}", setting.name);
+        }
+        for unknown in ["puppet.colour", "colour", "environment.x", "rulesx", "puppetx"] {
+            assert!(!schema::knows(unknown), "{unknown}");
+        }
+        assert!(schema::knows("nodes") && schema::knows("rules.unknown-key"));
+    }
+
+    #[test]
+    fn a_repository_may_not_lead_out_of_itself() {
+        let text = "globalHieraConfig: /etc/hiera.yaml\nmodulePath: [/opt, modules]\nnodes: {sources: ['../*.json']}\npathMappings: {/srv: /etc}\n";
+        let (settings, problems) = applied(text);
+        assert_eq!(problems.len(), 4, "{problems:?}");
+        assert_eq!(settings.workspace.global_hiera_config, None);
+        assert_eq!(settings.workspace.common.module_path, Some(vec!["modules".to_owned()]));
+    }
+}

@@ -1,0 +1,79 @@
+//! The settings `nodes`: where nodes come from, and which variables are derived for them.
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::hiera::scope::DeriveRule;
+use crate::settings::reader::{Reader, set};
+use crate::workspace::NodesConfig;
+use crate::workspace::nodes::{Step, Steps};
+
+/// Reads the sources of nodes.
+pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig) {
+    reader.members("nodes", value, |reader, key, value| {
+        match key {
+            "sources" => {
+                if let Some(sources) = reader.paths("nodes.sources", value) {
+                    // Those of a file lie below its folder; the client's may lie below any.
+                    let sources = sources.into_iter().map(|source| reader.below_folder(source));
+                    nodes.sources = sources.collect();
+                }
+            }
+            "default" => {
+                set(&mut nodes.default, reader.text("nodes.default", value).map(Some));
+            }
+            "infer" => set(&mut nodes.infer, steps(reader, value)),
+            "derive" => match value.as_array() {
+                Some(rules) => {
+                    nodes.derive =
+                        rules.iter().filter_map(|rule| derive_rule(reader, rule)).collect();
+                }
+                None => reader.report("nodes.derive", "must be a list of rules"),
+            },
+            _ => return false,
+        }
+        true
+    });
+}
+
+/// Reads the ways in which nodes become known; `None` for what is no list of them.
+fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
+    let Some(words) = value.as_array() else {
+        reader.report("nodes.infer", "must be a list of steps");
+        return None;
+    };
+    let mut steps = Steps::NONE;
+    for word in words {
+        match word.as_str().and_then(Step::named) {
+            Some(step) => steps = steps.with(step),
+            None => {
+                let known = Step::WORDS.join(", ");
+                reader.report("nodes.infer", &format!("{word} is none of {known}"));
+            }
+        }
+    }
+    Some(steps)
+}
+
+/// Reads a rule that computes variables; `None` after a report.
+fn derive_rule(reader: &mut Reader, value: &Value) -> Option<DeriveRule> {
+    let (Some(from), Some(pattern)) = (value["from"].as_str(), value["match"].as_str()) else {
+        let message = "a rule must have `from`, a variable, and `match`, a regular expression";
+        reader.report("nodes.derive", message);
+        return None;
+    };
+    for name in value.as_object().into_iter().flat_map(|members| members.keys()) {
+        if !matches!(name.as_str(), "from" | "match") {
+            reader.report(&format!("nodes.derive.{name}"), "is not known");
+        }
+    }
+    let problem = match Regex::new(pattern) {
+        Ok(regex) if regex.capture_names().flatten().next().is_some() => {
+            return Some(DeriveRule { from: from.to_owned(), pattern: regex });
+        }
+        Ok(_) => format!("'{pattern}' has no named group, so it derives nothing"),
+        Err(error) => format!("'{pattern}' is no regular expression: {error}"),
+    };
+    reader.report("nodes.derive", &problem);
+    None
+}

@@ -1,0 +1,44 @@
+//! The settings `puppet`: the version to agree with.
+
+use serde_json::Value;
+
+use crate::puppet::{PuppetVersion, Strict};
+use crate::settings::reader::Reader;
+
+/// Reads the version, and Puppet's setting `strict` where it is set; see [`settle`].
+pub(super) fn apply(
+    reader: &mut Reader,
+    value: &Value,
+    puppet: &mut PuppetVersion,
+    strict: &mut Option<Strict>,
+) {
+    reader.members("puppet", value, |reader, key, value| {
+        match key {
+            "version" => match value.as_u64() {
+                Some(version @ 7..=9) => puppet.major = version as u8,
+                _ => reader.report("puppet.version", "must be 7, 8 or 9"),
+            },
+            "strict" => match value.as_str().and_then(strict_from_name) {
+                Some(set) => *strict = Some(set),
+                None => reader.report("puppet.strict", "must be off, warning or error"),
+            },
+            _ => return false,
+        }
+        true
+    });
+}
+
+/// Sets `strict`: to the default of the version where no setting does.
+pub(super) fn settle(puppet: &mut PuppetVersion, strict: Option<Strict>) {
+    puppet.strict = strict.unwrap_or(PuppetVersion::of_major(puppet.major).strict);
+}
+
+/// Puppet's setting `strict` by name.
+fn strict_from_name(name: &str) -> Option<Strict> {
+    match name {
+        "off" => Some(Strict::Off),
+        "warning" => Some(Strict::Warning),
+        "error" => Some(Strict::Error),
+        _ => None,
+    }
+}

@@ -1,0 +1,192 @@
+//! The values of settings as they are written, for each origin with what it may set. Which settings
+//! there are is up to the callers.
+
+use serde_json::Value;
+
+use super::problem::SettingProblem;
+use super::schema::{self, CLIENT_KEYS};
+use crate::text::{FilePath, TextRange};
+use crate::workspace::kinds::SETTINGS_FILE as FILE_NAME;
+
+/// The origin of settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of the repository, which anyone may have written: it may not make hiera-ls read
+    /// outside the workspace.
+    Repository,
+    /// The editor's settings. They are the user's, but an editor may mix in what a file of the
+    /// repository says (`.vscode/settings.json`).
+    Editor,
+    /// The user's own, for certain: how the server was started, or the command line.
+    User,
+}
+
+/// Reads the settings of one origin, and collects their problems.
+pub(super) struct Reader<'a> {
+    origin: Origin,
+    /// The folder of the settings file; `None` for settings that are in none.
+    folder: Option<&'a FilePath>,
+    /// The folders of the workspace that the settings file is in.
+    workspace: &'a [FilePath],
+    problems: Vec<SettingProblem>,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns a reader of settings of this origin; `file` is the folder of the settings file and
+    /// the folders of the workspace that the file is in.
+    pub(super) fn new(origin: Origin, file: Option<(&'a FilePath, &'a [FilePath])>) -> Reader<'a> {
+        let (folder, workspace) = file.unzip();
+        let workspace = workspace.unwrap_or_default();
+        Reader { origin, folder, workspace, problems: Vec::new() }
+    }
+
+    /// Returns the problems of the values that were read.
+    pub(super) fn into_problems(self) -> Vec<SettingProblem> {
+        self.problems
+    }
+
+    /// Returns the origin of the settings.
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Calls `each` for the members of a hash that are not `null` and in the schema; it says
+    /// whether it knows the member.
+    pub(super) fn members(
+        &mut self,
+        key: &str,
+        value: &Value,
+        mut each: impl FnMut(&mut Self, &str, &Value) -> bool,
+    ) {
+        let Some(members) = value.as_object() else {
+            self.report(key, "must be a hash");
+            return;
+        };
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            let full = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+            let is_known =
+                schema::knows(&full) || (key.is_empty() && CLIENT_KEYS.contains(&name.as_str()));
+            if !is_known || !each(self, name, value) {
+                match schema::nearest_to(&full) {
+                    Some(meant) => self.report(&full, &format!("is not known; '{meant}' is")),
+                    None => self.report(&full, "is not known"),
+                }
+            }
+        }
+    }
+
+    /// Records a problem of a setting.
+    pub(super) fn report(&mut self, key: &str, message: &str) {
+        self.report_part(key, None, message);
+    }
+
+    /// Records a problem of a setting, or of a part of its value.
+    pub(super) fn report_part(&mut self, key: &str, part: Option<&str>, message: &str) {
+        self.problems.push(SettingProblem {
+            file: self.folder.map(|folder| folder.join(FILE_NAME)),
+            key: key.to_owned(),
+            part: part.map(str::to_owned),
+            range: TextRange::empty(0),
+            message: message.to_owned(),
+        });
+    }
+
+    /// Reads a string; `None` after a report.
+    pub(super) fn text(&mut self, key: &str, value: &Value) -> Option<String> {
+        let text = value.as_str().map(str::to_owned);
+        if text.is_none() {
+            self.report(key, "must be a string");
+        }
+        text
+    }
+
+    /// Reads a path. One in a file of the repository must not lead out of the workspace. `None` after
+    /// a report.
+    pub(super) fn path(&mut self, key: &str, value: &Value) -> Option<String> {
+        let text = self.text(key, value)?;
+        if self.origin == Origin::Repository && leaves_workspace(&text) {
+            self.report_leaving(key, &text);
+            return None;
+        }
+        Some(text)
+    }
+
+    fn report_leaving(&mut self, key: &str, text: &str) {
+        let message = "leads out of the workspace, which only the editor's user settings may";
+        self.report_part(key, Some(text), message);
+    }
+
+    /// Reads a path that is relative to the folder of the settings file. A path in a file of the
+    /// repository must lie in the workspace. `None` after a report.
+    pub(super) fn path_from_file(&mut self, key: &str, value: &Value) -> Option<String> {
+        let Some(folder) = self.folder else { return self.path(key, value) };
+        let text = self.text(key, value)?;
+        let path = folder.join(&text);
+        let mut folders = self.workspace.iter().chain([folder]);
+        if text.starts_with('~') || !folders.any(|workspace| path.is_within(workspace)) {
+            self.report_leaving(key, &text);
+            return None;
+        }
+        Some(path.to_string())
+    }
+
+    /// Reads a list of paths, without those that were reported.
+    pub(super) fn paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
+        let Some(items) = value.as_array() else {
+            self.report(key, "must be a list of paths");
+            return None;
+        };
+        Some(items.iter().filter_map(|item| self.path(key, item)).collect())
+    }
+
+    /// Reads an absolute path; `None` after a report.
+    pub(super) fn absolute_path(&mut self, key: &str, value: &Value) -> Option<FilePath> {
+        let text = self.text(key, value)?;
+        if !std::path::Path::new(&text).is_absolute() {
+            self.report(key, "must be an absolute path");
+            return None;
+        }
+        Some(FilePath::new(&text))
+    }
+
+    /// Returns a path below the folder of the settings file; unchanged for settings that are in no
+    /// file, as those may mean any folder.
+    pub(super) fn below_folder(&self, path: String) -> String {
+        self.folder.map_or_else(|| path.clone(), |folder| folder.join(&path).to_string())
+    }
+
+    /// Reads a flag; `None` after a report.
+    pub(super) fn flag(&mut self, key: &str, value: &Value) -> Option<bool> {
+        let flag = value.as_bool();
+        if flag.is_none() {
+            self.report(key, "must be true or false");
+        }
+        flag
+    }
+
+    /// Whether the settings are the user's own. If not, this is reported: `refusal` is the problem
+    /// of a setting in a file of the repository.
+    pub(super) fn is_users(&mut self, key: &str, refusal: &str) -> bool {
+        let refusal = match self.origin {
+            Origin::User => return true,
+            Origin::Repository => refusal,
+            Origin::Editor => {
+                "is honoured from initializationOptions only: the editor's settings may come from a file of the repository"
+            }
+        };
+        self.report(key, refusal);
+        false
+    }
+}
+
+/// Sets a setting to the value that was read; after a report it stays.
+pub(super) fn set<T>(setting: &mut T, read: Option<T>) {
+    if let Some(value) = read {
+        *setting = value;
+    }
+}
+
+/// Whether a path may lead out of the folder that it is relative to.
+pub(super) fn leaves_workspace(path: &str) -> bool {
+    path.starts_with(['/', '~']) || FilePath::new(path).as_str().starts_with("..")
+}

@@ -1,4 +1,4 @@
-//! `hiera-ls debug`: what is held of a file.
+//! `hiera-ls debug`: the program's own data about a file.
 
 use expect_test::{Expect, expect};
 

@@ -1,5 +1,6 @@
-//! Files of facts as `puppet lookup --facts` reads them: what their scalars are, and what refuses a
-//! file. Each answer is Puppet 7.23's; where `HIERA_LS_REQUIRE` names puppet it is asked again.
+//! Files of facts as `puppet lookup --facts` reads them: the values of their scalars, and the texts
+//! that make Puppet refuse a file. Each answer is Puppet 7.23's; where `HIERA_LS_REQUIRE` names
+//! puppet, the test asks Puppet again.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use super::{CONFIG, at, repo};
 /// How both programs are asked, up to the file of facts and the key.
 const ARGUMENTS: [&str; 5] = ["--node", "n1", "--render-as", "s", "--facts"];
 
-/// The name of a file, its text, and what `"%{facts.q}"` is; `None` where the file is refused.
+/// The name of a file, its text, and the value of `"%{facts.q}"`; `None` where the file is refused.
 const CASES: &[(&str, &str, Option<&str>)] = &[
     ("a.yaml", "q: yes", Some("true")),
     ("a.yaml", "q: 0777", Some("511")),

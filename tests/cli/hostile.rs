@@ -3,7 +3,7 @@
 
 use super::{at, repo};
 
-/// Sets the title, clears the screen, colours what follows, moves the cursor up.
+/// Sets the title, clears the screen, colours the text behind it, moves the cursor up.
 const ATTACK: &str = "x\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[31m\u{1b}[5A\u{9b}2J\u{202e}y";
 
 /// The same in YAML.

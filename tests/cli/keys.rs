@@ -1,4 +1,4 @@
-//! `hiera-ls keys`: the keys of the data, and what reads them.
+//! `hiera-ls keys`: the keys of the data, and their readers.
 
 use super::{CONFIG, at, repo};
 use crate::support::json_lines;

@@ -1,4 +1,4 @@
-//! The command line as scripts see it: exit status, what is on stdout and what is not.
+//! The command line as scripts see it: exit status, stdout and stderr.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -352,7 +352,7 @@ fn an_environment_below_the_folder_that_is_checked_has_its_own_settings() {
     let said: Vec<&str> = err.lines().collect();
     assert!(said[0].contains("test/.hiera-ls.yaml: setting 'colour': is not known"), "{err}");
     assert!(said[1].contains("test/.hiera-ls.yaml: setting 'eyaml': is refused here"), "{err}");
-    // By itself, the environment says the same.
+    // Checked alone, the environment has the same findings.
     let (status, alone, err) = at(&folder, &["check", "production"], "");
     assert_eq!((status, alone.matches(": hint: ").count(), err.as_str()), (0, 1, ""), "{alone}");
 }
@@ -441,7 +441,7 @@ fn shells_take_the_completions() {
         }
     }
     if support::require("bash") {
-        // Whatever the script calls its function.
+        // The script chooses the name of its function.
         let ask = "source /dev/stdin; set -- $(complete -p hiera-ls); while [ $1 != -F ]; do shift; done; \
                    COMP_WORDS=(hiera-ls check --for); COMP_CWORD=2; $2 hiera-ls --for check; echo ${COMPREPLY[@]}";
         let script = at(&in_package("."), &["completions", "bash"], "").1;
@@ -514,8 +514,8 @@ fn a_batch_answers_every_line() {
     assert!([1, 2, 4].iter().all(|n: &usize| answers[*n]["error"].is_string()), "{out}");
 }
 
-/// A conversion that only Puppet can do is told of the key that it belongs to, whoever needs that
-/// key.
+/// A conversion that only Puppet can do is reported for the key that it belongs to, even if another
+/// key asks for it.
 #[test]
 fn conversions_left_out_are_told_of_their_own_keys() {
     let data = "lookup_options: {inner: {convert_to: 'Object[{}]'}}\ninner: 1\nouter: \"%{alias('inner')}\"\n\

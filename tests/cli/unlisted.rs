@@ -1,4 +1,4 @@
-//! Files of a data directory that cannot be read are told, and `check` fails where the disk
+//! Files of a data directory that cannot be read are reported, and `check` fails where the disk
 //! refused.
 
 use std::ffi::OsStr;

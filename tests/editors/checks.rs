@@ -170,7 +170,7 @@ fn the_commands_of_the_page_run() {
     assert!(sarif.contains("\"results\": []"));
 }
 
-/// Programs that keep what they keep in a folder of the test.
+/// Programs that keep their files in a folder of the test.
 struct Tools {
     path: std::ffi::OsString,
     home: PathBuf,

@@ -46,8 +46,8 @@ fn neovim_on_repositories_that_nobody_prepared() {
     }
 }
 
-/// As a user sees it, with what `editors/nvim/README.md` tells to put into `init.lua`.
-/// `HIERA_LS_RECORD=1` takes the README's picture anew.
+/// As a user sees it, with the `init.lua` of `editors/nvim/README.md`. `HIERA_LS_RECORD=1` takes
+/// the README's picture anew.
 #[test]
 fn neovim_in_a_terminal() {
     let found = neovim_0_11().map_err(|obstacle| ("nvim", obstacle)).and_then(|neovim| {
@@ -195,8 +195,8 @@ fn kakoune_with_kakoune_lsp() {
     no_server_is_left(&temporary);
 }
 
-/// An editor that is to run in a copy of the sample, with the built server on `PATH`; what it keeps
-/// for its user stays in `temporary`.
+/// An editor that is to run in a copy of the sample, with the built server on `PATH`; its user's
+/// files are in `temporary`.
 fn in_control_repo(temporary: &Path, program: impl AsRef<std::ffi::OsStr>) -> Command {
     let repo = temporary.join("control-repo");
     support::copy(&support::in_package("tests/control-repo"), &repo);
@@ -291,7 +291,7 @@ fn neovim_from_wheel() -> Result<PathBuf, String> {
     }
 }
 
-/// The server that an editor was given ends with the editor; asked of the kernel where it tells.
+/// Checks that the editor's server has ended with the editor, where `/proc` lists processes.
 fn no_server_is_left(temporary: &Path) {
     let program = temporary.join("bin/hiera-ls");
     let runs = || {

@@ -69,8 +69,8 @@ const HOMES: [(&str, &[&str]); 17] = [
     ("rsa::", &["workspace/eyaml/"]),
     ("cms::", &["workspace/eyaml/"]),
     ("env::var", &["workspace/fs.rs"]),
-    // Values that are not made of others: what makes them cannot have lost the mark of decrypted
-    // text.
+    // Constructors of values that are not made from other values, so that no mark of decrypted text
+    // can be lost.
     ("Provenance::written(", &FRESH_VALUES),
     ("Value::given(", &FRESH_VALUES),
     ("Key::string(", &FRESH_VALUES),

@@ -26,7 +26,7 @@ fn package() -> &'static Path {
 fn named_paths(document: &Path, text: &str) -> Vec<PathBuf> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_path = |quoted: &&str| FOLDERS.iter().any(|folder| quoted.starts_with(folder));
-    // `your_…` is for the reader to choose; what is behind a blank is an argument.
+    // `your_…` is for the reader to choose; a name with a blank has an argument.
     let is_example = |path: &&str| path.contains("your_") || path.contains(['*', ' ', '{', '…']);
     let from_root = quoted.filter(is_path).filter(|path| !is_example(path));
     let folder = document.parent().expect("a document lies in a folder");

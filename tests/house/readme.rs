@@ -1,5 +1,5 @@
-//! The README says what is so: its table of rules is the catalogue's, its commands are those that
-//! CI runs, its picture is what is printed.
+//! The README is true: its table of rules is the catalogue's, its commands are those that CI runs,
+//! and its examples are real output.
 
 use std::fs;
 use std::path::PathBuf;
@@ -68,8 +68,8 @@ fn the_main_job_prints_what_the_readme_shows() {
     );
 }
 
-/// Its pictures are those that `tests/editors/workbench` and `tests/editors` take, after a look at
-/// what is in them; small enough for a first page.
+/// Its pictures are those that `tests/editors/workbench` and `tests/editors` take, after a check of
+/// their content; small enough for a first page.
 #[test]
 fn the_pictures_are_those_of_the_tests() {
     let (_, readme) = file("README.md");
@@ -90,7 +90,8 @@ fn the_pictures_are_those_of_the_tests() {
     }
 }
 
-/// The finding in the README's example is what `check` says of that slip in a copy of the sample.
+/// The finding in the README's example is the one that `check` reports for that mistake in a copy
+/// of the sample.
 #[test]
 fn the_finding_is_true() {
     let (_, readme) = file("README.md");

@@ -1,5 +1,5 @@
 //! Where settings are shown beside the server: the README's table and the VS Code extension's
-//! manifest say what the schema says.
+//! manifest agree with the schema.
 //!
 //! `HIERA_LS_UPDATE=1 cargo test --test house settings` writes both anew.
 
@@ -18,7 +18,7 @@ fn file(name: &str) -> (PathBuf, String) {
     (path, text)
 }
 
-/// The text is what it should be, or is made so where that is asked for.
+/// Checks that a file has the expected text; with `HIERA_LS_UPDATE`, writes the text.
 fn same(name: &str, expected: &str) {
     let (path, text) = file(name);
     if std::env::var_os("HIERA_LS_UPDATE").is_some() {
@@ -122,7 +122,7 @@ fn the_schema_of_the_settings_file_has_the_settings_of_the_schema() {
     }
     let written = serde_json::to_string_pretty(&schema).expect("JSON can be written");
     same(FILE_SCHEMA, &(written + "\n"));
-    // The extension tells the editor of it, and its package holds it.
+    // The extension's manifest names the schema, and its package contains it.
     let manifest: Value = serde_json::from_str(&file(MANIFEST).1).expect("the manifest is JSON");
     let url = FILE_SCHEMA.strip_prefix("editors/vscode").expect("it is the extension's");
     let validation =

@@ -77,7 +77,7 @@ fn of_puppet(root: &Path) -> Vec<Option<Value>> {
     answers.into_iter().map(value).collect()
 }
 
-/// For each key the value, or `None` where hiera-ls says that the level may change it.
+/// For each key the value, or `None` where hiera-ls reports that the level may change it.
 fn of_ours(root: &Path) -> Vec<Option<Value>> {
     let value = |key: &&str| {
         let arguments = ["lookup", "--render-as", "json", "--root"];

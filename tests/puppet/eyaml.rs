@@ -1,5 +1,5 @@
 //! Decryption against the real `eyaml`: it makes the keys and encrypts, hiera-ls and eyaml decrypt.
-//! And: who sees what was decrypted.
+//! Also checks which outputs show decrypted text.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -175,7 +175,7 @@ fn what_was_decrypted_is_shown_only_when_asked_for() {
         repository.lookup(&["--decrypt", "--render-as", "json", "db"]).stdout,
         "{\"user\":\"app\",\"password\":\"ENC[decrypted]\"}\n"
     );
-    // Without the switch nothing is decrypted, whatever a file of the repository says.
+    // Without the switch nothing is decrypted, regardless of the repository's settings.
     repository.write(".hiera-ls.yaml", "eyaml: {decrypt: true, reveal: true, keyFolders: [/]}\n");
     let run = repository.lookup(&["--reveal-sensitive", "--render-as", "json", "db.password"]);
     assert_eq!(run.stdout, format!("{}\n", serde_json::Value::from(secret)));
@@ -291,8 +291,8 @@ fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
     assert!(broken.contains("error decrypting ENC[encrypted] when looking up broken"), "{broken}");
 }
 
-/// What the refactoring encrypts, eyaml decrypts to the same text; the private key is not there
-/// meanwhile, and nothing but the change has the text or its ciphertext.
+/// eyaml decrypts the refactoring's ciphertext to the same text. The refactoring has no private
+/// key, and only its change contains the text or the ciphertext.
 #[test]
 fn eyaml_decrypts_what_the_refactoring_encrypts() {
     if !require("eyaml") {

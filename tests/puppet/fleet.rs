@@ -1,7 +1,7 @@
 //! The values that a hover of a shared file states for groups of nodes, nodes inferred from the
 //! names of files among them: Puppet is asked for other nodes of each group than the one that
-//! hiera-ls looked the key up for. Where the value depends on what is unknown of a node, Puppet is
-//! asked under each assumption that the hover states.
+//! hiera-ls looked the key up for. Where the value depends on unknown variables of a node, Puppet
+//! is asked under each assumption that the hover states.
 //!
 //! Where calls in the repository's code ask for a merge, Puppet is asked with it.
 //!
@@ -168,7 +168,8 @@ fn stated(snapshot: &Snapshot, environment: &Environment) -> (Vec<Stated>, usize
                     let (answer, unknown) = without_tokens(&answer(&resolution.value));
                     let assumed = values_of(&case.when);
                     if unknown.iter().any(|name| assumed.contains_key(name)) {
-                        continue; // Of variables side by side, the single ones are not told.
+                        // An assumption about variables side by side does not state single values.
+                        continue;
                     }
                     let (last, middle) = (group.nodes.len() - 1, group.nodes.len() / 2);
                     for number in BTreeSet::from([middle, last]) {

@@ -1,6 +1,7 @@
-//! What the disk refuses, one question at a time, over the sample repository: each file that is
-//! read, each folder that is listed, each write of a report. Nothing hangs, and nothing is missing
-//! without a word: every answer is what it is on a sound disk, or an error, or something is told.
+//! Refusals of the disk, one at a time, over the sample repository: each file that is read, each
+//! folder that is listed, each write of a report. Nothing hangs, and nothing is missing without a
+//! message: every answer is the same as on a sound disk, or an error, or a message reports the
+//! fault.
 //!
 //! Threads and memory that cannot be had are the business of `transport/ends.rs`.
 

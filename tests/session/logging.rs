@@ -1,4 +1,4 @@
-//! The log: what a session tells on standard error, and that no value is in it.
+//! The log of a session on standard error, which contains no value.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn repository(name: &str) -> (PathBuf, PathBuf) {
     (root, file)
 }
 
-/// All that an editor asks for, and what it should not send.
+/// All requests of an editor, and messages that it should not send.
 fn messages(root: &Path, file: &Path) -> Vec<Value> {
     let uri = |path: &Path| format!("file://{}", path.display());
     let (folder, document) = (uri(root), uri(file));

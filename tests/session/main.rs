@@ -1,5 +1,4 @@
-//! Edits and requests over time: what is known after each edit, and what a server answers
-//! meanwhile.
+//! Edits and requests over time: the state after each edit, and the answers of a server meanwhile.
 
 #[path = "../support/mod.rs"]
 mod support;

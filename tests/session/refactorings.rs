@@ -1,5 +1,5 @@
-//! Refactorings applied at random, one after another: no value of any node is another one, but for
-//! as many nodes as the title says.
+//! Refactorings applied at random, one after another: the values of no node change, except for as
+//! many nodes as the title states.
 //!
 //! Random repositories and the sample repository; `HIERA_LS_RANDOM` sets how many are applied.
 
@@ -19,7 +19,7 @@ use crate::support::{self, random, random::Random, scratch};
 
 /// How many refactorings one repository sees before the next one is made.
 const STEPS: usize = 25;
-/// The name of a node of which nothing is known, as the comparison lists it.
+/// The name of a node without any known variable, as the comparison lists it.
 const UNKNOWN: &str = "any other";
 /// How many places are tried for one.
 const TRIES: usize = 40;
@@ -77,7 +77,7 @@ fn the_sample_repository_keeps_its_values() {
     eprintln!("the sample repository: {tally:?}");
 }
 
-/// Applies refactorings to a repository, each to what the ones before it left.
+/// Applies refactorings to a repository, one after another.
 fn walk(root: &Path, steps: usize, random: &mut Random, context: &str, tally: &mut Tally) {
     let root = FilePath::new(&root.display().to_string());
     let mut workspace = open(vec![root], &[], Vec::new(), &OsFs).workspace;
@@ -143,8 +143,9 @@ fn choose(snapshot: &Snapshot, random: &mut Random, tally: &mut Tally) -> Option
     None
 }
 
-/// Returns the nodes, or the kinds of nodes where none is known, for which a key that was there before
-/// has another value; among them [`UNKNOWN`] where one of which nothing is known may have one.
+/// Returns the nodes, or the kinds of nodes where none is known, for which a key that was there
+/// before has another value; among them [`UNKNOWN`] where a node without any known variable may
+/// have one.
 fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet<String> {
     let mut differing = BTreeSet::new();
     let all: BTreeSet<_> = before.keys().keys().cloned().collect();
@@ -180,8 +181,8 @@ fn differing(before: &Snapshot, after: &Snapshot, tally: &mut Tally) -> BTreeSet
     differing
 }
 
-/// Returns for how many nodes a title says that values change; `None` where it does not say that,
-/// or not of all nodes.
+/// Returns the number of nodes whose values change by the title; `None` where the title states
+/// none, or not for all nodes.
 fn told(refactoring: &Refactoring) -> Option<usize> {
     let (_, effect) = refactoring.title.split_once(" (changes ")?;
     if effect.contains("not known") {

@@ -56,8 +56,8 @@ struct End {
 }
 
 impl End {
-    /// Whether the command ended at once with a failure and a word. The word may be what a refused
-    /// `write` was to write: the status alone tells then.
+    /// Whether the command ended at once with a failure and a message. Where `write` was refused,
+    /// the message may be the refused text: then the status alone counts.
     fn is_failure(&self, call: &str) -> bool {
         let is_other = self.status.is_none_or(|status| !matches!(status, 0 | 1 | 3));
         is_other && (!self.stderr.trim().is_empty() || call == "write")
@@ -140,15 +140,16 @@ impl Session {
         by_thread.into_values().max().unwrap_or_default()
     }
 
-    /// What is missing without a word after a fault; `None` where nothing is.
+    /// Returns the loss that no message reports after a fault; `None` where there is none.
     fn lost(&self, sound: &End, end: &End, (call, error): (&str, &str)) -> Option<String> {
         let own_panic = end.stderr.contains("panicked at src/");
         if own_panic {
             return Some(format!("a panic: {}", end.stderr));
         }
         let is_same = end.status == sound.status && end.stdout == sound.stdout;
-        // A signal ends what has no memory. What is gone when it is opened has been deleted in the
-        // meantime, and a reader of a report that goes away wants no more of it.
+        // A signal ends a program that has no memory (no status). A file that is gone when it is
+        // opened was deleted in the meantime, and a reader that closes the pipe needs no more of
+        // the report.
         let is_gone = error == "ENOENT" || error == "EPIPE" && self.name != "server";
         if is_same || end.is_failure(call) || is_gone || end.status.is_none() {
             return None;

@@ -1,6 +1,5 @@
-//! Work that nobody waits for any more, without a clock: a request that is taken back is answered
-//! as such and leaves the server free, and findings that were left off half-way are in the end
-//! those of a workspace made anew.
+//! Cancelled work, without a clock: a cancelled request is answered as cancelled and leaves the
+//! server free, and interrupted findings are in the end those of a new workspace.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! Helpers that the integration tests share: the built binary, paths, JSON lines, and the rule for
-//! a missing tool. Nothing here knows Hiera. A suite says `mod support;` and takes what it needs.
+//! a missing tool. Nothing here depends on Hiera. A suite declares `mod support;` and uses the
+//! helpers that it needs.
 //!
 //! # Tests that need something this machine may not have
 //!
 //! A test that needs Puppet, Neovim and the like begins with `if !require("puppet") { return; }`.
 //! Where the tool is missing, the test prints one line `skipped TEST: …` and passes, so that `cargo
-//! test` works everywhere. A machine that is meant to have the tool (CI) says so in
-//! `HIERA_LS_REQUIRE`, a list separated by commas or spaces (`HIERA_LS_REQUIRE=puppet,nvim`); then
-//! the same test fails.
+//! test` works everywhere. A machine that must have the tool (CI) names it in `HIERA_LS_REQUIRE`, a
+//! list separated by commas or spaces (`HIERA_LS_REQUIRE=puppet,nvim`); then the same test fails.
 //!
 //! A plain `cargo test` downloads nothing and takes about two minutes. Suites that install packages
 //! run only where `HIERA_LS_REQUIRE` names them ([`may_install`]), and suites that ask Puppet or
@@ -45,8 +45,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// Whether `tool` is here; see the module's text for what happens if not. Knows `puppet` (a Ruby
-/// that finds Puppet) and `corpus` (its variables are set); any other name is a program on `PATH`.
+/// Whether `tool` is here; the module's text describes the other case. Knows `puppet` (a Ruby that
+/// finds Puppet) and `corpus` (its variables are set); any other name is a program on `PATH`.
 pub fn require(tool: &str) -> bool {
     let obstacle = match tool {
         "puppet" => oracle_version().as_ref().err().cloned(),
@@ -114,8 +114,8 @@ pub fn oracle() -> Command {
     command
 }
 
-/// The versions of what the oracle answers with (`{"puppet":"7.23.0",…}`), or why it cannot be
-/// used. Asked once per test program.
+/// The versions of the programs behind the oracle's answers (`{"puppet":"7.23.0",…}`), or why it
+/// cannot be used. Asked once per test program.
 pub fn oracle_version() -> &'static Result<Value, String> {
     static VERSION: OnceLock<Result<Value, String>> = OnceLock::new();
     VERSION.get_or_init(|| {
@@ -143,8 +143,8 @@ pub fn in_package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A new empty directory for one test, below Cargo's directory for that; what an earlier run left
-/// there is removed.
+/// A new empty directory for one test, below Cargo's directory for that; files of an earlier run
+/// are removed.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if dir.exists() {
@@ -154,8 +154,8 @@ pub fn scratch(name: &str) -> PathBuf {
     dir
 }
 
-/// `PATH` with a folder first, below `temporary`, that holds nothing but the built server, so that
-/// what is shipped is tested as it is; and with another folder behind it.
+/// `PATH` with a folder first, below `temporary`, that holds only the built server, so that the
+/// shipped files are tested unchanged; and with another folder behind it.
 pub fn path_with_server(temporary: &Path, other: Option<&Path>) -> OsString {
     let folder = temporary.join("bin");
     std::fs::create_dir_all(&folder).expect("a folder can be made");

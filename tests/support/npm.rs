@@ -17,7 +17,7 @@ pub fn with_packages(name: &str, packages: &[&str]) -> Result<PathBuf, String> {
 }
 
 /// A folder that `make` fills where `HIERA_LS_REQUIRE` names `tool`, made anew when the recipe
-/// changes. A half-made one is not used: what it was made from is written last.
+/// changes. An incomplete one is not used: the recipe is written last.
 pub fn made_once(
     tool: &str,
     name: &str,
@@ -58,7 +58,7 @@ pub fn run(folder: &Path, node: Option<&Path>, arguments: &[&str]) -> Result<(),
     succeed(&mut command)
 }
 
-/// Runs a command to its end; what it says if it fails.
+/// Runs a command to its end; `Err` has its output if it fails.
 pub fn succeed(command: &mut Command) -> Result<(), String> {
     let output = command
         .stdin(Stdio::null())

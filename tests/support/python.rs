@@ -9,8 +9,8 @@ use super::on_path;
 /// The interpreter of a virtual environment with exactly these packages (lines of pip's
 /// requirements), or why there is none.
 ///
-/// It is made where `HIERA_LS_REQUIRE` names `tool`, and made anew when the list changes. A
-/// half-made one is not used: what it was made from is written last.
+/// It is made where `HIERA_LS_REQUIRE` names `tool`, and made anew when the list changes. An
+/// incomplete one is not used: the list is written last.
 pub fn with_packages(tool: &str, name: &str, requirements: &str) -> Result<PathBuf, String> {
     super::may_install(tool)?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-python"));

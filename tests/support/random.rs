@@ -1,7 +1,7 @@
 //! Numbers that look random and are the same for the same seed.
 //!
-//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. What is drawn
-//! anew in each run prints its seed.
+//! `HIERA_LS_SEED` repeats a run, `HIERA_LS_RANDOM` sets how much of it there is. A suite with a
+//! new seed in each run prints the seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -7,11 +7,10 @@ pub const TEXT: &str = "Zqxmarkvwj";
 /// Secrets that are numbers.
 pub const NUMBER: u64 = 8_375_520_461_937;
 
-/// The secret that `output` tells, in whatever form, if it tells one.
+/// Returns the secret that `output` reveals, in any form; `None` if it reveals none.
 ///
-/// What is no letter or digit does not count, nor does case: a text that was taken apart into
-/// characters, printed one by one, is found, too. JSON is searched string by string as well, and
-/// line by line.
+/// Only letters and digits count, and their case does not: a text whose characters are printed one
+/// by one is found, too. JSON is also searched string by string, and line by line.
 pub fn told(output: &str) -> Option<String> {
     let json = std::iter::once(output)
         .chain(output.lines())
@@ -20,7 +19,7 @@ pub fn told(output: &str) -> Option<String> {
     told_plainly(output).or_else(|| json.into_iter().find_map(|value: Value| told_in(&value)))
 }
 
-/// The secret that a JSON value tells.
+/// Returns the secret that a JSON value reveals.
 pub fn told_in(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => told_plainly(text),
@@ -42,7 +41,7 @@ fn told_plainly(text: &str) -> Option<String> {
     forms().into_iter().find(|form| bare.contains(form.as_str()))
 }
 
-/// The markers, and what conversions make of them.
+/// Returns the markers, and their converted forms.
 fn forms() -> Vec<String> {
     let number =
         [NUMBER.to_string(), format!("{NUMBER:x}"), format!("{NUMBER:o}"), format!("{NUMBER:b}")];

@@ -1,5 +1,5 @@
-//! No output tells a secret unless the user asks for it: random repositories with a marker in each
-//! secret, and every command, request, log and report searched for it.
+//! No output reveals a secret unless the user asks for it: random repositories with a marker in
+//! each secret, and every command, request, log and report searched for it.
 //!
 //! Secrets are values that hiera-eyaml encrypted, however they are merged, interpolated, aliased
 //! and converted, and values whose `convert_to` may make them Sensitive, however that is spelled.
@@ -115,7 +115,7 @@ struct Asked {
     shown: usize,
     /// Those of them that functions answered, or could have.
     functions_shown: usize,
-    /// Hovers with what functions answered at the request of an editor's user.
+    /// Hovers with the answers of functions that the editor's user asked for.
     evaluated: usize,
 }
 
@@ -531,7 +531,8 @@ impl Asked {
     }
 }
 
-/// Asks what reads the key at a place, and what feeds it; returns the number of questions.
+/// Asks for the readers of the key at a place, and for the keys that it reads; returns the number
+/// of requests.
 fn calls(server: &mut Server, place: &Value) -> usize {
     let prepared = server.ask("textDocument/prepareCallHierarchy", place);
     let items = prepared["result"].as_array().cloned().unwrap_or_default();

@@ -385,7 +385,7 @@ class app (
 
 impl Writer<'_> {
     /// A data file: keys `kN` with encrypted values, keys `sN` whose conversion makes them secret,
-    /// and in one file of each layer what `lookup_options` say of them.
+    /// and in one file of each layer their `lookup_options`.
     fn data(&mut self, with_options: bool) -> String {
         let prefix = self.prefix;
         let mut lines = Vec::new();

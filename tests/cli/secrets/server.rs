@@ -16,18 +16,18 @@ pub struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// The file with what it writes to stderr.
+    /// The file that its stderr goes to.
     log: PathBuf,
     last_id: u64,
     /// The answer to `initialize`.
     pub capabilities: Value,
     /// How many messages were searched.
     pub messages: usize,
-    /// Whether the user agrees to what the server asks.
+    /// Whether the user agrees to the server's questions.
     pub agrees: bool,
     /// How many messages for the user came.
     pub told: usize,
-    /// Messages that tell a secret.
+    /// Messages that reveal a secret.
     pub leaks: Vec<String>,
     /// The last messages sent, for the report of a leak.
     sent: VecDeque<String>,
@@ -140,7 +140,7 @@ impl Server {
         self.send(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
     }
 
-    /// Ends the server; what it logged is searched, too.
+    /// Ends the server, and searches its log, too.
     pub fn end(mut self) -> (usize, Vec<String>) {
         self.ask("shutdown", &Value::Null);
         self.tell("exit", &Value::Null);

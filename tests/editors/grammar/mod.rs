@@ -1,5 +1,6 @@
-//! The TextMate grammars over VS Code's own YAML grammar: `tests/editors/grammar/*.test.yaml` says
-//! which scopes places must have, `tests/editors/grammar/tricky.tokens` which they have.
+//! The TextMate grammars over VS Code's own YAML grammar: `tests/editors/grammar/*.test.yaml`
+//! states the scopes that places must have, `tests/editors/grammar/tricky.tokens` records those
+//! that they have.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,12 +41,12 @@ fn the_grammars_colour_what_they_should() {
     assert!(!tests.is_empty(), "there is nothing to test");
     let run = support::run(command.args(tests).current_dir(&folder), "");
     assert_eq!(run.status, Some(0), "{}\n{}", run.stdout, run.stderr);
-    // It says so of each file; without that it may have looked at none.
+    // The tool prints this line for each file; without it, no file may have been checked.
     assert!(run.stdout.contains("run successfuly"), "{}", run.stdout);
 }
 
-/// All forms of YAML that trip grammars up: what is coloured is recorded, and YAML's own scopes are
-/// as they would be without us. `HIERA_LS_RECORD=1` writes the record anew.
+/// All forms of YAML that grammars often get wrong: the scopes are recorded, and YAML's own scopes
+/// are the same without the extension. `HIERA_LS_RECORD=1` writes the record anew.
 #[test]
 fn tricky_yaml_is_coloured_as_recorded() {
     let Some(folder) = packages() else { return };
@@ -61,7 +62,8 @@ fn tricky_yaml_is_coloured_as_recorded() {
     );
 }
 
-/// Real data: in no file is a scope of YAML's own another, and what is coloured as a token is one.
+/// Real data: no scope of YAML's own differs in any file, and each text with a token's scope is a
+/// token.
 #[test]
 fn the_corpus_has_no_stray_scope() {
     let Some(folder) = packages() else { return };
@@ -161,7 +163,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folder with the packages; says why if there is none.
+/// Returns the folder with the packages; where there is none, prints the reason.
 fn packages() -> Option<PathBuf> {
     static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let made = FOLDER.get_or_init(made_packages);

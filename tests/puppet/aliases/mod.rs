@@ -46,7 +46,7 @@ impl TypeNames for Aliases {
     }
 }
 
-/// A value: what JSON has no word for is written as a hash with one member.
+/// Returns a value: one that JSON has no form for is written as a hash with one member.
 fn value(json: &Json) -> Value {
     let written = Provenance::written(None);
     match json {
@@ -127,8 +127,8 @@ impl Tally {
     }
 }
 
-/// Whether Puppet refuses the type, or fails over it: over some aliases that are part of themselves
-/// it does, and of some it has forgotten what they stand for.
+/// Whether Puppet refuses the type, or fails on it. It fails on some aliases that refer to
+/// themselves, and reports others of these as unresolved.
 fn is_failure(answer: &Json) -> bool {
     answer.get("error").is_some() || answer.to_string().contains("'UnresolvedReference'")
 }
@@ -190,8 +190,8 @@ fn naming(random: &mut Random, depth: usize, aliases: &[&str]) -> String {
     named
 }
 
-/// An alias that is part of itself. Without `Iterable`, `Data` and `RichData`: what Puppet says of
-/// them within itself depends on what it met before, as these are aliases that are part of
+/// An alias that refers to itself. Without `Iterable`, `Data` and `RichData`: Puppet's answer for
+/// these within such an alias depends on the types that it resolved before, as they refer to
 /// themselves, too.
 fn recursive(random: &mut Random, name: &str, others: &[&str]) -> String {
     loop {
@@ -203,7 +203,7 @@ fn recursive(random: &mut Random, name: &str, others: &[&str]) -> String {
     }
 }
 
-/// Aliases of which each may name those before it, or in some groups all, and checks of them.
+/// Aliases that each may name those before them, or in some groups all others, and checks of them.
 fn group(random: &mut Random, is_tangled: bool) -> Json {
     let mut aliases = Map::new();
     for (number, name) in NAMES.iter().enumerate() {
@@ -245,8 +245,8 @@ fn random_checks_are_judged_as_puppet_judges_them() {
     compare_random("random_aliases", false);
 }
 
-/// The same where aliases name each other in any order. What Puppet writes out of such aliases
-/// depends on which it met first; its verdict does not.
+/// The same where aliases name each other in any order. The text that Puppet prints for such
+/// aliases depends on the one that it resolved first; its verdict does not.
 #[test]
 fn tangled_aliases_get_puppets_verdict() {
     compare_random("tangled_aliases", true);

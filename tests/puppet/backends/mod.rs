@@ -1,5 +1,5 @@
-//! Levels with functions of a module: what hiera-ls finds in `hiera.yaml` without running the
-//! functions, and what Puppet says when it runs them. `cases.yaml` has the levels, `recorded.jsonl`
+//! Levels with functions of a module: the findings of hiera-ls in `hiera.yaml` without running the
+//! functions, and Puppet's errors when it runs them. `cases.yaml` has the levels, `recorded.jsonl`
 //! Puppet's answers; `HIERA_LS_RECORD=1` asks Puppet anew.
 
 use std::path::{Path, PathBuf};
@@ -75,8 +75,8 @@ fn recorded() -> Vec<Json> {
     support::json_lines("recorded.jsonl", &std::fs::read_to_string(file("recorded.jsonl")).unwrap())
 }
 
-/// Each finding is there, and says what Puppet says; where there is none, Puppet has no error, or one
-/// that only running the code tells.
+/// Each expected finding is there, with Puppet's message; where there is none, Puppet has no error,
+/// or one that occurs only when the code runs.
 #[test]
 fn findings_say_what_puppet_says() {
     let scratch = support::scratch("backends-found");
@@ -106,7 +106,8 @@ fn findings_say_what_puppet_says() {
 /// Whether a finding holds Puppet's message; files are named from the environment's folder on.
 fn says(ours: &str, theirs: &str) -> bool {
     let theirs = theirs.replace("<root>/", "");
-    // In Puppet's language the place follows, where the finding says which name is expected.
+    // For a function in Puppet's language, Puppet's message goes on with the place, and the finding
+    // with the expected name.
     let unacceptable = ours.split(", where").next().is_some_and(|ours| theirs.starts_with(ours));
     ours.contains(&theirs) || theirs.starts_with("Unacceptable location.") && unacceptable
 }

@@ -1,4 +1,4 @@
-//! What functions of levels answer through hiera-ls, and what Puppet answers.
+//! Compares the answers of levels' functions through hiera-ls with Puppet's answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ fn recording(topic: &str) -> Recording {
         .collect()
 }
 
-/// What hiera-ls explains, its functions run by the Puppet that is installed.
+/// Returns the explanations of hiera-ls, with functions run by the installed Puppet.
 fn explained_by_hiera_ls(tree: &Written<'_>, asked: &[&Question], ready: &Ready) -> Vec<Explained> {
     let puppet = PuppetVersion::of_major(7);
     let root = FilePath::new(&tree.environment().to_string_lossy());
@@ -135,7 +135,7 @@ fn functions_explain_as_in_puppet() {
     assert!(wrong.is_empty(), "{} of {compared} differ\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What hiera-ls answers, its functions run by the Puppet that is installed.
+/// Returns the answers of hiera-ls, with functions run by the installed Puppet.
 fn asked_of_hiera_ls(tree: &Written<'_>, scenario: &Scenario, ready: &Ready) -> Vec<Value> {
     let puppet = PuppetVersion::of_major(7);
     let root = FilePath::new(&tree.environment().to_string_lossy());

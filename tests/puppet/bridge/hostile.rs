@@ -1,5 +1,4 @@
-//! Functions that do what functions should not do: each lookup ends, with an error where it must,
-//! and no process is left.
+//! Functions that misbehave: each lookup ends, with an error where it must, and no process is left.
 
 use std::path::{Path, PathBuf};
 
@@ -232,7 +231,8 @@ fn a_function_that_kills_the_group_of_its_parent_ends_with_it() {
     eventually("the end of all processes", || !children.iter().any(|child| runs(child)));
 }
 
-/// The memory of the process is bounded where the platform can do that; then the error tells.
+/// The memory of the process is bounded where the platform can do that; the error then names the
+/// bound.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_function_that_eats_memory_is_an_error() {
@@ -325,8 +325,8 @@ fn a_hierarchy_without_custom_levels_starts_no_process() {
     assert_eq!(run("nosuch").status, Some(1));
 }
 
-/// What the environment of an editor holds beside the usual variables reaches no function, unless
-/// the user names it; the folder that it runs in is empty.
+/// Only the usual environment variables, and those that the user names, reach a function; the
+/// folder that it runs in is empty.
 #[test]
 fn functions_see_a_clean_environment() {
     if !require("puppet") {

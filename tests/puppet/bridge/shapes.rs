@@ -6,7 +6,7 @@ use std::path::Path;
 use super::write;
 use crate::support::{self, hiera_ls, require};
 
-/// What `lookup --run-backends` prints as JSON for each key.
+/// Returns the output of `lookup --run-backends` as JSON for each key.
 fn values(root: &Path, arguments: &[&str], keys: &[&str]) -> Vec<String> {
     let value = |key: &&str| {
         let flags = ["lookup", "--run-backends", "--render-as", "json"];
@@ -142,7 +142,7 @@ fn a_function_in_puppets_language_answers_from_a_table() {
 }
 
 /// A backend of Hiera 3 in the shape of those of its manual: it walks the hierarchy itself, and
-/// answers `:array` and `:hash` with what all sources have.
+/// answers `:array` and `:hash` with the values of all sources.
 const CSV: &str = r##"
 require 'csv'
 class Hiera
@@ -240,7 +240,8 @@ fn a_backend_of_hiera_3_answers_arrays_and_hashes() {
     }
 }
 
-/// Functions run in the Puppet that is installed; it is said once where the rest agrees with another.
+/// Functions run in the Puppet that is installed; a difference from `puppet.version` is reported
+/// once.
 #[test]
 fn another_version_of_puppet_is_told_once() {
     if !require("puppet") {
@@ -267,8 +268,8 @@ fn another_version_of_puppet_is_told_once() {
     assert_eq!(counts, [0, 1, 1]);
 }
 
-/// Where the library of Hiera 3 is absent every lookup fails in Ruby's or Puppet's words, whatever
-/// version the settings name; where it is there the backend answers, also for a Puppet that comes
+/// Where the library of Hiera 3 is absent every lookup fails in Ruby's or Puppet's words, for any
+/// version in the settings; where it is present the backend answers, also for a Puppet that comes
 /// without it.
 #[test]
 fn the_library_of_hiera_3_is_that_of_the_machine() {

@@ -1,6 +1,6 @@
 //! The parameters of all classes in the catalogs of five nodes: the value that data gives, the
-//! default, or nothing, as Puppet compiles them and as hiera-ls tells them. `repository` has 40
-//! classes, `recorded.jsonl` Puppet's catalogs and the keys that it looked up for parameters.
+//! default, or nothing, in Puppet's catalog and in hiera-ls. `repository` has 40 classes,
+//! `recorded.jsonl` Puppet's catalogs and the keys that it looked up for parameters.
 //! `HIERA_LS_RECORD=1` asks Puppet anew.
 
 use std::collections::BTreeSet;
@@ -66,8 +66,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Compares a parameter of a class in a catalog: `asked` is what Puppet's lookup of its key
-    /// found, `None` for a parameter that a declaration gives.
+    /// Compares a parameter of a class in a catalog: `asked` is the result of Puppet's lookup of
+    /// its key, `None` for a parameter that a declaration gives.
     fn add(&mut self, key: &str, asked: Option<&Json>, entry: Option<&Json>, ours: ParameterValue) {
         let found = asked.and_then(|asked| asked.get("value")).filter(|value| !value.is_null());
         let is_equal = match (asked, found, &ours) {

@@ -1,7 +1,7 @@
-//! Puppet's errors about a bad `hiera.yaml`, and whether hiera-ls says the same.
+//! Compares Puppet's errors about a bad `hiera.yaml` with those of hiera-ls.
 //!
-//! `tests/puppet/configs/cases.txt` holds the configs, `answers.jsonl` what the installed Puppet
-//! answered to a lookup of a key in the config's layer: `null` or its message. The recording is
+//! `tests/puppet/configs/cases.txt` holds the configs, `answers.jsonl` the installed Puppet's
+//! answers to a lookup of a key in the config's layer: `null` or its message. The recording is
 //! never edited; `HIERA_LS_RECORD=1` writes it anew (see `tests/support`). Puppet runs with
 //! `strict=error`, in which version 7 agrees with 8 on old versions of the file.
 
@@ -21,8 +21,7 @@ use hiera_ls::yaml;
 
 const FOLDER: &str = "tests/puppet/configs";
 
-/// Puppet finds nothing wrong with these as long as no file of the level exists; hiera-ls says so
-/// before.
+/// Puppet reports these only once a file of the level exists; hiera-ls reports them before.
 const TOLERATED: [&str; 1] = ["options with yaml_data and no file"];
 
 /// A `hiera.yaml` and where it stands.
@@ -123,8 +122,8 @@ fn the_recording_is_what_puppet_says() {
     assert_eq!(lines.len(), jobs.len());
 }
 
-/// A message up to an object of Ruby's: what follows are its address and all that it holds, which
-/// differ from run to run.
+/// Returns a message up to an object of Ruby's: the address and the content behind it differ from
+/// run to run.
 fn without_objects(message: &str) -> &str {
     message.split(":0x").next().unwrap_or(message)
 }
@@ -193,7 +192,8 @@ fn puppets_verdict(message: &Value) -> Verdict {
     Verdict { messages: vec![words.to_owned()], line }
 }
 
-/// Our problems, as Puppet would tell them: all of structure together, of the others the first.
+/// The problems that hiera-ls finds, as Puppet reports them: all problems of structure together, or
+/// the first of the others.
 fn our_verdict(case: &Case) -> Verdict {
     let path = FilePath::new("/hiera.yaml");
     let data = DataFile::whole(&yaml::parse(&case.text), &case.text, FileId::new(0), Format::Yaml);

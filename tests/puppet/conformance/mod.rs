@@ -1,13 +1,13 @@
 //! Conformance with Puppet, topic by topic: scenarios in `tests/puppet/conformance/*.yaml`,
 //! Puppet's recorded answers beside them in `*.jsonl`.
 //!
-//! hiera-ls agrees with all recordings but for what `tests/puppet/conformance/differences.yaml`
-//! lists with a reason; an entry there that no longer differs fails, too. With a Puppet (see
-//! `tests/support`) the recordings are checked, and `HIERA_LS_RECORD=1` writes them anew; a topic's
-//! name in place of the 1 writes that topic alone.
+//! hiera-ls agrees with all recordings, except for the differences that
+//! `tests/puppet/conformance/differences.yaml` lists with a reason; an entry there that no longer
+//! differs fails, too. With a Puppet (see `tests/support`) the recordings are checked, and
+//! `HIERA_LS_RECORD=1` writes them anew; a topic's name in place of the 1 writes that topic alone.
 //!
-//! `tests/puppet/scenario/topic.rs` tells how a topic is written. The topic `strict` is asked of a
-//! Puppet with `strict=error`, all others of one with its defaults.
+//! `tests/puppet/scenario/topic.rs` documents the format of a topic. The topic `strict` is asked of
+//! a Puppet with `strict=error`, all others of one with its defaults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -186,11 +186,11 @@ fn the_default_datadir_of_version_3_is_the_environments() {
     assert_eq!(puppet[0]["value"], "node");
 }
 
-/// hyera is a port of Hiera to Python whose author measured it against Puppet 8.10: a second
-/// witness for what is new in version 8.
+/// hyera is a port of Hiera to Python whose author measured it against Puppet 8.10: a second source
+/// for the behaviour that is new in version 8.
 ///
-/// What differs stands in `tests/puppet/hyera/differences.yaml`, each with who is right:
-/// `hiera-ls`, by Puppet 7.23 or by what was seen of 8.11, or a limit of hyera's own.
+/// `tests/puppet/hyera/differences.yaml` lists the differences, each with the reason: `hiera-ls` is
+/// right, by Puppet 7.23 or by observations of 8.11, or it is a limit of hyera.
 #[test]
 fn a_port_of_puppet_8_agrees() {
     let requirements = std::fs::read_to_string(in_package("tests/puppet/hyera/requirements.txt"))
@@ -241,7 +241,8 @@ fn a_port_of_puppet_8_agrees() {
         for ((question, theirs), ours) in scenario.questions.iter().zip(theirs).zip(ours) {
             answers += 1;
             let theirs = &tree.tidy(theirs.clone());
-            // What is found, missing or failing is Puppet's; the words of an error are hyera's own.
+            // hyera agrees with Puppet on values, missing keys and failures; the texts of its
+            // errors are its own.
             if theirs["error"].is_string() && ours["error"].is_string() || *theirs == ours {
                 continue;
             }

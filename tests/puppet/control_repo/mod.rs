@@ -1,9 +1,9 @@
 //! hiera-ls against real Puppet, question by question.
 //!
-//! `tests/puppet/control_repo/answers.jsonl` holds what Puppet answered about `tests/control-repo`:
-//! a first line with the versions of everything that decides, then one line for each node and
-//! question. The recording is never edited; `HIERA_LS_RECORD=1` writes it anew, with a Puppet (see
-//! `tests/support`). A difference is a bug of hiera-ls or a documented decision.
+//! `tests/puppet/control_repo/answers.jsonl` holds Puppet's answers about `tests/control-repo`: a
+//! first line with the versions of Puppet and the libraries that matter, then one line for each
+//! node and question. The recording is never edited; `HIERA_LS_RECORD=1` writes it anew, with a
+//! Puppet (see `tests/support`). A difference is a bug of hiera-ls or a documented decision.
 //!
 //! Answers that need a private key are not in the recording: hiera-ls shows such values as opaque.
 
@@ -272,8 +272,9 @@ fn ask_hiera_ls(root: &Path, scopes: &Path, questions: &[Question]) -> HashMap<S
     answers
 }
 
-/// Asks Puppet all `questions` for every scope; `memory` says what one lookup may leave for the
-/// next (see the oracle's README). The answers of each node, in the order of scopes and questions.
+/// Asks Puppet all `questions` for every scope; `memory` states the data that one lookup may keep
+/// for the next (see the oracle's README). Returns the answers of each node, in the order of scopes
+/// and questions.
 fn ask_puppet(
     root: &Path,
     scopes: &[Value],
@@ -331,8 +332,8 @@ pub fn ask_puppet_each(
     answered.into_values().collect()
 }
 
-/// An answer without what the question said already, and without the path of the repository in
-/// error messages.
+/// Returns an answer without the members that repeat the question, and without the path of the
+/// repository in error messages.
 fn without_names(mut answer: Value, root: &Path) -> Value {
     let fields = answer.as_object_mut().expect("an answer is an object");
     fields.shift_remove("key");

@@ -1,8 +1,8 @@
 //! `convert_to` compared with real Puppet: results and errors, recorded and at random.
 //!
 //! `tests/puppet/conversions/cases.jsonl` has a line `[value, convert_to]` for each case,
-//! `recorded.jsonl` what Puppet made of it. `HIERA_LS_RECORD=1` asks Puppet anew. What hiera-ls
-//! leaves to Puppet is counted, and must stay the exception.
+//! `recorded.jsonl` Puppet's result. `HIERA_LS_RECORD=1` asks Puppet anew. Conversions that
+//! hiera-ls leaves to Puppet are counted, and must stay rare.
 
 use std::path::PathBuf;
 

@@ -62,7 +62,7 @@ fn simpler_parts<T: Clone>(
     })
 }
 
-/// A quoted text without one of its tokens, or without what stands between two of them.
+/// A quoted text without one of its tokens, or without the text between two of them.
 fn without_a_piece(text: &str) -> Vec<String> {
     let Some(quote) = text.chars().next().filter(|c| ['"', '\''].contains(c)) else {
         return Vec::new();

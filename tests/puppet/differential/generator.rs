@@ -1,8 +1,8 @@
-//! Random control repositories: layers, files, a scope, and questions about what is in them.
+//! Random control repositories: layers, files, a scope, and questions about their data.
 //!
-//! What belongs to what: [`config`](super::config) makes each `hiera.yaml`, [`data`](super::data)
-//! the files below it, [`options`](super::options) merges and `lookup_options`. Root keys, levels
-//! and facts each stand on a line of their own, so that the shrinker can drop lines.
+//! The parts: [`config`](super::config) makes each `hiera.yaml`, [`data`](super::data) the files
+//! below it, [`options`](super::options) merges and `lookup_options`. Root keys, levels and facts
+//! each stand on a line of their own, so that the shrinker can drop lines.
 
 use serde_json::{Map, Value, json};
 
@@ -162,8 +162,8 @@ impl Making {
         }
     }
 
-    /// JSON with a byte order mark, or with escapes. Bytes that are no UTF-8 are left out: what hiera-ls
-    /// says of them is a documented difference.
+    /// JSON with a byte order mark, or with escapes. Bytes that are no UTF-8 are left out: the
+    /// answer of hiera-ls for them is a documented difference.
     fn encoded(&mut self, json: &str) -> String {
         let member = match self.random.below(4) {
             0 => return format!("\u{feff}{json}"),
@@ -210,7 +210,7 @@ impl Making {
         scope
     }
 
-    /// Mostly about keys that are there and what is in them; some about nothing at all.
+    /// Mostly about keys that exist and their subkeys; some about keys that do not exist.
     fn questions(&mut self) -> Vec<Question> {
         let mut questions = Vec::new();
         for key in KEYS {
@@ -228,7 +228,8 @@ impl Making {
                 values.iter().all(|value| matches!(value, Node::Hash(_) | Node::List(_)));
             let quoted = if *key == "x.y" { "\"x.y\"" } else { key };
             questions.push(Question::new(quoted, None));
-            // A hash merge of what is none is an error, and one of those is as good as many.
+            // A hash merge of a value that is no hash is an error, and one case of that is as good
+            // as many.
             let usual = if all_hashes || self.random.one_in(10) { "hash" } else { "unique" };
             for merge in [usual, "deep"] {
                 questions.push(Question::new(quoted, Some(merge.into())));

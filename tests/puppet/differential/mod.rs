@@ -62,8 +62,8 @@ fn random_repositories_give_puppets_answers() {
                 let mut agreement = compare(expected, answer);
                 if agreement == Agreement::Different {
                     // A knockout of Puppet's empties strings and lists in place, those of the file
-                    // that it keeps in memory, too. What counts is what it says when it is asked
-                    // nothing else.
+                    // that it keeps in memory, too. The answer that counts is that of a Puppet that
+                    // is asked nothing else.
                     let alone = Scenario { questions: vec![question.clone()], ..scenario.clone() };
                     let (expected, answer) = both(&alone, &dir.join("alone"), &mut puppet);
                     agreement = compare(&expected, &answer);
@@ -111,7 +111,7 @@ fn random_repositories_give_puppets_answers() {
     );
 }
 
-/// Puppet's answer and ours to the scenario's only question.
+/// Returns the answers of Puppet and of hiera-ls to the scenario's only question.
 fn both(scenario: &Scenario, dir: &Path, puppet: &mut Puppet) -> (Value, Value) {
     drop(std::fs::remove_dir_all(dir));
     let tree = scenario.write(dir);
@@ -158,7 +158,7 @@ struct Tally {
     other_words: usize,
     differences: usize,
     repositories: usize,
-    /// Questions to which Puppet's answer depended on what it was asked before.
+    /// Questions to which Puppet's answer depended on the questions before.
     after_effects: usize,
     /// Repositories for which Puppet took too long.
     unanswered: usize,
@@ -180,7 +180,8 @@ impl Tally {
 
     fn words(&mut self, expected: &Value, answer: &Value, name: &str) {
         self.other_words += 1;
-        // Alike messages are counted together: names in quotes and numbers do not tell them apart.
+        // Similar messages are counted together: those that differ only in quoted names and
+        // numbers.
         let kind: String = expected["error"]
             .as_str()
             .unwrap_or_default()

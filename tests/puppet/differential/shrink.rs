@@ -1,5 +1,5 @@
 //! Makes a scenario as small as it gets: drops files, lines, parts of values and of the scope, one
-//! by one, as long as what is interesting about it stays.
+//! by one, as long as the scenario stays interesting.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 /// How many smaller scenarios are tried.
 const BUDGET: usize = 1500;
 
-/// The smallest scenario in reach that is still `interesting`; what it asks stays as it is.
+/// Returns the smallest scenario found that is still `interesting`, with the same questions.
 pub fn shrink(mut scenario: Scenario, interesting: &mut dyn FnMut(&Scenario) -> bool) -> Scenario {
     let mut budget = BUDGET;
     loop {
@@ -86,7 +86,7 @@ fn with_content(scenario: &Scenario, index: usize, content: String) -> Scenario 
     smaller
 }
 
-/// A line whose value is simpler: what follows its key, or its dash.
+/// Returns lines with a simpler value behind the key, or the dash.
 fn simpler_lines(line: &str) -> Vec<String> {
     let body = line.trim_end_matches(',');
     let starts =

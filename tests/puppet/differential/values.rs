@@ -1,4 +1,4 @@
-//! Random values: what data holds under its keys.
+//! Random values for the keys of data files.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::generator::{KEYS, Making};
 /// A value as it will be written.
 #[derive(Clone)]
 pub enum Node {
-    /// A string, in whatever quotes.
+    /// A string, in any style of quotes.
     Text(String),
     /// A scalar or an alias just as written in YAML.
     Plain(&'static str),
@@ -276,7 +276,7 @@ pub fn path_into(making: &mut Making, value: &Node) -> String {
     format!(".{step}{further}")
 }
 
-/// The value on one line, which is JSON but for what is written just so.
+/// Returns the value on one line: JSON, except for parts with a fixed spelling.
 pub fn flow(making: &mut Making, node: &Node) -> String {
     match node {
         Node::Text(text) if making.random.one_in(6) && !text.contains(['\n', '\t']) => {

@@ -5,7 +5,7 @@
 //! conformance suite's. Puppet's recorded explanations stand in `recorded.jsonl`; with a Puppet
 //! (see `tests/support`) they are checked, every lookup of the conformance suite that Puppet's
 //! command line can ask is compared live, and `HIERA_LS_RECORD=1` records anew. `differences.yaml`
-//! lists what differs, with a reason; an entry that no longer differs fails.
+//! lists the differences, with a reason; an entry that no longer differs fails.
 //!
 //! Here a question may also say `also` (more keys), `options` (explain these alone), `type` and
 //! `default`.
@@ -225,7 +225,7 @@ pub fn explained(tree: &Written<'_>, context: &Context<'_>, question: &Question)
     request.default_value = more("default").map(HieraValue::given);
     let subject =
         if question.more.contains_key("options") { Subject::Options } else { Subject::Lookup };
-    // One that has assembled no options yet tells how it does.
+    // A new resolver explains the assembly of its options.
     let explanation = Resolver::new(context.clone()).explain(&request, subject);
     match explanation.answer {
         Err(error) if !error.is_lookup_error() => Explained {
@@ -279,7 +279,7 @@ fn from_puppet(tree: &Written<'_>, as_json: &Value, as_text: &Value) -> Explaine
     let text = |answer: &Value, name: &str| {
         tree.without_real_paths(answer[name].as_str().unwrap_or_default())
     };
-    // The command ends what it prints with a line end of its own, where there is none.
+    // The command adds a line end to its output where there is none.
     let mut json = text(as_json, "out").trim_end_matches('\n').to_owned();
     if as_json["exit"] != as_text["exit"] {
         json = text(as_json, "error"); // of values that JSON has no words for

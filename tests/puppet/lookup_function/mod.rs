@@ -42,7 +42,7 @@ fn answers_are_puppets() {
     assert_eq!(recorded.len(), ours.len());
     let mut wrong = Vec::new();
     for ((case, expected), found) in cases.lines().zip(&recorded).zip(&ours) {
-        // How the message of what is not found is put, a test beside the code tells.
+        // A test beside the code checks the wording of the message for missing keys.
         let expected =
             if expected.get("found").is_some() { &json!({ "found": false }) } else { expected };
         if !support::same_json(expected, found) {

@@ -1,4 +1,4 @@
-//! Compares what is read of a text with what Puppet's parser says about it.
+//! Compares a parsed manifest with the result of Puppet's parser.
 
 use serde_json::Value as Json;
 
@@ -110,7 +110,8 @@ fn sorted(mut list: Vec<String>) -> Vec<String> {
     list
 }
 
-/// Counts the elements of `expected` that are in `found`, and tells the first that is not.
+/// Counts the elements of `expected` that are in `found`, and passes the missing and the
+/// superfluous ones to `differ`.
 fn lists(
     share: &mut Share,
     expected: Vec<String>,
@@ -143,7 +144,7 @@ fn squeezed(object: &Json, name: &str) -> String {
 }
 
 /// A text without blanks, lines of comments and round brackets: Puppet's tree has no place for
-/// brackets, so that the outer ones are missing from its texts. Of a heredoc only what stands before
+/// brackets, so that the outer ones are missing from its texts. Of a heredoc only the text before
 /// its tag is compared. Puppet's own place of a selector ends before its last brace.
 fn squeeze(text: &str) -> String {
     let text = text.split("@(").next().unwrap_or_default();

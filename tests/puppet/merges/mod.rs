@@ -1,4 +1,4 @@
-//! Merges of random values, compared with what the installed Puppet makes of them.
+//! Merges of random values, compared with the merges of the installed Puppet.
 //!
 //! Runs about 2,000 merges; `HIERA_LS_RANDOM` sets another number. Needs a Ruby with Puppet; see
 //! `tests/support`.
@@ -204,7 +204,7 @@ fn random_merge(random: &mut Random, kind: &Kind) -> Value {
     }
 }
 
-/// Mostly what is no merge strategy.
+/// Returns values that are mostly no merge strategy.
 fn odd_merge(random: &mut Random) -> Value {
     if random.one_in(3) {
         return random_value(

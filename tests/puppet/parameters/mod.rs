@@ -1,6 +1,6 @@
-//! What Puppet gives the parameters of classes, and what hiera-ls says of keys that do not become
-//! what they seem to: small environments of `cases.yaml`, with Puppet's recorded answers and live
-//! ones. `HIERA_LS_RECORD=1` asks Puppet anew.
+//! The values that Puppet gives the parameters of classes, and the findings of hiera-ls about keys
+//! that do not become the parameters that they seem to be: small environments of `cases.yaml`, with
+//! Puppet's recorded answers and live ones. `HIERA_LS_RECORD=1` asks Puppet anew.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ fn findings_are_those_of_the_cases() {
     }
 }
 
-/// Each finding says what Puppet does with the parameter `x` of the class `m`, and Puppet does it.
+/// Each finding predicts the parameter `x` of the class `m`, and Puppet's answer confirms it.
 #[test]
 fn recorded_parameters_bear_findings_out() {
     let (cases, recorded) = (cases(), recorded());

@@ -401,7 +401,7 @@ fn random_texts() {
     values::check(&texts);
 }
 
-/// The cases worth naming: what data files hold, and what YAML's readers disagree about.
+/// The named cases: forms that data files use, and forms on which YAML's parsers disagree.
 const CASES: &[&str] = &[
     "",
     " ",

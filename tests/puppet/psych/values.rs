@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::ruby;
 
-/// Compares the meaning of the texts with what Puppet's loader gets; panics with the first
+/// Compares the values of the texts with those of Puppet's loader; panics with the first
 /// differences.
 pub fn check(texts: &[String]) {
     let mut differences = Vec::new();
@@ -51,12 +51,12 @@ pub fn check(texts: &[String]) {
 /// write.
 fn is_known(text: &str, theirs: &Value) -> bool {
     let error = theirs["error"].as_str().unwrap_or_default();
-    // An anchor on a mapping that a tag makes a string: Psych forgets the anchor. Here the alias is
-    // what the mapping is.
+    // An anchor on a mapping that a tag makes a string: Psych forgets the anchor. In hiera-ls the
+    // alias has the mapping's value.
     let forgotten =
         error.starts_with("Unknown alias") && text.contains("str") && text.contains('&');
-    // A merge key that names a hash around it: Psych merges what has been read of that hash so far.
-    // Here that is a circle.
+    // A merge key that names a hash around it: Psych merges the entries of that hash that it has
+    // read so far. In hiera-ls that is a cycle.
     let around = text.contains("<<") && text.contains('*') && theirs.get("value").is_some();
     forgotten || around
 }

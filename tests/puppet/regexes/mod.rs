@@ -1,4 +1,4 @@
-//! Ruby's regular expressions: what matches and what is refused, held against real Ruby.
+//! Ruby's regular expressions: matches and refusals, compared with real Ruby.
 //!
 //! `tests/puppet/regexes/cases.jsonl` has a line `[pattern, subject]` for each case,
 //! `recorded.jsonl` Ruby's answer; `known.txt` the patterns that differ, each with why. The figures

@@ -28,7 +28,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support;
 
-/// A tree of files, a scope, and what is asked in it.
+/// A tree of files, a scope, and the questions in it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub name: String,
@@ -147,8 +147,8 @@ impl Written<'_> {
         serde_json::from_str(&text).expect("paths hold nothing that JSON escapes")
     }
 
-    /// What hiera-ls answers, in the order of the questions; just as `hiera-ls lookup --batch
-    /// --reveal-sensitive` does.
+    /// Returns the answers of hiera-ls, in the order of the questions, like `hiera-ls lookup
+    /// --batch --reveal-sensitive` does.
     pub fn ask_hiera_ls(&self, version: u8) -> Vec<Value> {
         self.ask_hiera_ls_as(PuppetVersion::of_major(version))
     }
@@ -162,7 +162,7 @@ impl Written<'_> {
         })
     }
 
-    /// What `ask` makes of the tree, as hiera-ls sees it.
+    /// Calls `ask` with the tree as hiera-ls reads it, and returns its result.
     pub fn resolved<T>(&self, puppet: PuppetVersion, ask: impl FnOnce(Context<'_>) -> T) -> T {
         let root = FilePath::new(&self.environment().to_string_lossy());
         let snapshot = self.workspace(puppet).snapshot();
@@ -214,7 +214,8 @@ impl Written<'_> {
         job
     }
 
-    /// An answer without what the question said already, and without the names of scratch folders.
+    /// Returns an answer without the members that repeat the question, and without the names of
+    /// scratch folders.
     pub fn tidy(&self, mut answer: Value) -> Value {
         let fields = answer.as_object_mut().expect("an answer is an object");
         fields.shift_remove("key");
@@ -237,7 +238,7 @@ fn with_bytes(content: &str) -> Vec<u8> {
     bytes
 }
 
-/// What a resolver answers.
+/// Returns the answer of a resolver.
 pub fn answer_of(resolver: &Resolver<'_>, question: &Question) -> Value {
     let merge = match &question.merge {
         None => Ok(None),
@@ -302,7 +303,7 @@ impl Puppet {
     }
 
     /// Answers for many trees, in their order; for one that took longer than the oracle's
-    /// `--seconds`, what the oracle says of that.
+    /// `--seconds`, the oracle's message about that.
     pub fn ask_all_in_time(&mut self, trees: &[Written<'_>]) -> Vec<Result<Vec<Value>, String>> {
         let mut answers: Vec<Option<Result<Vec<Value>, String>>> = vec![None; trees.len()];
         let input = self.input.as_mut().expect("it is open until the end");

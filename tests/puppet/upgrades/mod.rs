@@ -1,9 +1,9 @@
 //! `hiera.yaml` of versions 3 and 4 converted to version 5: each scenario of
 //! `tests/puppet/conformance` that has one is converted by the refactoring, and asked again.
 //!
-//! What Puppet answers before is recorded there, what it answers afterwards in `answers.jsonl`
-//! here. A conversion that is offered as one that changes nothing leaves all of Puppet's answers as
-//! they are, and hiera-ls answers as Puppet does afterwards. `refused.txt` lists the scenarios that
+//! Puppet's answers before a conversion are recorded there, those afterwards in `answers.jsonl`
+//! here. A conversion that is offered as one that changes no value leaves all of Puppet's answers
+//! the same, and hiera-ls answers as Puppet does afterwards. `refused.txt` lists the scenarios that
 //! are not converted, with the reason. `HIERA_LS_RECORD=1` writes both anew.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct Upgrade {
     is_strict: bool,
     before: Scenario,
     after: Scenario,
-    /// Whether all conversions are said to change nothing.
+    /// Whether the titles of all conversions state that no value changes.
     is_neutral: bool,
     titles: Vec<String>,
     recorded: conformance::Recording,
@@ -141,7 +141,7 @@ fn converted_configs_answer_as_puppet_does_and_as_before() {
                 Agreement::Same => {}
             }
             let before = &one.recorded[&id(&one.before, question)];
-            // What hiera-ls reads otherwise than Puppet is listed in the topic's differences.
+            // The topic's differences list the data that hiera-ls and Puppet read differently.
             let is_read_alike = compare(before, &old) != Agreement::Different;
             let is_same = compare(before, expected) != Agreement::Different;
             if one.is_neutral && is_read_alike && !is_same {

@@ -1,5 +1,5 @@
-//! Random repositories of a few small files, and random steps: what a person at the keyboard does,
-//! and what breaks readers.
+//! Random repositories of a few small files, and random steps: edits that users make, and texts
+//! that break parsers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ const CONFIG_LINES: &[&str] = &[
 /// How many of [`ENTRIES`] are good ones, as most of a file are.
 const GOOD: usize = 22;
 
-/// Entries, and what is no entry: `K` stands for a key, `L` for another.
+/// Entries, and texts that are no entry: `K` stands for a key, `L` for another.
 const ENTRIES: &[&str] = &[
     "K: 1\n",
     "K: plain text\n",
@@ -201,7 +201,8 @@ fn text(random: &mut Random) -> String {
         text.push_str(&filled(random, entry));
     }
     if random.one_in(5) {
-        // So long that the version on disk is read in parts, and opened as what differs from it.
+        // So long that the version on disk is read in parts, and the opened text counts as an edit
+        // of it.
         let _ = writeln!(text, "# {}", "long ".repeat(2_000));
         let entry = random.pick(&ENTRIES[..GOOD]);
         text.push_str(&filled(random, entry));

@@ -1,6 +1,6 @@
-//! What is known after an edit is what would be known without it: after each random edit,
-//! everything that a workspace tells (facts of files, layers, index, findings, hovers, definitions)
-//! equals what one tells that was made anew from the same texts.
+//! An incremental workspace equals a new one: after each random edit, everything that a workspace
+//! returns (facts of files, layers, index, findings, hovers, definitions) equals the result of a
+//! new workspace with the same texts.
 //!
 //! `HIERA_LS_EDITS` sets the number of steps (1,000), `HIERA_LS_SEED` repeats a run; a million
 //! steps take `cargo test --release`. With `HIERA_LS_CORPUS_ROOT` a part of the steps happens in
@@ -58,7 +58,7 @@ fn the_corpus() {
     run("the_corpus", edits() / 100, told::Width::Open, |_| files.clone());
 }
 
-/// A lookup for an editor looks only into the files that define its key, as the index says.
+/// A lookup for an editor reads only the files that define its key according to the index.
 #[test]
 fn the_index_knows_what_looking_into_files_tells() {
     let mut random = Random::new(random::seed("the_index_knows_what_looking_into_files_tells"));
@@ -107,7 +107,7 @@ fn the_index_knows_what_looking_into_files_tells() {
     assert!(count > 1_000, "only {count} lookups");
 }
 
-/// The suite can fail: what is told of two texts differs in each of these ways.
+/// The suite can fail: the results for two texts differ in each of these ways.
 #[test]
 fn differences_are_seen() {
     let told = |common: &str, config: &str| {

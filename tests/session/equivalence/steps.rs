@@ -1,4 +1,4 @@
-//! A case: files and what happens to them, step by step; and a session in which it happens.
+//! A case: files and their changes, step by step; and a session that applies the steps.
 
 use std::collections::BTreeMap;
 
@@ -155,10 +155,10 @@ impl Session {
         &self.open
     }
 
-    /// Lets a step happen.
+    /// Applies a step.
     ///
-    /// What shapes the layers is saved at once: which files are read is settled by what is on disk,
-    /// when the folders are read.
+    /// A file that shapes the layers is saved at once: the state of the disk at the scan decides
+    /// which files are read.
     pub fn apply(&mut self, step: &Step) {
         self.happen(step);
         let path = step.path();
@@ -223,14 +223,13 @@ impl Session {
         }
     }
 
-    /// What the workspace tells now. What is computed on first use is computed for the next step to
-    /// build on.
+    /// Returns all results of the workspace. Computes lazy data, so that the next step updates it.
     pub fn look(&mut self, width: Width) -> String {
         let (paths, places) = (self.paths(width), self.places());
         told(&self.workspace.snapshot(), &paths, &places, &mut self.tokens)
     }
 
-    /// The first line in which what the workspace tells differs from what a new one tells.
+    /// Returns the first line in which the results of the workspace differ from those of a new one.
     pub fn difference(&mut self, width: Width) -> Option<String> {
         let texts = self
             .texts()
@@ -239,8 +238,8 @@ impl Session {
             .collect();
         let (_, mut fresh) = anew(&self.config, &texts);
         for (path, text) in &self.open {
-            // What an editor holds is read, even what no scan would look at. Everything else is as
-            // it is on disk: read as a whole.
+            // A file that is open in an editor is read, even if no scan would read it. Every other
+            // file has its text on disk, read as a whole.
             if fresh.snapshot().file(&in_repo(path)).is_none() {
                 fresh.apply(Change::Open(in_repo(path), text.clone()));
             }
@@ -264,7 +263,7 @@ impl Session {
         }
     }
 
-    /// The files to tell all of.
+    /// The files whose results are compared.
     fn paths(&self, width: Width) -> Vec<FilePath> {
         let texts = self.texts();
         match width {

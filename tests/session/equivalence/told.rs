@@ -1,4 +1,4 @@
-//! Everything that a snapshot tells, as text, with places counted from the start of their file.
+//! All results of a snapshot, as text, with places counted from the start of their file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use hiera_ls::puppet::value::{Data, Value};
 use hiera_ls::text::{FilePath, FilePosition, Span, TextRange};
 use hiera_ls::workspace::Snapshot;
 
-/// The files that everything is told of. The index is always told as a whole.
+/// The files whose results are listed. The index is always listed as a whole.
 #[derive(Clone, Copy, Debug)]
 pub enum Width {
     /// All.
@@ -23,8 +23,7 @@ pub enum Width {
     Open,
 }
 
-/// The semantic tokens of files as they were told last: those that have not changed are taken from
-/// there.
+/// The last semantic tokens of files: unchanged tokens are reused from there.
 pub type LastTokens = HashMap<FilePath, FileTokens>;
 
 /// The place of a span: its file, and bytes from the start of that.

@@ -2,9 +2,9 @@
 //! are not those of a fresh start. Runs on stable Rust, without coverage.
 //!
 //! `HIERA_LS_FUZZ` sets how many seconds each target runs (2; hours by hand, best with `--release`),
-//! `HIERA_LS_SEED` repeats a run. A text that fails is made shorter, and belongs into `cases/TARGET`
-//! once it is understood: all texts there are run each time, and others are made of them. The text
-//! under way is in the file that the first line names, for what ends the process.
+//! `HIERA_LS_SEED` repeats a run. A text that fails is made shorter, and belongs into
+//! `cases/TARGET` once it is understood: all texts there are run each time, and are mutated into
+//! others. The current text is in the file that the first line names, in case the process dies.
 
 mod mutate;
 mod targets;
@@ -115,7 +115,7 @@ fn made_texts_break_nothing() {
     }
 }
 
-/// The search finds what fails, and makes it short.
+/// The search finds a text that fails, and shortens it.
 #[test]
 fn a_text_that_fails_is_found_and_made_short() {
     fn refuses_tabs(text: &str) {

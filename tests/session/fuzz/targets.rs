@@ -12,7 +12,8 @@ use crate::equivalence::steps::{Edit, Session, Step};
 use crate::equivalence::told::Width;
 use crate::transport::client::{Server, ping};
 
-/// A target: its name, which is that of the folder of its cases, and what it does with a text.
+/// A target: its name, which is also the name of the folder of its cases, and the function that it
+/// calls with a text.
 pub struct Target {
     pub name: &'static str,
     /// Panics where something is wrong.
@@ -87,14 +88,14 @@ fn number(text: &str) -> usize {
     text.bytes().fold(7, |all: usize, byte| all.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// A small repository with the text as one of its files, and everything that is told of it.
+/// Computes all results for a small repository with the text as one of its files.
 fn repositories(text: &str) {
     let told = Session::new(&files(text, number(text))).look(Width::Everything);
     assert!(!told.is_empty());
 }
 
-/// An editor types the text into an open data file, piece by piece; what is known then equals what a
-/// new workspace knows.
+/// Types the text into an open data file, piece by piece; the results then equal those of a new
+/// workspace.
 fn edits(text: &str) {
     let mut session = Session::new(&files("a: 1\nb: \"%{lookup('a')}\"\n", 1));
     session.look(Width::Everything);

@@ -1,7 +1,7 @@
-//! The server as a client sees it that this project did not write: runs the suite in
-//! `tests/session/protocol` with pytest-lsp, which announces what VS Code, Neovim and Emacs
-//! announce and checks each answer against the protocol's own types. `types` then checks all messages
-//! against those of another implementation.
+//! The server with a client of another project: runs the suite in `tests/session/protocol` with
+//! pytest-lsp, which announces the capabilities of VS Code, Neovim and Emacs and checks each answer
+//! against the protocol's own types. `types` then checks all messages against those of another
+//! implementation.
 
 mod types;
 

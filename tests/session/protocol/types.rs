@@ -62,7 +62,7 @@ const REFUSED: [&str; 12] = [
 ];
 
 /// Checks the sessions that were recorded in a folder, one file each, a message of either side a
-/// line; says how many different messages there were. Skipped without npm.
+/// line; prints the number of different messages. Skipped without npm.
 pub fn check(recorded: &Path) {
     let packages = VERSIONS.map(|(name, package)| format!("{name}@npm:{package}"));
     let packages: Vec<&str> = packages.iter().map(String::as_str).chain([TYPESCRIPT]).collect();
@@ -137,9 +137,9 @@ fn call(function: &str, method: &str, value: Option<&Value>) -> String {
     format!("{function}({method:?}, {value})")
 }
 
-/// The compiler's errors about the messages by one version of the types, each with the
-/// beginning of its message; nothing where all of them fit. It refuses those of [`REFUSED`], or
-/// that is told.
+/// The compiler's errors about the messages by one version of the types, each with the beginning of
+/// its message; nothing where all of them fit. It must refuse those of [`REFUSED`]; else the result
+/// has a line about it.
 fn refused_by(folder: &Path, version: &str, calls: &BTreeSet<String>) -> String {
     let mut source = PRELUDE.replace("VERSION", version);
     for call in REFUSED {

@@ -9,7 +9,7 @@ use hiera_ls::workspace::fs::OsFs;
 
 use crate::support::{require, variable};
 
-/// Whether a line of a hover says that the values are those of known nodes.
+/// Whether a line of a hover states that the values are those of known nodes.
 fn is_of_known_nodes(line: &str) -> bool {
     let is_node = line.starts_with("node ") && !line.contains("does not read this file");
     is_node || line.starts_with("in ") && line.contains("known node")

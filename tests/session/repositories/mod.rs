@@ -1,9 +1,9 @@
 //! Small repositories, one for each shape that control repositories have in the wild, opened as
-//! they are: which config governs which data, what is found, which nodes are known, and what a
-//! hover says.
+//! they are: the config that governs each data file, the findings, the known nodes, and the text of
+//! a hover.
 //!
 //! `table.yaml` (configs), `nodes.yaml` (nodes that data show) and `sources.yaml` (nodes that other
-//! files tell of) hold each repository with a column for each of [`COLUMNS`]. A cell is a list of
+//! files describe) hold each repository with a column for each of [`COLUMNS`]. A cell is a list of
 //! lines; a test that fails prints the cells that hiera-ls gives.
 
 mod corpus;
@@ -161,7 +161,8 @@ fn answers(case: &Case) -> Vec<String> {
     case.ask.iter().map(line).collect()
 }
 
-/// The nodes of each environment, each with the file that says most of it, or its kinds of nodes.
+/// The nodes of each environment, each with the file that states most of its variables, or its
+/// kinds of nodes.
 fn nodes(case: &Case) -> Vec<String> {
     let environments = &case.snapshot.environments().all;
     let of = |environment: &std::sync::Arc<hiera_ls::workspace::environments::Environment>| {

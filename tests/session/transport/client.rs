@@ -86,7 +86,8 @@ impl Server {
         Some(serde_json::from_slice(&body).expect("the server sends JSON"))
     }
 
-    /// The answer with this id, and the ones before it; what the server says unasked is left out.
+    /// The answer with this id, and the ones before it; notifications and requests of the server
+    /// are left out.
     pub fn answers_until(&mut self, id: &str) -> (Vec<Value>, Value) {
         let mut before = Vec::new();
         loop {

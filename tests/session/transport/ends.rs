@@ -66,7 +66,8 @@ fn an_input_that_ends_within_a_message_is_a_failure_with_a_word() {
     }
 }
 
-/// The editor is killed while answers are computed: both pipes are closed, nothing is said.
+/// The editor is killed while answers are computed: both pipes are closed, without `shutdown` or
+/// `exit`.
 #[test]
 fn a_client_that_dies_with_answers_in_flight_ends_the_server() {
     let mut server = Server::initialized(None);
@@ -114,7 +115,7 @@ fn a_client_whose_process_has_ended_before_is_noticed() {
     assert_eq!(server.end().0, Some(2));
 }
 
-/// Without room for the stack of a thread nothing can be done; that is said.
+/// Without memory for the stack of a thread the program cannot run: it prints a message.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_room_for_threads_is_a_failure_with_a_word() {

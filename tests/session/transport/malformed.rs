@@ -1,5 +1,5 @@
-//! Malformed messages, and legal ones in rare spellings: what each is answered with, and that the
-//! request after it is answered.
+//! Malformed messages, and legal ones in rare spellings: the answer to each, and that the request
+//! after it is answered.
 
 use std::collections::HashSet;
 
@@ -235,7 +235,7 @@ fn requests() -> Vec<Row> {
         (r#"{"jsonrpc":"2.0","id":"a","method":"$/foo","params":{}}"#, &["-32601 \"a\""]),
         (r#"{"jsonrpc":"2.0","id":1,"method":"$/cancelRequest","params":{"id":1}}"#, &["-32601 1"]),
         (r#"{"jsonrpc":"2.0","id":1,"method":"$/"}"#, &["-32601 1"]),
-        // Notifications have no answer, whatever is wrong with their parameters.
+        // Notifications have no answer, even with wrong parameters.
         (r#"{"jsonrpc":"2.0","method":"$/foo"}"#, &[]),
         (r#"{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"verbose"}}"#, &[]),
         (r#"{"jsonrpc":"2.0","method":"$/cancelRequest"}"#, &[]),
@@ -289,8 +289,8 @@ fn batches() -> Vec<Row> {
     .collect()
 }
 
-/// The same messages once more in other legal spellings of their headers, and behind what a server
-/// passes over.
+/// The same messages once more in other legal spellings of their headers, and behind texts that a
+/// server ignores.
 fn respelled(rows: &[Row]) -> Vec<Row> {
     let respellings: [(&str, &str); 4] = [
         ("Content-Length: ", "content-length:"),

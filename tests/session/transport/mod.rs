@@ -1,4 +1,4 @@
-//! The server's standard input and output, driven by a client that sends what it likes: malformed
+//! The server's standard input and output, driven by a client that sends arbitrary bytes: malformed
 //! messages, and peers that go away.
 
 pub mod client;

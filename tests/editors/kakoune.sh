@@ -16,10 +16,10 @@ trap 'kill $kakoune 2>/dev/null || true; cat "$folder/errors" >&2; rm -rf "$fold
 
 # Runs commands in the client, as if they were typed.
 run() { printf 'evaluate-commands -client client0 %%§ %s §\n' "$1" | kak -p $session 2>/dev/null || true; }
-# What Kakoune expands a text to.
+# Prints the text to which Kakoune expands its argument.
 value() { run "echo -to-file $folder/value \"$1\"" && sleep 0.1 && cat "$folder/value" 2>/dev/null || true; }
 
-# Asks until what it is told has this text; the place is selected each time, as a user tries again.
+# Repeats the commands until their output contains this text; the place is selected each time, as by a user who tries again.
 shows() { # what, commands, how to look, text
   for _ in $(seq 200); do
     run "$2"

@@ -66,7 +66,7 @@ M.experimental = {
 local restarts_left = 3
 local SIGTERM = 15
 
---- Makes what a client calls when its server has ended: one that was killed, or that failed, is started again.
+--- Returns the function that a client calls when its server has ended: it starts a server again that was killed, or that failed.
 ---@param start_again function
 function M.on_exit(start_again)
   return function(code, signal)
@@ -143,7 +143,7 @@ function M.start_here(bufnr)
 end
 
 --- Starts hiera-ls for YAML files below a hiera.yaml. For Neovim 0.7 to 0.10.
----@param config table|nil what vim.lsp.start_client() takes: on_attach, init_options, cmd
+---@param config table|nil options of vim.lsp.start_client(): on_attach, init_options, cmd
 function M.setup(config)
   M.clients = M.clients or {}
   M.options = config or {}

@@ -27,7 +27,7 @@ command('HieraNode', {
   end,
 }, 'node')
 
--- What a lens does; the server is told its name.
+-- The command of lenses; the server gets its name at initialization.
 vim.lsp.commands['hiera.showPlaces'] = function(...)
   require('hiera_ls.places').show(...)
 end

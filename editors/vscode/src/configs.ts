@@ -58,7 +58,7 @@ async function write(file: FileWithoutConfig, candidate: ConfigCandidate): Promi
   await fs.writeFile(settings, after);
 }
 
-/** The setting in a file of settings, without what follows its line. */
+/** The setting in a file of settings, up to the end of its line. */
 const SETTING = /^(?:hieraConfig|"hieraConfig"|'hieraConfig')[ \t]*:.*$/m;
 
 /** The settings with this line in place of the one that there is, or after all others; `undefined` for a text to which no line can be added. */

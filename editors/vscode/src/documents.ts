@@ -36,7 +36,7 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
       workspace.registerTextDocumentContentProvider(SCHEME, this),
       languages.registerDocumentLinkProvider({ scheme: SCHEME }, this),
       workspace.onDidCloseTextDocument(({ uri }) => this.explanations.delete(uri.toString())),
-      // The files on disk are not all that counts: so is what is typed, and the node.
+      // The pages depend not only on files on disk: also on unsaved text, and on the chosen node.
       server.onDidChange(() => {
         this.renew();
       }),
@@ -100,7 +100,7 @@ export class Documents implements TextDocumentContentProvider, DocumentLinkProvi
     if (asked) await this.open("effective data.yaml", { file: asked.file });
   }
 
-  /** What a command is about: the file in the editor, and the cursor in it. Where that is nothing, the user is told `instead`. */
+  /** Returns the subject of a command: the file in the editor, and the cursor in it. Where there is none, shows the user `instead`. */
   private asked(instead: string) {
     const client = this.server.client;
     const editor = window.activeTextEditor;

@@ -1,5 +1,5 @@
 /**
- * No finding twice: another YAML server tells of broken syntax and of duplicate keys, too. Where one does, ours step back.
+ * Hides findings that another YAML server shows, too: broken syntax and duplicate keys.
  */
 import { DiagnosticSeverity, languages } from "vscode";
 import type { Diagnostic, DiagnosticCollection, Disposable, Uri } from "vscode";
@@ -7,15 +7,15 @@ import type { DiagnosticCollectionProvider } from "vscode-languageclient/node";
 
 type Show = (uri: Uri, diagnostics: Diagnostic[]) => void;
 
-/** Findings that any YAML server has, and how to tell that one is the same. */
+/** The codes of findings that any YAML server has, each with a function that returns whether both findings are the same. */
 const COMMON: Readonly<Record<string, (ours: Diagnostic, theirs: Diagnostic) => boolean>> = {
-  // One slip makes readers stumble at different places: the first error of a file is about the same one.
+  // Parsers report one mistake at different places: the first error of a file is about the same mistake.
   "syntax-error": () => true,
   "duplicate-key": (ours, theirs) => theirs.range.start.line === ours.range.start.line && /duplicate|unique/i.test(theirs.message),
 };
 
 export class Doubles implements DiagnosticCollectionProvider {
-  /** What the server said of each document, and what is shown of it. */
+  /** The server's findings for each document, and those of them that are shown. */
   private readonly ours = new Map<string, { all: Diagnostic[]; shown: Diagnostic[]; show: Show }>();
   private listening: Disposable | undefined;
   /** The collections of the client: of findings that it asks for, and of those that it is sent. */
@@ -24,7 +24,7 @@ export class Doubles implements DiagnosticCollectionProvider {
   /** `onFewer` is called when a document has fewer findings than before. */
   constructor(private readonly onFewer: () => void) {}
 
-  /** A collection that shows of what is put in what nobody else tells of. */
+  /** Creates a collection that shows those of its findings that no other server shows. */
   create(name: string | undefined): DiagnosticCollection {
     this.listening ??= languages.onDidChangeDiagnostics(({ uris }) => {
       for (const uri of uris) this.update(uri);

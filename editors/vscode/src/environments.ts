@@ -36,7 +36,7 @@ async function rootsOf(folder: WorkspaceFolder): Promise<string[]> {
   return found.length < MANY ? found.map((uri) => path.dirname(uri.fsPath)) : [folder.uri.fsPath];
 }
 
-/** The documents that the server is asked about: what data or configuration of these environments may be. It is silent about all others. */
+/** The documents that the client sends to the server: those that may be data or configuration of these environments. */
 export function selector(roots: readonly string[]): DocumentSelector {
   const pattern = `**/*.{${ENDINGS.join(",")}}`;
   return roots.map((root) => ({ scheme: "file", pattern: { baseUri: Uri.file(root).toString(), pattern } }));

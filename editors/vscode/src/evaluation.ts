@@ -1,5 +1,5 @@
 /**
- * Evaluating a key with the functions of levels. The server asks the user, runs them and tells of the outcome; it has the command only where
+ * Evaluating a key with the functions of levels. The server asks the user, runs them and shows the outcome; it has the command only where
  * the user's own settings switch it on.
  */
 import { commands, window } from "vscode";

@@ -44,11 +44,11 @@ export async function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("hiera.explainLookup", (about?: unknown) => documents.explain(about)),
     commands.registerCommand("hiera.evaluateKey", (about?: unknown) => evaluateKey(own, about)),
     commands.registerCommand("hiera.showEffectiveData", () => documents.effectiveData()),
-    // Not one of the palette: what a row of the view does.
+    // Not in the palette: the command of a row of the view.
     commands.registerCommand("hiera.openPlace", openPlace),
-    // Nor this: what the status bar's entry of a server that has ended does.
+    // Not in the palette: the command of the status bar's entry for a server that has ended.
     commands.registerCommand("hiera.offerRestart", (problem: string) => offerRestart(own, problem)),
-    // Nor this: what a lens does.
+    // Not in the palette: the command of a lens.
     commands.registerCommand("hiera.showPlaces", showPlaces),
   );
   await own.restart();

@@ -104,7 +104,7 @@ export class HierarchyView implements TreeDataProvider<Row>, Disposable {
     }
   }
 
-  /** Asks once for what is shown again whenever the cursor moves. */
+  /** Requests rows once, and caches them for the next moves of the cursor. */
   private once(about: string, ask: () => Promise<Row[]>): Promise<Row[]> {
     const known = this.known.get(about);
     if (known) return known;

@@ -1,5 +1,5 @@
 /**
- * Whose values are shown: picked from the nodes that the server knows, kept for the workspace, told to each new server.
+ * The node whose values are shown: picked from the nodes that the server knows, stored for the workspace, sent to each new server.
  */
 import { QuickPickItemKind, window, workspace } from "vscode";
 import type { ExtensionContext, LogOutputChannel, QuickPickItem } from "vscode";

@@ -15,7 +15,7 @@ export interface Status {
   readonly selected: string | null;
   /** A line for each environment: its `hiera.yaml`, its data files, and the sources of its nodes. */
   readonly governing: readonly string[];
-  /** The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a config that could. Older servers do not tell. */
+  /** The open files that look like Hiera data and that no `hiera.yaml` governs, where there is a config that could. Older servers do not send it. */
   readonly withoutConfig?: readonly FileWithoutConfig[];
 }
 
@@ -35,7 +35,7 @@ export interface ConfigCandidate {
   readonly readsFile: boolean;
 }
 
-/** Sent when what it tells has changed, to clients that announce `experimental.hiera.status`. */
+/** Sent when the status has changed, to clients that announce `experimental.hiera.status`. */
 export const statusNotification = new NotificationType<Status>("hiera/status");
 
 export interface NodeItem {
@@ -55,7 +55,7 @@ export interface Nodes {
 /** The nodes that see a file, or all. */
 export const nodesRequest = new RequestType<{ textDocument?: TextDocumentIdentifier }, Nodes, void>("hiera/nodes");
 
-/** Chooses the node whose values are shown; `null`: whoever reads the file. */
+/** Chooses the node whose values are shown; `null`: all nodes that read the file. */
 export const selectNodeRequest = new RequestType<{ name: string | null }, { selected: string | null }, void>("hiera/selectNode");
 
 /** A file that an undetermined location may turn out to be. */
@@ -70,10 +70,10 @@ export interface Candidate {
 export interface HierarchyLocation {
   /**
    * `value`: it has the key, and the value comes from it or through it; `overridden`: it has the key, and a level above answers;
-   * `file`: a file without the key; `missing`: no file; `undetermined`: variables that are unknown decide; `opaque`: what cannot be read.
+   * `file`: a file without the key; `missing`: no file; `undetermined`: unknown variables decide; `opaque`: a backend or an address that the server cannot read.
    */
   readonly state: "value" | "overridden" | "file" | "missing" | "undetermined" | "opaque";
-  /** The path below the environment, or what it is called in its place. */
+  /** The path below the environment, or another name of the location. */
   readonly path: string;
   /** The file, if it exists. */
   readonly uri: string | null;
@@ -93,7 +93,7 @@ export interface HierarchyLevel {
 }
 
 export interface Hierarchy {
-  /** For whom: a node's name, or the words for whoever reads the file. */
+  /** The scope of the values: a node's name, or a phrase for all nodes that read the file. */
   readonly scope: string;
   readonly key: string | null;
   readonly levels: readonly HierarchyLevel[];

@@ -1,5 +1,5 @@
 /**
- * The pages of the rules: what a finding means, why it matters, and a better text. The program has them; a click on the code of a finding
+ * The pages of the rules: the meaning of a finding, its effect, and a better text. The program has them; a click on the code of a finding
  * opens one.
  */
 import { execFile } from "node:child_process";
@@ -11,10 +11,10 @@ import type { Server } from "./server";
 
 const SCHEME = "hiera-ls-rule";
 
-/** The addresses of the pages, as the server is told them. The manifest names the editor that shows them. */
+/** The addresses of the pages, as the server gets them. The manifest names the editor that shows them. */
 export const RULE_PAGES = `${SCHEME}:/{code}.md`;
 
-/** Any link may have such an address: what else there could be would be an option of the program. */
+/** Any link may have such an address: another text in place of the code could be an option of the program. */
 const PAGE = /^\/([a-z0-9]+(?:-[a-z0-9]+)*)\.md$/;
 
 const PATIENCE = 10_000;
@@ -50,7 +50,7 @@ export class RulePages implements TextDocumentContentProvider, Disposable {
       const program = await findProgram(this.context);
       return (await promisify(execFile)(program.path, ["rules", code], { timeout: PATIENCE })).stdout;
     } catch (error) {
-      // What the program said of it, where it was run at all.
+      // The program's error message, if the program could be run.
       const { stderr = "", message } = error as Error & { stderr?: string };
       return `# ${code}\n\nThere is no page: ${stderr === "" ? message : stderr.trim()}\n`;
     }

@@ -30,18 +30,18 @@ export type Health =
   | { readonly state: "stopped"; readonly problem: string };
 
 export class Server implements Disposable {
-  /** Where the server and the extension say what they do. */
+  /** The log of the server and the extension. */
   readonly output: LogOutputChannel;
   readonly settings: Settings;
   readonly walkthrough = new Walkthrough();
   private readonly changes = new EventEmitter<Health>();
   private readonly starts = new EventEmitter<LanguageClient>();
-  /** Tells of every change of the server's health, also of what it knows. */
+  /** Fires at every change of the server's health, and of its status. */
   readonly onDidChange = this.changes.event;
-  /** Tells of a server that can be asked: a new one, or one that was started again after it died. */
+  /** Fires for a server that is ready for requests: a new one, or one that was started again after it died. */
   readonly onDidStart = this.starts.event;
   private current: LanguageClient | undefined;
-  /** Of a client that is about to be stopped nothing more is wanted. */
+  /** The client that is about to be stopped: its events are ignored. */
   private leaving: LanguageClient | undefined;
   private roots: readonly string[] = [];
   private state: Health = { state: "absent" };
@@ -84,7 +84,7 @@ export class Server implements Disposable {
     return this.enqueue(() => this.end());
   }
 
-  /** Does one step after the other, whatever became of the one before. */
+  /** Runs one step after the other, even if the one before failed. */
   private enqueue(step: () => Promise<void>): Promise<void> {
     this.queue = this.queue.then(step, step);
     return this.queue;
@@ -133,7 +133,7 @@ export class Server implements Disposable {
       if (client?.state === State.Running) await client.stop();
       await client?.dispose();
     } catch (error) {
-      // One that died meanwhile says so; the next one shall start all the same.
+      // A server that died meanwhile gives an error here; the next one must start nevertheless.
       this.output.debug(`the server that was to be stopped: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
@@ -207,7 +207,7 @@ export class Server implements Disposable {
   }
 }
 
-/** Tells the server that its own notification of what it knows is wanted, which commands hovers and lenses may lead to, and where the pages of rules are. */
+/** Announces that the client handles the notification `hiera/status`, the commands of hovers and lenses, and the addresses of the rules' pages. */
 class AnnouncesStatus implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
@@ -225,7 +225,7 @@ class AnnouncesStatus implements StaticFeature {
   }
 }
 
-/** When it is looked again after the start whatever was heard of, in milliseconds: while a window starts VS Code may lose what happens to files. */
+/** The delays of two further checks after the start, in milliseconds: while a window starts, VS Code may lose events of files. */
 const SECOND_LOOKS = [3_000, 15_000];
 
 /** Calls `then` when a `hiera.yaml` comes or goes, and when one may have come or gone unseen: not every file is watched (`files.watcherExclude`). */

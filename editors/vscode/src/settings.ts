@@ -1,5 +1,5 @@
 /**
- * What the server is told of the settings: what somebody set, and nothing else. Defaults are the server's own: sent along, they would
+ * The settings that the server gets: only those that the user has set. Defaults are the server's own: sent along, they would
  * win over the repository's `.hiera-ls.yaml`.
  */
 import { workspace } from "vscode";

@@ -7,9 +7,9 @@ import type { Disposable } from "vscode";
 
 type Step = "read" | "picked" | "hovered" | "mended" | "explained";
 
-/** When it is told after a tab was opened, in milliseconds: soon, and on slow machines. */
+/** The delays after a tab was opened, in milliseconds, after which VS Code gets the finished steps: a short one, and one for slow machines. */
 const DELAYS = [1_500, 6_000];
-/** How long a key is true, in milliseconds. */
+/** How long a context key is true, in milliseconds. */
 const MOMENT = 400;
 
 export class Walkthrough implements Disposable {

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 # Calls the functions of hierarchy levels for hiera-ls, and backends of Hiera 3, with the Puppet that
-# this Ruby finds: JSON messages, one a line, over what were standard input and output. hiera-ls
+# this Ruby finds: JSON messages, one a line, over the original standard input and output. hiera-ls
 # resolves; this process finds one function, calls it for one key at one location, and asks back for
 # interpolation and lookups. wire.rs has the other end of each message.
 
-# The protocol's descriptors are moved before any other code runs, and are closed on exec: what a
-# function or its children print goes to standard error.
+# The protocol's descriptors are moved before any other code runs, and are closed on exec: output
+# of a function or its children goes to standard error.
 REQUESTS = $stdin.dup
 ANSWERS = $stdout.dup
 $stdin.reopen(File::NULL)
@@ -336,7 +336,7 @@ class LevelContext < Puppet::Pops::Lookup::FunctionContext
   end
 end
 
-# What a function sees as the lookup in progress: `explain` tells hiera-ls.
+# The lookup in progress, as a function sees it: `explain` sends its texts to hiera-ls.
 class CallInvocation < Puppet::Pops::Lookup::Invocation
   attr_accessor :texts
 
@@ -363,7 +363,7 @@ class Session
   # Puppet's own variables. A scope's members of these names are set the way Puppet sets them; all
   # other members are top-scope variables.
   OWN = %w[facts trusted server_facts environment].freeze
-  # Variables of Puppet's top scope that nobody may set.
+  # Variables of Puppet's top scope that cannot be set.
   OF_CLASSES = %w[module_name caller_module_name name title].freeze
 
   def self.open(params)

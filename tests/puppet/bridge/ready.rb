@@ -48,7 +48,7 @@ $stdout.flush
 loop do
   client = socket.accept
   size = client.read(4).unpack1('N')
-  request = Marshal.load(client.read(size)) # of a test of ours
+  request = Marshal.load(client.read(size)) # from the test's own process
   descriptors = Array.new(3) { client.recv_io }
   child = fork do
     socket.close

@@ -2,7 +2,7 @@
 # frozen_string_literal: true
 
 # Asks the installed Puppet for explanations, many in one process: the code of `puppet lookup` itself is run (its options, its renderers, its
-# exit codes), with a scope of ours in place of the one that the command makes from the node's facts.
+# exit codes), with the job's scope in place of the one that the command makes from the node's facts.
 #
 # In, JSON lines: {"root": DIR, "global": FILE?, "scope": {…}, "asks": [{"keys": […], "arguments": {…}}, …]}
 # Out, a line for each: [{"exit": 0, "out": "…"} or {"exit": 1, "out": "", "error": "…"}, …]
@@ -58,7 +58,7 @@ def answers(job)
   found
 end
 
-# UTF-8, without what another run has otherwise: addresses of objects, folders of this process.
+# Returns UTF-8 without the parts that differ from run to run: addresses of objects, folders of this process.
 def text(value, home)
   case value
   when String then value.dup.force_encoding('UTF-8').scrub('?').gsub(/:0x\h{16}/, '').gsub(home, '<home>')

@@ -1,4 +1,4 @@
-"""Asks hyera, a Python port of Hiera that was measured against Puppet 8.10, what the oracle (tests/puppet/oracle) asks Puppet.
+"""Asks hyera, a Python port of Hiera that was measured against Puppet 8.10, the questions that the oracle (tests/puppet/oracle) asks Puppet.
 
 Jobs come as JSON lines on standard input, each with the tree, the scope and the questions; one line of answers goes out for each.
 """
@@ -16,7 +16,7 @@ logging.disable(logging.CRITICAL)
 
 
 def rendered(value):
-    """The value as the oracle writes it; what hyera has its own type for is shown by the type's name."""
+    """The value as the oracle writes it; a value of one of hyera's own types is shown by the type's name."""
     if isinstance(value, hyera.Sensitive):
         return {"__ptype": "Sensitive", "__pvalue": rendered(value.unwrap())}
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-# Asks the installed Puppet what manifests declare and read. Standard input has a file's path a line
+# Asks the installed Puppet for the declarations and reads of manifests. Standard input has a file's path a line
 # (or, with the argument `texts`, a JSON string with the text of a manifest, or {"template": TEXT}); the answer is a JSON
-# object a line: what the file declares, or why Puppet's parser refuses it. Offsets count bytes.
+# object a line: the file's declarations, or the error of Puppet's parser. Offsets count bytes.
 require 'json'
 require 'tmpdir'
 
@@ -173,7 +173,7 @@ class Reading
     found&.value
   end
 
-  # The keys with `*` for what is not known; null where nothing is known.
+  # The keys with `*` for unknown parts; null where nothing is known.
   def keys(node, inside)
     nodes = node.is_a?(AST::LiteralList) ? node.values : [node].compact
     found = nodes.map { |one| key(one, inside) }

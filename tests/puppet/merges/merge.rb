@@ -1,6 +1,6 @@
 # Real Puppet's merges: reads one job a line, writes one answer a line.
 #
-#   job:    {"merge": M, "fold": F}   M: what lookup_options may hold for `merge`
+#   job:    {"merge": M, "fold": F}   M: a value of `merge` in lookup_options
 #           F: null (nothing found), {"value": V} or [F, ...] (places, folded first)
 #   answer: {"value": V}, {"absent": true} or {"error": "message"}
 #
@@ -11,7 +11,7 @@ require 'puppet'
 
 Sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive
 
-# What a lookup tells its invocation, without a lookup.
+# An invocation that ignores the records of a lookup.
 class Invocation
   def with(_kind, _qualifier)
     yield

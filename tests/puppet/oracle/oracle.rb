@@ -23,7 +23,7 @@ OptionParser.new do |options|
   options.on('--puppet-lib DIR', "lib/ of another Puppet's source tree, in place of the installed one") do |folder|
     $LOAD_PATH.unshift(File.expand_path(folder))
   end
-  options.on('--version', 'what answers, as JSON') { show_version = true }
+  options.on('--version', 'the versions of Puppet and its libraries, as JSON') { show_version = true }
 end.parse!
 
 begin
@@ -62,7 +62,7 @@ module Written
 
   def typed(type, text) = %({"__ptype":#{type.to_json},"__pvalue":#{text}})
 
-  # Bytes that are no text are what Puppet's type Binary would be.
+  # Bytes that are no text are written like a value of Puppet's type Binary.
   def string(given)
     text = given.encoding == Encoding::UTF_8 ? given : given.dup.force_encoding(Encoding::UTF_8)
     text.valid_encoding? ? text.to_json : typed('Binary', [given].pack('m0').to_json)

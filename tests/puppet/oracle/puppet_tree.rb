@@ -93,14 +93,14 @@ module PuppetTree
     environment.each_plugin_directory { |folder| $LOAD_PATH << folder unless $LOAD_PATH.include?(folder) }
   end
 
-  # Forgets what the lookups so far have read, as if a new process began.
+  # Drops the data that lookups have read so far, like a new process.
   def forget(scope)
     Puppet::Pops::Lookup::LookupAdapter.clear(scope.compiler)
     Puppet::Pops::Lookup::EnvironmentContext.clear(scope.compiler.environment)
     Puppet::Pops::Lookup::Invocation.current = nil if Puppet::Pops::Lookup::Invocation.current
   end
 
-  # UTF-8 text; what is not UTF-8 as Ruby writes bytes down.
+  # Returns UTF-8 text; for a text that is not valid UTF-8, the bytes as Ruby prints them.
   def utf8(text)
     text = text.dup.force_encoding(Encoding::UTF_8) if text.encoding == Encoding::BINARY
     text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless text.encoding == Encoding::UTF_8

@@ -1,4 +1,4 @@
-"""Bare frames to and from the server, for what a well-behaved client library cannot be made to do."""
+"""Bare frames to and from the server, for messages that a correct client library cannot send."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RawServer:
         return message
 
     async def answer(self, id: int | str) -> dict[str, Any]:
-        """The answer to a request; what comes before it is kept in `received`."""
+        """Returns the answer to a request; messages before it are kept in `received`."""
         while message := await self.read():
             if message.get("id") == id and "method" not in message:
                 return message

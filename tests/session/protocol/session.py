@@ -84,7 +84,7 @@ class StrictProtocol(LanguageClientProtocol):
             again = self._converter.unstructure(message)
             self._server.complaints += [name + found for found in differences(without_nulls(data), without_nulls(again))]
             if "id" in data and data["id"] is None:
-                # That is for the answer to a message that cannot be read; all of ours can.
+                # Only the answer to an unreadable message has no id, and this client sends none.
                 self._server.complaints.append(f"{name} without an id: {data!r}")
         return message
 
@@ -99,7 +99,7 @@ class StrictProtocol(LanguageClientProtocol):
 
 
 def converter() -> Any:
-    """The library's own, which takes every code action with a command for a bare command; the protocol tells them apart by its type."""
+    """The library's own converter, which reads every code action with a command as a bare command; the protocol distinguishes them by type."""
     own = default_converter()
 
     def command_or_action(value: Any, _: type) -> lsp.Command | lsp.CodeAction:
@@ -110,7 +110,7 @@ def converter() -> Any:
 
 
 class Client(LanguageClient):
-    """The typed client, with a record of what arrived."""
+    """The typed client, with a record of the messages that arrived."""
 
     def __init__(self) -> None:
         super().__init__(converter_factory=converter, protocol_cls=StrictProtocol)
@@ -161,7 +161,7 @@ class Session:
             start = text.index(needle, start + 1)
         return position_of(text, start + inside, self.encoding)
 
-    # What an editor tells
+    # Messages of an editor
 
     def open(self, file: str, text: str | None = None, language: str = "yaml", uri: str | None = None) -> None:
         self._texts[file] = self.path(file).read_text(encoding="utf-8") if text is None else text
@@ -174,7 +174,7 @@ class Session:
         self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(self.document(file)))
 
     def save(self, file: str) -> None:
-        """Writes the editor's text to disk and says so."""
+        """Writes the editor's text to disk and sends `didSave`."""
         self.path(file).write_text(self._texts[file], encoding="utf-8")
         self.client.text_document_did_save(lsp.DidSaveTextDocumentParams(self.document(file)))
 
@@ -225,7 +225,7 @@ class Session:
         return name, slice_of(self.text(name), span, self.encoding)
 
     def place_of(self, uri: str) -> str:
-        """The file of an address. Addresses differ in what they escape; the path is the same."""
+        """Returns the file of an address. Addresses may escape different characters of the same path."""
         return pathlib.Path(unquote(uri.removeprefix("file://"))).relative_to(self.root).as_posix()
 
     async def nodes(self, file: str | None = None) -> Any:
@@ -235,10 +235,10 @@ class Session:
     async def select(self, name: str | None) -> Any:
         return await self.request("hiera/selectNode", {"name": name})
 
-    # What the server tells
+    # Messages of the server
 
     async def until(self, what: str, condition: Callable[[], Any]) -> Any:
-        """Waits for messages until the condition holds, and returns what it gave."""
+        """Waits for messages until the condition holds, and returns its value."""
 
         async def waiting() -> Any:
             while not (found := condition()):
@@ -252,8 +252,8 @@ class Session:
             raise AssertionError(f"never came: {what}; findings are {self.all_codes()}") from None
 
     async def asks_until(self, what: str, ask: Callable[[], Any], condition: Callable[[Any], Any]) -> None:
-        """Asks again and again until the answer is as it should be. The server waits a moment for a reading of the disk that is
-        under way, so on an idle machine the first answer is; on a busy one it may be of what was known."""
+        """Repeats a request until its answer fulfils the condition. The server waits a moment for a scan of the disk in progress, so on
+        an idle machine the first answer does; on a busy one it may be from the state before the scan."""
 
         async def asking() -> None:
             while not condition(await ask()):

@@ -1,4 +1,4 @@
-"""Call hierarchy over lookups: what reads a key, and what feeds it."""
+"""Call hierarchy over lookups: the readers of a key, and the keys that its values read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests that the editor has open: hover and definition, what an edit of a header changes in data, and no findings of their own."""
+"""Manifests that the editor has open: hover and definition, the effect of an edit of a header on data, and no findings of their own."""
 
 from __future__ import annotations
 

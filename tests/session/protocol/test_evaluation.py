@@ -289,7 +289,7 @@ async def test_the_user_cancels_the_progress(start, repo: pathlib.Path) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """For what happens outside of the session."""
+    """Waits for a condition outside of the session."""
 
     async def waiting() -> None:
         while not condition():
@@ -336,7 +336,7 @@ def framed(message: Any) -> bytes:
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
-# Everything that a repository can hold, and what some clients make settings of.
+# Every file of a repository that could hold the setting, and those that some clients read as settings.
 DOORS = {
     ".hiera-ls.yaml": "runBackends: {enabled: true}\nbackends: {t::store: {files: []}}\n",
     ".vscode/settings.json": json.dumps({"hiera.runBackends.enabled": True, "hiera": ON}),

@@ -1,4 +1,4 @@
-"""How a session begins and ends, and what is not a request that the server knows."""
+"""The start and the end of a session, and unknown requests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_exit_before_anything() -> None:
 
 
 async def test_closed_input_ends_the_server(repo: pathlib.Path) -> None:
-    """ALE says nothing, it closes the pipe."""
+    """ALE sends neither `shutdown` nor `exit`, it closes the pipe."""
     server = await RawServer.start()
     await server.initialize(repo)
     server.process.stdin.close()
@@ -106,7 +106,7 @@ async def test_numbers_and_texts_as_ids(repo: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("params", [b"null", b"{}", b"[]"])
 async def test_parameters_where_there_are_none(repo: pathlib.Path, params: bytes) -> None:
-    """eglot sends null with shutdown; others leave out what initialized should have."""
+    """eglot sends null with shutdown; others leave out the parameters of initialized."""
     server = await RawServer.start()
     server.send("initialize", {"processId": None, "rootUri": repo.as_uri(), "capabilities": {}}, id=0)
     await server.answer(0)
@@ -182,7 +182,7 @@ async def test_unknown_methods(session: Session) -> None:
     params = lsp.CompletionParams(session.document(COMMON), position)
     if session.result.capabilities.completion_provider is None:
         assert await refused(session.request(lsp.TEXT_DOCUMENT_COMPLETION, params)) == METHOD_NOT_FOUND
-    # Nobody answers a notification; whoever sends one that is not known goes on.
+    # A notification has no answer; the session continues after an unknown one.
     session.client.protocol.notify("hiera/noSuchNotification", {})
     session.client.set_trace(lsp.SetTraceParams(lsp.TraceValue.Verbose))
     session.open(COMMON)

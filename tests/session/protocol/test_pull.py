@@ -1,4 +1,4 @@
-"""Findings for clients that ask for them: by document, by workspace, and when they are told to ask again. Never both ways."""
+"""Findings for clients that request them: by document, by workspace, and after a refresh request of the server. Never also pushed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def result_ids(report: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("editor", CLIENTS)
 async def test_editors_get_findings_one_way(start, repo: pathlib.Path, editor: str) -> None:
-    """Neovim 0.11 asks for findings, but cannot be told to ask again where an edit changes those of other files."""
+    """Neovim 0.11 requests findings, but does not support the refresh request that an edit needs which changes those of other files."""
     session = await start(repo, editor)
     assert session.result.capabilities.diagnostic_provider is None
     session.open(COMMON)
@@ -161,7 +161,7 @@ async def test_the_workspace_is_answered_when_something_is_other(start, repo: pa
     report = await asyncio.wait_for(waiting, PATIENCE)
     assert [session.place_of(item.uri) for item in report.items] == [ROLE]
     assert "unknown-key" in codes(report.items[0])
-    # Mended again, it is told with what is left.
+    # After another fix, its report has the remaining findings.
     known |= result_ids(report)
     session.path(ROLE).write_text("", encoding="utf-8")
     session.save(COMMON)

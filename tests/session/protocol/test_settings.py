@@ -1,4 +1,4 @@
-"""Settings from each of their three places, the later winning, and what the user hears of wrong ones."""
+"""Settings from each of their three places, the later winning, and the messages about wrong ones."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_settings_pushed_before_anything_is_open(start, repo: pathlib.Path
 @pytest.mark.parametrize("pushed", [None, {}, {"hiera": {}}, []])
 @pytest.mark.parametrize("editor", [VSCODE, NEOVIM, EMACS])
 async def test_news_without_settings_are_asked_for(start, repo: pathlib.Path, editor: str, pushed) -> None:
-    """VS Code and eglot tell that something changed, and are asked what."""
+    """VS Code and eglot send a notification without the settings, and the server requests them."""
     session = await start(repo, editor, configuration=rule("warning"))
     break_alias(session)
     await until_severity(session, Severity.Warning)
@@ -173,7 +173,7 @@ async def test_a_wrong_setting_is_reported(start, repo: pathlib.Path, place: str
     if place == "pushed":
         session.client.workspace_did_change_configuration(lsp.DidChangeConfigurationParams({"hiera": wrong}))
     if place == "file":
-        # In the file itself, which nobody has open; a message would be cut in most editors.
+        # In the file itself, which is not open; a message would be cut in most editors.
         def found() -> list[str]:
             return [finding.message for finding in session.findings(SETTINGS) or [] if finding.code == EFFECT]
 
@@ -247,7 +247,7 @@ def times_told(session: Session, file: str) -> int:
 
 
 async def test_findings_on_save(start, repo: pathlib.Path, editor: str) -> None:
-    """Opening a file and saving it tell of it; neither typing nor what other events make the server look for does."""
+    """Opening and saving a file publish its findings; typing and other events do not."""
     session = await start(repo, editor, options=run("onSave"))
     session.open(COMMON)
     await session.until_codes(COMMON)
@@ -270,7 +270,7 @@ async def test_findings_on_save(start, repo: pathlib.Path, editor: str) -> None:
 
 
 async def test_what_another_save_found_is_told_with_ones_own(start, repo: pathlib.Path) -> None:
-    """A round that another file's save starts sees the unsaved text; what it finds there is kept until that is saved."""
+    """A round that another file's save starts checks the unsaved text, too; its findings are published when that text is saved."""
     session = await start(repo, options=run("onSave"))
     session.open(COMMON)
     session.open(ROLE)

@@ -46,7 +46,7 @@ async def test_an_outline_has_the_keys_as_a_tree(session: Session) -> None:
     for symbol in every(symbols):
         assert place(symbol.range.start) <= place(symbol.selection_range.start)
         assert place(symbol.selection_range.end) <= place(symbol.range.end)
-        # Columns are those of the encoding that was agreed on: the name is what is marked.
+        # Columns are in the negotiated encoding: they mark the name.
         marked = slice_of(session.text(COMMON), symbol.selection_range, session.encoding)
         assert symbol.name.strip("'") in marked.replace("\\\\", "\\") or symbol.name.isdigit(), symbol
 

@@ -146,7 +146,7 @@ async def test_line_endings(session: Session, ending: str) -> None:
 
 
 async def test_characters_that_end_no_line(session: Session) -> None:
-    """U+2028, U+0085, vertical tab and form feed end no line in the protocol, whatever they do elsewhere."""
+    """U+2028, U+0085, vertical tab and form feed end no line in the protocol, although they do in other places."""
     session.open(KYOTO, f"# a\u2028b\u0085c\n{PROMPT}: below\n")
     assert position_of(session.text(KYOTO), session.text(KYOTO).index(PROMPT), session.encoding) == lsp.Position(1, 0)
     assert "below" in await prompt(session)

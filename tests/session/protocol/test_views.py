@@ -130,7 +130,7 @@ async def test_the_status_is_told_to_whom_announces_it(start: Any, repo: Any) ->
     session.open(COMMON)
     session.insert(COMMON, len(session.text(COMMON)), "\nan::entirely::new_key: 1\n")
     await session.until("the key", lambda: told()[-1].keys == first.keys + 1)
-    # What has not changed is not told again.
+    # An unchanged status is not sent again.
     assert all(one != other for one, other in zip(told(), told()[1:]))
 
 

@@ -199,7 +199,7 @@ async def test_changes_on_disk_noticed_by_a_save(start, repo: pathlib.Path, edit
 
 
 async def test_changes_on_disk_noticed_by_a_later_request(start, repo: pathlib.Path) -> None:
-    """Nobody tells anything: git has changed the files, and a while later the user looks at a value."""
+    """No notification arrives: git has changed the files, and later the user hovers."""
     session = await with_a_token_in_vain(start, repo, NEOVIM)
     add_key(session)
 
@@ -219,7 +219,7 @@ async def test_files_that_vanish_and_appear(session: Session) -> None:
 
 
 async def test_a_changed_file_under_an_open_one(session: Session) -> None:
-    """What the editor holds counts, whatever happens below it."""
+    """The editor's text counts, regardless of changes on disk."""
     session.open(COMMON)
     set_company(session.root, "Diskkaffe")
     session.open(ROLE)

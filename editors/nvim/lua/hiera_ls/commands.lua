@@ -18,7 +18,7 @@ local function client_of(buf)
   end
 end
 
--- What the server answers; nothing where that was said to be an error, or where no server is.
+-- Returns the server's answer; nil where it is an error, which is shown, or where no server runs.
 local function ask(method, params, client, may_be_nothing)
   client = client or client_of(0)
   if not client then
@@ -105,7 +105,7 @@ end
 -- The server's command, which it has where init_options switch it on.
 local run_backends = 'hiera.runBackends'
 
---- Evaluates the key at the cursor with the functions of levels: the server asks, and tells of the outcome.
+--- Evaluates the key at the cursor with the functions of levels: the server asks the user, and shows the outcome.
 function M.evaluate()
   local client = client_of(0)
   local provider = client and client.server_capabilities.executeCommandProvider
@@ -167,7 +167,7 @@ function M.hierarchy()
   vim.cmd('lopen')
 end
 
---- Lists the known nodes that read this file, with `!` all of them, in the window's location list: each leads to the file that tells of it.
+--- Lists the known nodes that read this file, with `!` all of them, in the window's location list: each leads to the file that names it.
 function M.nodes(call)
   local answer = ask('hiera/nodes', call.bang and vim.empty_dict() or document())
   if not answer then
@@ -231,7 +231,7 @@ function M.node(call)
   end
 end
 
---- Says what the server knows: which hiera.yaml governs how many data files, what was assumed, how many nodes are known and from where.
+--- Shows the server's status: the governing hiera.yaml, the number of data files, the assumptions, the number of known nodes and their sources.
 function M.status()
   local status = ask('hiera/status', vim.empty_dict())
   if not status then
@@ -331,7 +331,7 @@ function M.config()
   end)
 end
 
---- The known nodes that begin with what was typed.
+--- Returns the known nodes whose names begin with the typed text.
 function M.complete_node(start)
   return client_of(0) and vim.tbl_filter(function(name)
     return name:sub(1, #start) == start

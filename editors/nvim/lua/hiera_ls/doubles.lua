@@ -1,12 +1,12 @@
--- No finding twice: another YAML server tells of broken syntax and of duplicate keys, too. Where one does, ours step back.
+-- Hides findings that another YAML server shows, too: broken syntax and duplicate keys.
 
 local M = {}
 
 local METHOD = 'textDocument/publishDiagnostics'
 
--- Findings that any YAML server has, and how to tell that one is the same.
+-- The codes of findings that any YAML server has, each with a function that returns whether both findings are the same.
 local common = {
-  -- One slip makes readers stumble at different places: the first error of a file is about the same one.
+  -- Parsers report one mistake at different places: the first error of a file is about the same mistake.
   ['syntax-error'] = function()
     return true
   end,
@@ -16,7 +16,7 @@ local common = {
   end,
 }
 
--- What the server said last of a buffer, and what is shown of it.
+-- The last findings of the server for each buffer, and those of them that are shown.
 local said = {}
 
 local function alone(buf, findings)

@@ -3,6 +3,7 @@
 
 mod levels;
 
+use super::by_run::{Run, by_run};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::file::TextPart;
@@ -21,7 +22,7 @@ pub struct Symbol {
     pub detail: Option<String>,
     /// Its kind.
     pub kind: SymbolKind,
-    /// The bytes of all of it.
+    /// The bytes of all of it, counted from the start of its run of entries.
     pub range: TextRange,
     /// The bytes of its name, within `range`.
     pub selection: TextRange,
@@ -36,7 +37,7 @@ pub enum SymbolKind {
     Hash,
     /// A list.
     List,
-    /// A string, or an alias whose target is not known here.
+    /// A string.
     Text,
     /// A number.
     Number,
@@ -44,29 +45,63 @@ pub enum SymbolKind {
     Boolean,
     /// No value.
     Null,
+    /// An alias. Its anchor may be in an entry that is read apart.
+    Alias,
     /// A level of a hierarchy.
     Level,
     /// A location of a level.
     Location,
 }
 
-/// Returns the symbols of the file at `path`, in the order of the text: of a broken file those of
-/// the entries that can be read. `None` for a file that no environment governs.
-pub fn document_symbols(snapshot: &Snapshot, path: &FilePath) -> Option<Vec<Symbol>> {
+/// The symbols of a file, run by run of its entries.
+#[derive(Clone, Debug)]
+pub struct FileSymbols {
+    /// The runs in the order of the text. The places of symbols are counted from the start of
+    /// their run.
+    pub runs: Vec<Run<Symbol>>,
+    /// Whether the file is the `hiera.yaml` of a layer.
+    is_config: bool,
+}
+
+/// Returns the symbols of the file at `path`: of a broken file those of the entries that can be
+/// read. Those of entries that are as they were `before` are taken from there. `None` for a file
+/// that no environment governs, and when cancelled.
+pub fn document_symbols(
+    snapshot: &Snapshot,
+    path: &FilePath,
+    before: Option<&FileSymbols>,
+) -> Option<FileSymbols> {
     let file = snapshot.file(path)?;
     let environment = snapshot.environments().governing(path).next()?;
     let is_config = environment.config_at(path).is_some();
-    let mut all = Vec::new();
-    for part in file.text_parts(snapshot.cancel_token()) {
-        let outline = Outline { part: &part, tree: &part.tree, is_config };
-        all.extend(outline.symbols());
+    let before = before.filter(|before| before.is_config == is_config);
+    let before = before.map_or(&[][..], |before| &before.runs);
+    let (cancel, data) = (snapshot.cancel_token(), file.data(file.format()));
+    let length = file.text().map_or(0, |text| text.len());
+    let symbols_at = |start: u32, run_start: u32| {
+        let part = file.part_at(start, cancel)?;
+        let start = part.start - run_start;
+        Some(Outline { part: &part, start, tree: &part.tree, is_config }.symbols())
+    };
+    if data.parts().is_empty() {
+        let symbols = symbols_at(0, 0)?;
+        let run = Run::without_entries(TextRange::new(0, length), symbols);
+        return Some(FileSymbols { runs: vec![run], is_config });
     }
-    Some(all)
+    let runs = by_run(&data, length, before, |range, parts| {
+        let read = parts.iter().map(|part| part.id).filter(|id| !data.is_behind_document(*id));
+        let starts = read.filter_map(|id| data.parts().start(id));
+        let symbols: Option<Vec<_>> = starts.map(|start| symbols_at(start, range.start)).collect();
+        Some(symbols?.into_iter().flatten().collect())
+    })?;
+    Some(FileSymbols { runs, is_config })
 }
 
 /// The outline of one part of a file.
 struct Outline<'a> {
     part: &'a TextPart<'a>,
+    /// The first byte of the part, counted from the start of its run.
+    start: u32,
     tree: &'a Tree,
     is_config: bool,
 }
@@ -108,8 +143,8 @@ impl Outline<'_> {
             name: if name.trim().is_empty() { format!("'{name}'") } else { name },
             detail: self.detail(value, depth),
             kind: self.kind(value),
-            range: range.shifted(self.part.start),
-            selection: selection.shifted(self.part.start),
+            range: range.shifted(self.start),
+            selection: selection.shifted(self.start),
             children,
         }
     }
@@ -167,8 +202,8 @@ impl Outline<'_> {
     }
 
     fn kind(&self, value: NodeId) -> SymbolKind {
-        let Some(target) = self.tree.resolve(value) else { return SymbolKind::Text };
-        match &self.tree.node(target).kind {
+        match &self.tree.node(value).kind {
+            NodeKind::Alias { .. } => SymbolKind::Alias,
             NodeKind::Mapping { .. } => SymbolKind::Hash,
             NodeKind::Sequence { .. } => SymbolKind::List,
             NodeKind::Scalar { style: ScalarStyle::Plain | ScalarStyle::JsonLiteral, text } => {

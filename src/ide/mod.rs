@@ -2,6 +2,7 @@
 //! plain data; it knows no protocol.
 
 pub mod audience;
+pub mod by_run;
 pub mod call_hierarchy;
 mod code;
 pub mod code_lens;

@@ -4,9 +4,9 @@
 mod scalars;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
+use super::by_run::{Run, by_run, entry_runs};
 use crate::hiera::data::{DataFile, Part, Reference, TokenUse};
 use crate::hiera::key::LookupKey;
 use crate::hiera::sources::Sources;
@@ -47,21 +47,9 @@ pub enum TokenKind {
 /// The tokens of a file, run by run of its entries.
 #[derive(Clone, Debug)]
 pub struct FileTokens {
-    /// The runs that have entries, in the order of the text.
-    pub runs: Vec<RunTokens>,
+    /// The runs of its entries, in the order of the text. Tokens do not overlap.
+    pub runs: Vec<Run<SemanticToken>>,
     keys: DefinedKeys,
-}
-
-/// The tokens of neighbouring entries.
-#[derive(Clone, Debug)]
-pub struct RunTokens {
-    /// The bytes of the entries in the text.
-    pub range: TextRange,
-    /// The tokens in the order of the text, with places counted from the start of the run. They do
-    /// not overlap. The `Arc` is that of an earlier answer if nothing about the run has changed.
-    pub tokens: Arc<[SemanticToken]>,
-    /// The entries, as long as some version of the file has them.
-    parts: Weak<[Part]>,
 }
 
 /// Returns the tokens of the file at `path`. Those of entries that are as they were `before` are
@@ -74,22 +62,15 @@ pub fn file_tokens(
     let file = FileColoring::of(snapshot, path)?;
     let keys = snapshot.defined_keys();
     let before = before.filter(|before| before.keys == keys);
-    let known: HashMap<*const Part, &RunTokens> = before
-        .iter()
-        .flat_map(|all| &all.runs)
-        .map(|run| (run.parts.as_ptr().cast(), run))
-        .collect();
-    let mut runs = Vec::new();
-    for (range, parts) in file.runs() {
-        if snapshot.cancel_token().is_cancelled() {
-            return None;
-        }
-        let tokens = match known.get(&parts.as_ptr()) {
-            Some(run) => run.tokens.clone(),
-            None => file.tokens(range, parts, None).into(),
-        };
-        runs.push(RunTokens { range, tokens, parts: Arc::downgrade(parts) });
-    }
+    let runs = by_run(
+        &file.data,
+        file.text.len(),
+        before.map_or(&[], |before| &before.runs),
+        |range, parts| {
+            let is_cancelled = snapshot.cancel_token().is_cancelled();
+            (!is_cancelled).then(|| file.tokens(range, parts, None))
+        },
+    )?;
     Some(FileTokens { runs, keys })
 }
 
@@ -102,7 +83,8 @@ pub fn semantic_tokens(
 ) -> Option<Vec<SemanticToken>> {
     let file = FileColoring::of(snapshot, path)?;
     let mut all = Vec::new();
-    for (range, parts) in file.runs().filter(|(range, _)| is_near(*range, within)) {
+    let runs = entry_runs(&file.data, file.text.len());
+    for (range, parts) in runs.filter(|(range, _)| is_near(*range, within)) {
         if snapshot.cancel_token().is_cancelled() {
             return None;
         }
@@ -135,15 +117,6 @@ impl<'a> FileColoring<'a> {
         let environment = snapshot.environments().governing(path).next()?;
         let data = snapshot.view(environment).data_of(path)?;
         Some(FileColoring { snapshot, environment, file, data, text: file.text()? })
-    }
-
-    /// Returns the runs of entries, each with its place in the text.
-    fn runs(&self) -> impl Iterator<Item = (TextRange, &Arc<[Part]>)> {
-        let runs: Vec<_> = self.data.parts().runs().collect();
-        let starts = runs.iter().skip(1).map(|(start, _)| *start);
-        let ends: Vec<u32> = starts.chain([self.text.len()]).collect();
-        let with_range = |((start, parts), end)| (TextRange::new(start, end), parts);
-        runs.into_iter().zip(ends).map(with_range)
     }
 
     /// Returns the tokens of a run, counted from its start; of the entries that touch `within`

@@ -14,6 +14,7 @@ use super::pulled::Pulled;
 use super::requests::{Announced, LastTokens};
 use super::transport::{Input, Workers};
 use crate::hiera::lookup::STACK;
+use crate::ide::document_symbols::FileSymbols;
 use crate::settings::{self, SettingProblem, Settings};
 use crate::text::CancelToken;
 use crate::text::{Encoding, FilePath};
@@ -228,6 +229,8 @@ pub(super) struct State {
     pub(super) documents: Documents,
     /// The last semantic tokens of open documents.
     pub(super) last_tokens: LastTokens,
+    /// The last symbols of open documents.
+    pub(super) last_symbols: HashMap<FilePath, Arc<FileSymbols>>,
     /// The problems of the settings when they were last put together.
     pub(super) settings_problems: Vec<SettingProblem>,
     /// Whether the settings have been put together.
@@ -330,6 +333,7 @@ impl Default for State {
             were_pulled: false,
             documents: Documents::new(),
             last_tokens: LastTokens::default(),
+            last_symbols: HashMap::new(),
             settings_problems: Vec::new(),
             is_configured: false,
             last_request: None,
@@ -498,6 +502,7 @@ impl State {
             None => {
                 self.documents.remove(path);
                 self.last_tokens.forget(path);
+                self.last_symbols.remove(path);
             }
         }
         !self.documents.contains_key(path)

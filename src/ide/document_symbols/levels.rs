@@ -46,8 +46,8 @@ impl Outline<'_> {
             name,
             detail: (!named.is_empty()).then(|| named.join(", ")),
             kind: SymbolKind::Level,
-            range: span.shifted(self.part.start),
-            selection: selection.shifted(self.part.start),
+            range: span.shifted(self.start),
+            selection: selection.shifted(self.start),
             children,
         }
     }
@@ -68,8 +68,8 @@ impl Outline<'_> {
             name: text.to_owned(),
             detail: None,
             kind: SymbolKind::Location,
-            range: self.tree.whole_span(node).shifted(self.part.start),
-            selection: self.tree.node(node).span.shifted(self.part.start),
+            range: self.tree.whole_span(node).shifted(self.start),
+            selection: self.tree.node(node).span.shifted(self.start),
             children: Vec::new(),
         })
     }

@@ -1,20 +1,38 @@
 //! Outlines of small files: a line for each symbol, with its kind, its range in lines, and the text
 //! of its name.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
 
-use super::{MAX_DEPTH, Symbol, document_symbols};
+use super::{FileSymbols, MAX_DEPTH, Symbol, document_symbols};
 use crate::fixture::Fixture;
-use crate::text::{Encoding, FilePath, Span};
+use crate::ide::by_run::Run;
+use crate::text::{Encoding, FilePath, Span, TextRange};
+use crate::workspace::{Change, Workspace};
 
 fn check(path: &str, text: &str, expected: Expect) {
     let fixture = Fixture::new(text);
-    let symbols = document_symbols(&fixture.snapshot, &FilePath::new(path));
+    let symbols = document_symbols(&fixture.snapshot, &FilePath::new(path), None);
     let mut lines = String::new();
-    for symbol in symbols.expect("a file that an environment governs") {
+    for symbol in all(&symbols.expect("a file that an environment governs")) {
         show(&fixture, path, &symbol, 0, &mut lines);
     }
     expected.assert_eq(&lines);
+}
+
+/// Returns the symbols with places counted from the start of the file.
+fn all(symbols: &FileSymbols) -> Vec<Symbol> {
+    fn moved(symbol: &Symbol, start: u32) -> Symbol {
+        Symbol {
+            range: symbol.range.shifted(start),
+            selection: symbol.selection.shifted(start),
+            children: symbol.children.iter().map(|child| moved(child, start)).collect(),
+            ..symbol.clone()
+        }
+    }
+    let runs = symbols.runs.iter();
+    runs.flat_map(|run| run.items.iter().map(|symbol| moved(symbol, run.range.start))).collect()
 }
 
 fn show(fixture: &Fixture, path: &str, symbol: &Symbol, depth: usize, out: &mut String) {
@@ -59,7 +77,7 @@ none: ~
               shop Hash 3-5 <shop>
                 port Number 4-4 <port>
                 tls Boolean 5-5 <tls>
-              blog Hash 6-6 <blog> (*shop)
+              blog Alias 6-6 <blog> (*shop)
             servers List 7-7 <servers> (3 elements)
               1 Hash 7-7 <{name: b, ip: '10'}>
                 name Text 7-7 <name>
@@ -148,8 +166,9 @@ fn nesting_ends_at_the_limit_and_says_so() {
     let depth = MAX_DEPTH + 20;
     let text = format!("root: {}1{}\n", "{a: ".repeat(depth), "}".repeat(depth));
     let fixture = Fixture::new(&text);
-    let symbols = document_symbols(&fixture.snapshot, &FilePath::new("/data/common.yaml"));
-    let mut current = &symbols.expect("it is governed")[0];
+    let symbols = document_symbols(&fixture.snapshot, &FilePath::new("/data/common.yaml"), None);
+    let symbols = all(&symbols.expect("it is governed"));
+    let mut current = &symbols[0];
     let mut count = 0;
     while let Some(child) = current.children.first() {
         (current, count) = (child, count + 1);
@@ -160,5 +179,42 @@ fn nesting_ends_at_the_limit_and_says_so() {
 #[test]
 fn other_files_have_none() {
     let fixture = Fixture::new("#- /other/file.yaml\na: 1\n");
-    assert_eq!(document_symbols(&fixture.snapshot, &FilePath::new("/other/file.yaml")), None);
+    let symbols = document_symbols(&fixture.snapshot, &FilePath::new("/other/file.yaml"), None);
+    assert!(symbols.is_none());
+}
+
+#[test]
+fn an_edit_reads_the_symbols_of_its_run_alone() {
+    let lines: String = (0..400).map(|n| format!("key_{n}: {{a: [{{b: {n}}}]}}\n")).collect();
+    let Fixture { mut workspace, .. } = Fixture::new(&lines);
+    let path = FilePath::new("/data/common.yaml");
+    workspace.apply(Change::Open(path.clone(), lines));
+    let now = |workspace: &Workspace, before: Option<&FileSymbols>| {
+        document_symbols(&workspace.snapshot(), &path, before).expect("it is data")
+    };
+    let mut last = now(&workspace, None);
+    // Each text replaces so many bytes, of which the first ones are the key.
+    let edits = [
+        ("key_7:", 0, "# a comment\n"),
+        ("key_200: ", 9, "other: "),
+        ("key_399", 0, "new: &a [1]\nalias: *a\n\n\n"),
+        ("new: &a [1]", 11, "new: &a {b: 1}"),
+        ("key_390: {", 10, "key_390: ["),
+        ("key_390: [", 10, "key_390: {"),
+        ("key_3: ", 7, "--- "),
+    ];
+    for (number, (at, length, text)) in edits.into_iter().enumerate() {
+        let old = workspace.open_text(&path).expect("it is open").to_str().into_owned();
+        let start = old.find(at).expect("it is there");
+        let range = TextRange::from_usize(start..start + length);
+        workspace.apply(Change::Edit(path.clone(), vec![(range, text.to_owned())]));
+        let symbols = now(&workspace, Some(&last));
+        assert_eq!(all(&symbols), all(&now(&workspace, None)), "edit {number}");
+        let is_kept = |run: &&Run<Symbol>| {
+            last.runs.iter().any(|other| Arc::ptr_eq(&run.items, &other.items))
+        };
+        let kept = symbols.runs.iter().filter(is_kept).count();
+        assert!(number == 6 || kept + 2 >= last.runs.len(), "edit {number} keeps {kept} runs");
+        last = symbols;
+    }
 }

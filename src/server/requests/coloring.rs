@@ -11,8 +11,9 @@ use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
+use crate::ide::by_run::Run;
 use crate::ide::semantic_tokens::{
-    FileTokens, RunTokens, SemanticToken, TokenKind, file_tokens, semantic_tokens,
+    FileTokens, SemanticToken, TokenKind, file_tokens, semantic_tokens,
 };
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
@@ -136,13 +137,13 @@ fn answered(
     let known: HashMap<*const SemanticToken, &EncodedRun> = before
         .iter()
         .flat_map(|before| before.tokens.runs.iter().zip(&*before.encoded))
-        .map(|(run, encoded)| (run.tokens.as_ptr(), encoded))
+        .map(|(run, encoded)| (run.items.as_ptr(), encoded))
         .collect();
-    let encode = |run: &RunTokens| {
+    let encode = |run: &Run<SemanticToken>| {
         let start = to_lsp::range_in(text, TextRange::empty(run.range.start), encoding).start;
-        match known.get(&run.tokens.as_ptr()).filter(|_| !run.tokens.is_empty()) {
+        match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
             Some(known) => known.at(start),
-            None => EncodedRun::of(start, &run.tokens, &text.slice(run.range), encoding),
+            None => EncodedRun::of(start, &run.items, &text.slice(run.range), encoding),
         }
     };
     let encoded = tokens.runs.iter().map(encode).collect();

@@ -1,15 +1,18 @@
 //! The outline of a document, and keys of the workspace by name.
 
+use std::sync::Arc;
+
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types as lsp;
 
-use crate::ide::document_symbols::{Symbol, SymbolKind, document_symbols};
+use crate::ide::by_run::Run;
+use crate::ide::document_symbols::{FileSymbols, Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
 use crate::server::requests::parts::in_parts;
 use crate::server::state::{Documents, Features};
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
-use crate::text::Lines;
+use crate::text::{Lines, TextRange};
 use crate::workspace::Snapshot;
 
 impl Backend {
@@ -19,23 +22,25 @@ impl Backend {
         params: lsp::DocumentSymbolParams,
     ) -> Result<Option<Written>> {
         let uri = params.text_document.uri;
-        self.answer(from_lsp::path(&uri), move |snapshot, features| {
-            let path = from_lsp::path(&uri)?;
-            let symbols = document_symbols(snapshot, &path)?;
-            let converting = Converting { lines: snapshot.file(&path)?.text()?.lines(), features };
-            match features.announced.nested_symbols {
-                true => {
-                    let all = symbols.into_iter().map(|symbol| converting.nested(symbol));
-                    Written::of(&all.collect::<Vec<_>>())
-                }
-                false => {
-                    let mut all = Vec::new();
-                    converting.flat(symbols, None, &uri, &mut all);
-                    Written::of(&all)
-                }
+        let Some(path) = from_lsp::path(&uri) else { return Ok(None) };
+        let before = self.shared.with(|state| state.last_symbols.get(&path).cloned());
+        let asked_about = path.clone();
+        let answered = self.answer(Some(path.clone()), move |snapshot, features| {
+            let symbols = document_symbols(snapshot, &asked_about, before.as_deref())?;
+            let lines = snapshot.file(&asked_about)?.text()?.lines();
+            let written = match features.announced.nested_symbols {
+                true => Written::of(&nested(&symbols, &lines, features)),
+                false => Written::of(&flat(&symbols, &lines, features, &uri)),
+            };
+            Some((written, symbols))
+        });
+        let Some((written, symbols)) = answered.await? else { return Ok(None) };
+        self.shared.with(|state| {
+            if state.documents.contains_key(&path) {
+                state.last_symbols.insert(path, Arc::new(symbols));
             }
-        })
-        .await
+        });
+        Ok(written)
     }
 
     /// Returns the definitions of keys that a query may mean. They come with their ranges: there
@@ -57,44 +62,72 @@ impl Backend {
     }
 }
 
-/// Converts the symbols of one text.
+/// Converts the symbols of a text to a tree.
+fn nested(symbols: &FileSymbols, lines: &Lines, features: &Features) -> Vec<lsp::DocumentSymbol> {
+    let in_run = |run: &Run<Symbol>| {
+        let converting = Converting { lines, start: run.range.start, features };
+        run.items.iter().map(|symbol| converting.nested(symbol)).collect::<Vec<_>>()
+    };
+    symbols.runs.iter().flat_map(in_run).collect()
+}
+
+/// Converts the symbols of a text to a list: each is followed by those that it contains.
+fn flat(
+    symbols: &FileSymbols,
+    lines: &Lines,
+    features: &Features,
+    uri: &lsp::Url,
+) -> Vec<lsp::SymbolInformation> {
+    let mut all = Vec::new();
+    for run in &symbols.runs {
+        let converting = Converting { lines, start: run.range.start, features };
+        converting.flat(&run.items, None, uri, &mut all);
+    }
+    all
+}
+
+/// Converts the symbols of one run of entries.
 struct Converting<'a> {
-    lines: Lines<'a>,
+    lines: &'a Lines<'a>,
+    /// The first byte of the run.
+    start: u32,
     features: &'a Features,
 }
 
 impl Converting<'_> {
+    fn range(&self, range: TextRange) -> lsp::Range {
+        to_lsp::range_in(self.lines, range.shifted(self.start), self.features.encoding)
+    }
+
     #[allow(deprecated)] // The protocol's type has a deprecated member.
-    fn nested(&self, symbol: Symbol) -> lsp::DocumentSymbol {
-        let range = |range| to_lsp::range_in(&self.lines, range, self.features.encoding);
+    fn nested(&self, symbol: &Symbol) -> lsp::DocumentSymbol {
         let children: Vec<lsp::DocumentSymbol> =
-            symbol.children.into_iter().map(|child| self.nested(child)).collect();
+            symbol.children.iter().map(|child| self.nested(child)).collect();
         lsp::DocumentSymbol {
-            name: symbol.name,
-            detail: symbol.detail,
+            name: symbol.name.clone(),
+            detail: symbol.detail.clone(),
             kind: kind(symbol.kind, self.features),
             tags: None,
             deprecated: None,
-            range: range(symbol.range),
-            selection_range: range(symbol.selection),
+            range: self.range(symbol.range),
+            selection_range: self.range(symbol.selection),
             children: (!children.is_empty()).then_some(children),
         }
     }
 
-    /// Adds symbols and those in them, each behind the one that contains it.
+    /// Adds symbols; each is followed by those that it contains.
     fn flat(
         &self,
-        symbols: Vec<Symbol>,
+        symbols: &[Symbol],
         container: Option<&str>,
         uri: &lsp::Url,
         all: &mut Vec<lsp::SymbolInformation>,
     ) {
         for symbol in symbols {
-            let range = to_lsp::range_in(&self.lines, symbol.range, self.features.encoding);
-            let location = lsp::Location { uri: uri.clone(), range };
+            let location = lsp::Location { uri: uri.clone(), range: self.range(symbol.range) };
             let kind = kind(symbol.kind, self.features);
             all.push(information(symbol.name.clone(), kind, location, container.map(Into::into)));
-            self.flat(symbol.children, Some(&symbol.name), uri, all);
+            self.flat(&symbol.children, Some(&symbol.name), uri, all);
         }
     }
 }
@@ -135,6 +168,7 @@ fn kind(kind: SymbolKind, features: &Features) -> lsp::SymbolKind {
         SymbolKind::Boolean => lsp::SymbolKind::BOOLEAN,
         SymbolKind::Null if is_new => lsp::SymbolKind::NULL,
         SymbolKind::Null => lsp::SymbolKind::CONSTANT,
+        SymbolKind::Alias => lsp::SymbolKind::VARIABLE,
         SymbolKind::Level => lsp::SymbolKind::NAMESPACE,
         SymbolKind::Location => lsp::SymbolKind::FILE,
     }

@@ -14,6 +14,9 @@ const CONFIGS: &[&str] = &[
     "version: 5\nhierarchy:\n- {name: Node, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: Role, path: 'roles/%{role}.yaml'}\n- {name: Common, path: common.yaml}\n",
     "---\nversion: 5\ndefaults:\n  datadir: data\n  data_hash: yaml_data\nhierarchy:\n  - name: Node\n    path: nodes/%{trusted.certname}.yaml\n  - name: Exported\n    data_hash: json_data\n    path: export.json\n  - name: Rest\n    glob: '*.yaml'\n",
     "version: 5\nhierarchy:\n- name: All\n  paths: [common.yaml, roles/web.yaml, roles/db.yaml, nodes/n1.yaml]\n",
+    // One file in two formats, and formats that the names of files do not tell.
+    "version: 5\nhierarchy:\n- {name: Export as YAML, path: export.json}\n- {name: Export, path: export.json, data_hash: json_data}\n- {name: Role as JSON, path: roles/web.yaml, data_hash: json_data}\n- {name: Role, path: roles/web.yaml}\n- {name: Common, path: common.yaml}\n",
+    "version: 5\nhierarchy:\n- {name: Settings, path: settings.conf, data_hash: hocon_data}\n- {name: Settings as YAML, path: settings.conf}\n- {name: Common as HOCON, path: common.yaml, data_hash: hocon_data}\n- {name: Common, path: common.yaml}\n",
 ];
 
 const CONFIG_LINES: &[&str] = &[
@@ -29,7 +32,7 @@ const CONFIG_LINES: &[&str] = &[
 ];
 
 /// How many of [`ENTRIES`] are good ones, as most of a file are.
-const GOOD: usize = 22;
+const GOOD: usize = 26;
 
 /// Entries, and texts that are no entry: `K` stands for a key, `L` for another.
 const ENTRIES: &[&str] = &[
@@ -55,6 +58,10 @@ const ENTRIES: &[&str] = &[
     "K: >-\n  folded\n  text\n\n",
     "K: |2\n    deep\n  less\n",
     "K: {\n  a: 1,\n  b: [x,\n y]\n}\n",
+    "K:\n  sub: &x {in: 1}\n  other: {in: *x, far: *y}\n",
+    "K: {sub: *x, list: [*x, {y: *y}]}\n",
+    "K: {? {hash: key} : value, [list, key]: \"%{lookup('L')}\", 1: *x}\n",
+    "? {L: key}\n: K\n",
     "K: [\n  'one', # first\n# at the edge\n  two\n]\n",
     "K: \"begins\ncontinued at the edge %{lookup('L')}\n  ends\"\n",
     "K: 'begins\n  and ends'# a comment\n",
@@ -150,6 +157,42 @@ const FRAGMENTS: &[&str] = &[
     "%YAML 1.1\n",
 ];
 
+/// The parameters of classes: `N` stands for a name.
+const PARAMETERS: &[&str] = &[
+    "$N",
+    "$N = 1",
+    "Integer $N",
+    "Optional[String[1]] $N = undef",
+    "Sensitive[String] $N = lookup('m::x')",
+    "Enum['a', 'b'] $N = 'a'",
+    "M::Kind $N = lookup('b', Integer, 'first', 3)",
+    "Struct[{'sub' => Integer}] $N = {'sub' => 1}",
+];
+
+/// Texts that are typed into manifests.
+const CODE_FRAGMENTS: &[&str] = &[
+    "$",
+    "$x",
+    ", ",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "=",
+    "=> ",
+    "'",
+    "\"",
+    "# ",
+    "\n",
+    "Integer ",
+    "lookup('a')",
+    "include n\n",
+    "class n($z) {}\n",
+    "type M::Kind = Integer\n",
+];
+
 /// A repository of a few files.
 pub fn repo(random: &mut Random) -> BTreeMap<String, String> {
     let mut files = BTreeMap::from([("hiera.yaml".to_owned(), (random.pick(CONFIGS)).to_owned())]);
@@ -168,7 +211,41 @@ pub fn repo(random: &mut Random) -> BTreeMap<String, String> {
         );
         files.insert("modules/m/data/common.yaml".to_owned(), text(random));
     }
+    if random.one_in(3) {
+        files.insert("data/settings.conf".to_owned(), hocon(random));
+    }
+    if random.one_in(2) {
+        files.insert("modules/m/manifests/init.pp".to_owned(), manifest(random));
+        files.insert("modules/m/types/kind.pp".to_owned(), "type M::Kind = Integer\n".to_owned());
+    }
     files
+}
+
+/// A class of the module `m`, whose parameters [`KEYS`] name, with a lookup or two.
+fn manifest(random: &mut Random) -> String {
+    let parameters: Vec<String> = (0..random.below(4))
+        .map(|_| random.pick(PARAMETERS).replace('N', random.pick(&["x", "y", "z"])))
+        .collect();
+    let body = random.pick(&["", "  include n\n", "  $a = lookup('a')\n", "  hiera('m::y', $x)\n"]);
+    format!("class m(\n  {}\n) {{\n{body}}}\n", parameters.join(",\n  "))
+}
+
+/// An object of HOCON, one member a line.
+fn hocon(random: &mut Random) -> String {
+    let lines: Vec<String> = (0..random.below(6))
+        .map(|_| {
+            let member = random.pick(&[
+                "\"K\" = 1\n",
+                "\"K\" : { sub : [1, two], sub.deep = true }\n",
+                "a.b = 1\na.c = ${?a.b}\n",
+                "\"K\" = \"%{lookup('L')}\"\n",
+                "b += 1\n",
+                "# a comment\n",
+            ]);
+            filled(random, member)
+        })
+        .collect();
+    lines.concat()
 }
 
 /// An object, one member a line as exports have them, or all in one line.
@@ -233,7 +310,12 @@ fn filled(random: &mut Random, entry: &str) -> String {
 }
 
 fn text_for(random: &mut Random, path: &str) -> String {
-    if path.ends_with(".json") { json(random) } else { text(random) }
+    match path.rsplit('.').next() {
+        Some("json") => json(random),
+        Some("conf") => hocon(random),
+        Some("pp") => manifest(random),
+        _ => text(random),
+    }
 }
 
 /// The next step in a session.
@@ -245,25 +327,29 @@ pub fn step(random: &mut Random, session: &Session) -> Step {
         (Some(_), 0..=5) => random.pick(&open.keys().collect::<Vec<_>>()).to_string(),
         _ => {
             // The facts of nodes count as they are on disk.
-            let is_data = |path: &&&str| {
-                (path.ends_with("yaml") || path.ends_with(".json")) && !path.contains("facts/")
+            let is_edited = |path: &&&str| {
+                let is_read = |ending: &&str| path.ends_with(ending);
+                ["yaml", ".json", ".conf", ".pp"].iter().any(is_read) && !path.contains("facts/")
             };
-            let yaml: Vec<&&str> = texts.keys().filter(is_data).collect();
-            if yaml.is_empty() {
+            let edited: Vec<&&str> = texts.keys().filter(is_edited).collect();
+            if edited.is_empty() {
                 "data/common.yaml".to_owned()
             } else {
-                random.pick(&yaml).to_string()
+                random.pick(&edited).to_string()
             }
         }
     };
     let text = texts.get(path.as_str()).copied().unwrap_or_default();
+    if path.ends_with(".pp") {
+        return code_step(random, path, text);
+    }
     match random.below(60) {
         0 => Step::Close { path },
         1 => Step::Disk { text: (!random.one_in(3)).then(|| text_for(random, &path)), path },
         2 => Step::Replace { text: text_for(random, &path), path },
         3 => Step::Edit {
+            edits: vec![Edit { start: 0, end: text.len(), insert: text_for(random, &path) }],
             path,
-            edits: vec![Edit { start: 0, end: text.len(), insert: self::text(random) }],
         },
         4..=9 => Step::Edit {
             path,
@@ -273,6 +359,24 @@ pub fn step(random: &mut Random, session: &Session) -> Step {
         // Broken texts get mended, or else everything would be broken soon.
         10..=14 if is_broken(text) => Step::Replace { path, text: mended(text) },
         _ => Step::Edit { edits: edits(random, &path, text), path },
+    }
+}
+
+/// The next step in a manifest.
+fn code_step(random: &mut Random, path: String, text: &str) -> Step {
+    match random.below(12) {
+        0 => Step::Close { path },
+        1 => Step::Disk { text: Some(manifest(random)), path },
+        2..=4 => Step::Replace { text: manifest(random), path },
+        _ => {
+            let Edit { start, end, .. } = edit(random, text);
+            let insert = if random.one_in(4) {
+                random.pick(PARAMETERS).replace('N', "x")
+            } else {
+                (random.pick(CODE_FRAGMENTS)).to_owned()
+            };
+            Step::Edit { path, edits: vec![Edit { start, end, insert }] }
+        }
     }
 }
 

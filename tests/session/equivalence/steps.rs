@@ -10,7 +10,7 @@ use hiera_ls::workspace::scan;
 use hiera_ls::workspace::{Change, Snapshot, Workspace, WorkspaceConfig};
 use serde::{Deserialize, Serialize};
 
-use super::told::{LastTokens, Width, told};
+use super::told::{Last, Width, told};
 
 /// Files and steps, as `cases.yaml` has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,8 +88,8 @@ pub struct Session {
     open: BTreeMap<String, String>,
     /// Where the last step was.
     last: Option<(String, usize)>,
-    /// The semantic tokens of the last look.
-    tokens: LastTokens,
+    /// The tokens and symbols of the last look.
+    seen: Last,
 }
 
 /// The folder that all paths are below.
@@ -132,7 +132,7 @@ impl Session {
             disk: files.clone(),
             open: BTreeMap::new(),
             last: None,
-            tokens: LastTokens::new(),
+            seen: Last::default(),
         }
     }
 
@@ -226,7 +226,7 @@ impl Session {
     /// Returns all results of the workspace. Computes lazy data, so that the next step updates it.
     pub fn look(&mut self, width: Width) -> String {
         let (paths, places) = (self.paths(width), self.places());
-        told(&self.workspace.snapshot(), &paths, &places, &mut self.tokens)
+        told(&self.workspace.snapshot(), &paths, &places, &mut self.seen)
     }
 
     /// Returns the first line in which the results of the workspace differ from those of a new one.
@@ -245,7 +245,7 @@ impl Session {
             }
         }
         let (paths, places) = (self.paths(width), self.places());
-        let expected = told(&fresh.snapshot(), &paths, &places, &mut LastTokens::new());
+        let expected = told(&fresh.snapshot(), &paths, &places, &mut Last::default());
         let got = self.look(width);
         if got == expected {
             return None;

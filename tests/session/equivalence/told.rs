@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use hiera_ls::diagnostics::{RulesConfig, Severity, check_file};
 use hiera_ls::hiera::data::{Borrowed, DataFile, Reference};
 use hiera_ls::ide::definition::definition;
+use hiera_ls::ide::document_symbols::{FileSymbols, Symbol, document_symbols};
 use hiera_ls::ide::hover::{HoverConfig, hover};
 use hiera_ls::ide::references::references;
 use hiera_ls::ide::rename::rename;
@@ -23,8 +24,12 @@ pub enum Width {
     Open,
 }
 
-/// The last semantic tokens of files: unchanged tokens are reused from there.
-pub type LastTokens = HashMap<FilePath, FileTokens>;
+/// The last semantic tokens and symbols of files. Those of unchanged entries are taken from there.
+#[derive(Debug, Default)]
+pub struct Last {
+    tokens: HashMap<FilePath, FileTokens>,
+    symbols: HashMap<FilePath, FileSymbols>,
+}
 
 /// The place of a span: its file, and bytes from the start of that.
 fn place(snapshot: &Snapshot, span: Span) -> String {
@@ -46,7 +51,7 @@ pub fn told(
     snapshot: &Snapshot,
     paths: &[FilePath],
     places: &[(FilePath, u32)],
-    last: &mut LastTokens,
+    last: &mut Last,
 ) -> String {
     let mut out = String::new();
     layers(&mut out, snapshot, paths);
@@ -60,6 +65,7 @@ pub fn told(
     findings(&mut out, snapshot, paths);
     for path in paths {
         tokens(&mut out, snapshot, path, last);
+        symbols(&mut out, snapshot, path, last);
     }
     for (path, offset) in places {
         answers(&mut out, snapshot, path, *offset);
@@ -206,15 +212,32 @@ fn findings(out: &mut String, snapshot: &Snapshot, paths: &[FilePath]) {
     }
 }
 
-fn tokens(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut LastTokens) {
-    let Some(all) = file_tokens(snapshot, path, last.get(path)) else { return };
+fn tokens(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut Last) {
+    let Some(all) = file_tokens(snapshot, path, last.tokens.get(path)) else { return };
     for run in &all.runs {
-        for SemanticToken { range, kind, is_unresolved } in &*run.tokens {
+        for SemanticToken { range, kind, is_unresolved } in &*run.items {
             let TextRange { start, end } = range.shifted(run.range.start);
             let _ = writeln!(out, "token {path}[{start}..{end}] {kind:?} {is_unresolved}");
         }
     }
-    last.insert(path.clone(), all);
+    last.tokens.insert(path.clone(), all);
+}
+
+fn symbols(out: &mut String, snapshot: &Snapshot, path: &FilePath, last: &mut Last) {
+    let Some(all) = document_symbols(snapshot, path, last.symbols.get(path)) else { return };
+    for run in &all.runs {
+        for symbol in &*run.items {
+            self::symbol(out, path, run.range.start, symbol);
+        }
+    }
+    last.symbols.insert(path.clone(), all);
+}
+
+fn symbol(out: &mut String, path: &FilePath, start: u32, symbol: &Symbol) {
+    let Symbol { name, detail, kind, range, selection, children } = symbol;
+    let [range, selection] = [range, selection].map(|range| range.shifted(start));
+    let _ = writeln!(out, "symbol {path} {name:?} {kind:?} {range:?} {selection:?} {detail:?}");
+    children.iter().for_each(|child| self::symbol(out, path, start, child));
 }
 
 fn answers(out: &mut String, snapshot: &Snapshot, path: &FilePath, offset: u32) {

@@ -1,0 +1,61 @@
+//! The findings of a feature in a file, run by run of its entries. A run that an edit leaves as it
+//! was keeps its findings.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use crate::hiera::data::{DataFile, Part};
+use crate::text::TextRange;
+
+/// The findings in neighbouring entries.
+#[derive(Clone, Debug)]
+pub struct Run<T> {
+    /// The bytes of the entries in the text.
+    pub range: TextRange,
+    /// The findings in the order of the text, with places counted from the start of the run. The
+    /// `Arc` is that of an earlier version of the file if the run is the same in both.
+    pub items: Arc<[T]>,
+    /// The entries, as long as some version of the file has them.
+    parts: Weak<[Part]>,
+}
+
+impl<T> Run<T> {
+    /// Returns the findings in a text that has no entries. No later version of the file takes them.
+    pub(super) fn without_entries(range: TextRange, items: Vec<T>) -> Run<T> {
+        let parts: Weak<[Part; 0]> = Weak::new();
+        Run { range, items: items.into(), parts }
+    }
+}
+
+/// Returns the runs of the entries of a file that is `length` bytes long, each with its bytes.
+pub(super) fn entry_runs(
+    data: &DataFile,
+    length: u32,
+) -> impl Iterator<Item = (TextRange, &Arc<[Part]>)> {
+    let runs: Vec<_> = data.parts().runs().collect();
+    let starts = runs.iter().skip(1).map(|(start, _)| *start);
+    let ends: Vec<u32> = starts.chain([length]).collect();
+    let with_range = |((start, parts), end)| (TextRange::new(start, end), parts);
+    runs.into_iter().zip(ends).map(with_range)
+}
+
+/// Returns the findings in a file that is `length` bytes long. A run that one of `before` has, too,
+/// takes its findings from there; `find` returns those of any other run. `None` if `find` returns
+/// `None`, which it does when cancelled.
+pub(super) fn by_run<T>(
+    data: &DataFile,
+    length: u32,
+    before: &[Run<T>],
+    mut find: impl FnMut(TextRange, &[Part]) -> Option<Vec<T>>,
+) -> Option<Vec<Run<T>>> {
+    let known: HashMap<*const Part, &Run<T>> =
+        before.iter().map(|run| (run.parts.as_ptr().cast(), run)).collect();
+    let with_items = |(range, parts): (TextRange, &Arc<[Part]>)| {
+        let items = match known.get(&parts.as_ptr()) {
+            Some(run) => run.items.clone(),
+            None => find(range, parts)?.into(),
+        };
+        Some(Run { range, items, parts: Arc::downgrade(parts) })
+    };
+    entry_runs(data, length).map(with_items).collect()
+}

@@ -279,7 +279,11 @@ impl Asked {
         let file = &repository.root.join("data/a-options.yaml");
         let document = json!({"uri": uri(file)});
         let line = |key: &&str| format!("\"{key}\": \"%{{lookup('{key}')}}\"\n");
-        let text: String = keys.iter().map(line).collect();
+        let lookups: String = keys.iter().map(line).collect();
+        // The file keeps its options, as they make some of the values Sensitive.
+        let options = std::fs::read_to_string(file).expect("the repository has it");
+        let options: Value = serde_json::from_str(&options).expect("it was written as JSON");
+        let text = format!("{lookups}lookup_options: {}\n", options["lookup_options"]);
         let opened = json!({"uri": uri(file), "languageId": "yaml", "version": 1, "text": text});
         server.tell("textDocument/didOpen", &json!({"textDocument": opened}));
         for (line, key) in keys.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::report::{Figure, Sample};
 
 /// The text that is typed on a line of its own, up to the cursor.
 const TYPED: [(&str, &str); 3] =
-    [("key", "profile::"), ("token", "new: \"%{"), ("argument", "new: \"%{lookup('p")];
+    [("a key", "profile::"), ("a token", "new: \"%{"), ("an argument", "new: \"%{lookup('p")];
 
 /// Completion in an open file of the repository.
 pub fn completion(bench: &Bench) -> Vec<Figure> {
@@ -40,7 +40,10 @@ fn measured(
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (kind, typed) in TYPED {
-        let text = format!("{typed}\n{text}");
+        // Behind the marker of the document, as text before it makes another document.
+        let marker = if text.starts_with("---\n") { "---\n" } else { "" };
+        let line = marker.lines().count();
+        let text = format!("{marker}{typed}\n{}", &text[marker.len()..]);
         let mut times = [Vec::new(), Vec::new()];
         for client in clients.iter_mut() {
             client.open(uri, 1, &text);
@@ -48,9 +51,9 @@ fn measured(
         for n in 0..bench.either(1_000, 60) {
             for (client, times) in clients.iter_mut().zip(&mut times) {
                 // Each question follows a key press behind the word, as in an editor.
-                let edit = press(typed.len(), n);
+                let edit = press(line, typed.len(), n);
                 client.change(uri, &edit);
-                let (time, _) = client.ask("textDocument/completion", uri, 0, typed.len());
+                let (time, _) = client.ask("textDocument/completion", uri, line, typed.len());
                 if n >= 5 {
                     times.push(time);
                 }
@@ -60,15 +63,15 @@ fn measured(
             client.close(uri);
         }
         let [ours, floor] = times.map(|times| Sample::times(&times));
-        let figure = Figure::new(format!("completion of a {kind} ({name})"), ours).beside(floor);
+        let figure = Figure::new(format!("completion of {kind} ({name})"), ours).beside(floor);
         figures.push(figure.at_most_floor(4.0));
     }
     figures
 }
 
 /// A letter behind the word, or its removal, in turn.
-fn press(column: usize, number: usize) -> LineEdit {
+fn press(line: usize, column: usize, number: usize) -> LineEdit {
     let is_typed = number.is_multiple_of(2);
     let (end, text) = if is_typed { (column, "x") } else { (column + 1, "") };
-    LineEdit { line: 0, start: column, end, text: text.to_owned() }
+    LineEdit { line, start: column, end, text: text.to_owned() }
 }

@@ -7,8 +7,10 @@
 //! values are kept for the editor, and [`DataFile::refused`] has the reason.
 
 mod anchors;
+mod documents;
 mod edit;
 mod load;
+mod message;
 mod parts;
 mod refusal;
 mod roots;

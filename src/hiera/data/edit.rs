@@ -7,7 +7,10 @@ use std::sync::Arc;
 use super::anchors::{Anchored, changed_names};
 use super::parts::Place;
 use super::roots::Roots;
-use super::{DataFile, EntryData, Format, Part, Parts, Refusal, added_parts, first_refused, load};
+use super::{
+    DataFile, EntryData, Format, Part, Parts, Refusal, added_parts, documents, first_refused, load,
+    message,
+};
 use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
@@ -370,17 +373,17 @@ impl DataFile {
         let (part, refused) = self.broken.first()?;
         let at = match refused.is_of_root {
             true => self.parts.start_at(self.parts.first()?),
-            false => self.parts.start(*part)? + load::blamed(&refused.verdict),
+            false => self.parts.start(*part)? + message::blamed(&refused.verdict),
         };
         if self.syntax == Syntax::Json {
             let before = text.slice(TextRange::new(0, at));
-            let (line, column) = load::json_place(&before);
-            return Some(Refusal::Syntax(load::said(&refused.verdict, line, column)));
+            let (line, column) = message::json_place(&before);
+            return Some(Refusal::Syntax(message::said(&refused.verdict, line, column)));
         }
         let line = text.line_of(at);
         let before = text.slice(TextRange::new(text.line_range(line)?.start, at));
         let column = before.chars().count() + 1;
-        Some(Refusal::Syntax(load::said(&refused.verdict, line as usize + 1, column)))
+        Some(Refusal::Syntax(message::said(&refused.verdict, line as usize + 1, column)))
     }
 
     /// Numbers of parts that there are no more. Looked for only when they are many, so that numbers
@@ -416,7 +419,7 @@ fn part(
     };
     let is_behind_document = entry.is_behind_document;
     let data = match is_behind_document && entry.refused.is_none() {
-        true => load::behind_document(&entry.tree, text, (file, id)),
+        true => documents::behind(&entry.tree, text, (file, id)),
         false => EntryData {
             is_behind_document,
             ..load::entry(&entry.tree, text, (file, id), format, above, budget)

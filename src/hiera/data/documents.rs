@@ -1,0 +1,48 @@
+//! Documents behind the first one of a YAML file, which Puppet ignores.
+
+use super::{EntryData, Problem, ProblemKind};
+use crate::text::{FileId, PartId, Span, TextRange};
+use crate::yaml::{self, NodeId, Tree};
+
+/// The most keys of ignored documents that a problem names.
+const MAX_IGNORED_KEYS: usize = 5;
+/// How many bytes of ignored documents are read to name their keys.
+const MAX_IGNORED_BYTES: usize = 64 << 10;
+
+/// Reads the text behind the first document, from its marker on, as a part of its own: no data, and
+/// a problem if there are keys or values in it. Source: semantics 4.1, Psych reads one document.
+pub(super) fn behind(tree: &Tree, text: &str, (file, part): (FileId, PartId)) -> EntryData {
+    let mut data = EntryData { is_behind_document: true, ..EntryData::default() };
+    let found = tree.second_document.and_then(|marker| Some((marker, ignored(text, marker)?)));
+    data.problems.extend(found.map(|(range, kind)| Problem {
+        kind,
+        span: Span { file, part, range },
+        related: None,
+    }));
+    data
+}
+
+/// Returns the problem of documents that follow the first one, the marker of the second one being
+/// there; `None` if nothing stands in them.
+pub(super) fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
+    let rest = &text[marker.start as usize..];
+    let cut = yaml::char_floor(rest, MAX_IGNORED_BYTES.min(rest.len()));
+    let mut rest = &rest[..cut];
+    let (mut keys, mut has_data) = (Vec::new(), false);
+    loop {
+        let tree = yaml::parse(rest);
+        let is_data = |root: &NodeId| !matches!(tree.scalar(*root), Some("" | "~" | "null"));
+        has_data |= tree.root.as_ref().is_some_and(is_data) || !tree.problems.is_empty();
+        let entries = tree.root.map(|root| tree.entries(root)).unwrap_or_default();
+        keys.extend(entries.iter().filter_map(|(key, _)| tree.scalar(*key).map(str::to_owned)));
+        match tree.second_document {
+            Some(next) if next.start > 0 && keys.len() <= MAX_IGNORED_KEYS => {
+                rest = &rest[next.start as usize..];
+            }
+            _ => break,
+        }
+    }
+    let has_more = keys.len() > MAX_IGNORED_KEYS;
+    keys.truncate(MAX_IGNORED_KEYS);
+    has_data.then_some(ProblemKind::IgnoredDocuments { keys, has_more })
+}

@@ -1,0 +1,57 @@
+//! The members of one mapping, and the keys that stand twice in it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::{Format, ProblemKind};
+use crate::puppet::value::{Data, Hash, Key, Member, Value};
+use crate::text::Span;
+
+/// The hash of a mapping that is being read.
+pub(super) struct Members {
+    /// The members so far, those of merge keys among them.
+    pub(super) hash: Hash,
+    /// The places of the keys that are written in the mapping itself.
+    written: HashMap<Key, Option<Span>, foldhash::fast::RandomState>,
+}
+
+impl Members {
+    /// Returns none yet; `count` is the number of entries to come.
+    pub(super) fn with_capacity(count: usize) -> Members {
+        Members {
+            hash: Hash::with_capacity_and_hasher(count, Default::default()),
+            written: HashMap::with_capacity_and_hasher(count, Default::default()),
+        }
+    }
+
+    /// Adds a member; the last one of a key wins. Returns the problem with a key that is written
+    /// before, and the place where it is.
+    pub(super) fn add(&mut self, key: Key, member: Member) -> Option<(ProblemKind, Option<Span>)> {
+        let repeated = self.written.insert(key.clone(), member.key_origin).map(|first| {
+            let before = self.hash.get(&key);
+            let is_equal = before.is_some_and(|before| before.value == member.value);
+            let key = key.to_text().into_owned();
+            (ProblemKind::DuplicateKey { key, is_equal }, first)
+        });
+        self.hash.insert(key, member);
+        repeated
+    }
+}
+
+/// Returns the key that a value is in a mapping: in YAML a symbol is a string there.
+pub(super) fn key(value: Value, format: Format) -> Key {
+    let (data, from) = value.into_parts();
+    let data = match (data, format) {
+        (Data::Symbol(name), Format::Yaml) => Data::String(name),
+        (data, _) => data,
+    };
+    Key::new(data, from)
+}
+
+/// Returns the text of a key as people read it.
+pub(super) fn name(value: &Value) -> Arc<str> {
+    match value.data() {
+        Data::String(name) => name.clone(),
+        _ => Key::from(value.clone()).to_text().as_ref().into(),
+    }
+}

@@ -1,0 +1,58 @@
+//! The merge key `<<`.
+
+use crate::puppet::value::{Data, Hash, Value};
+use crate::yaml::psych::{TagMeaning, tag_meaning};
+use crate::yaml::{Node, NodeKind};
+
+/// Whether a key of this value, which is written in such a node, merges the value behind it. A tag
+/// can make it a string like others.
+pub(super) fn is_key(node: &Node, value: &Value) -> bool {
+    let is_text = |node: &Node| {
+        let meaning = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
+        matches!(meaning, Some(TagMeaning::Text))
+    };
+    value.as_str() == Some("<<") && !is_text(node)
+}
+
+/// What a merge key adds to its hash.
+pub(super) enum Merge<'a> {
+    /// The members of these hashes, of which earlier ones win.
+    Hashes(Vec<&'a Hash>),
+    /// Nothing: an `!!omap` without members.
+    Nothing,
+}
+
+impl Merge<'_> {
+    /// Returns what the value of a key `<<` adds, which is written in such a node; `None` where the
+    /// key is one like others.
+    pub(super) fn of<'a>(node: &NodeKind, value: &'a Value) -> Option<Merge<'a>> {
+        match (node, value.data()) {
+            (NodeKind::Sequence { .. }, Data::Array(items)) => {
+                items.iter().map(Value::as_hash).collect::<Option<_>>().map(Merge::Hashes)
+            }
+            // A list that is a hash is an `!!omap`; Psych merges an empty one, and keeps any other
+            // under the key.
+            (NodeKind::Sequence { .. }, Data::Hash(hash)) => {
+                hash.is_empty().then_some(Merge::Nothing)
+            }
+            (NodeKind::Mapping { .. } | NodeKind::Alias { .. }, Data::Hash(hash)) => {
+                Some(Merge::Hashes(vec![hash]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Adds the members of hashes to one. They keep the places where they were written.
+///
+/// Source: semantics 4.2: entries before a merge key are overwritten, those after it overwrite; of
+/// a list, earlier maps win.
+pub(super) fn add(hashes: &[&Hash], into: &mut Hash) {
+    if let [hash] = hashes {
+        into.extend((*hash).clone());
+        return;
+    }
+    let mut merged = Hash::default();
+    hashes.iter().rev().for_each(|hash| merged.extend((*hash).clone()));
+    into.extend(merged);
+}

@@ -1,0 +1,59 @@
+//! The messages of Ruby's readers for syntax errors, with the places that they name.
+
+use super::Format;
+use crate::yaml::{SyntaxError, SyntaxErrorKind};
+
+/// Returns the message of Ruby's reader for a syntax error. The reader of characters knows no
+/// place.
+pub(super) fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
+    let is_control = problem.kind == SyntaxErrorKind::ControlCharacter;
+    let start = if is_control { 0 } else { blamed(problem) };
+    let before = &text[..(start as usize).min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    if format == Format::Yaml {
+        let (line, column) = libyaml_place(before);
+        return said(problem, line, column);
+    }
+    // Where a key stands that is no path, the library does not know.
+    if format == Format::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
+        return problem.message.clone();
+    }
+    if format == Format::Hocon {
+        return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
+    }
+    let (line, column) = json_place(before);
+    said(problem, line, column)
+}
+
+/// Returns the line and column that Ruby's JSON names for a place behind this text, counted from 1.
+pub(super) fn json_place(before: &str) -> (usize, usize) {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// Returns the line and column that libyaml names for a place behind this text, counted from 1.
+fn libyaml_place(before: &str) -> (usize, usize) {
+    let (mut line, mut column) = (1, 1);
+    let mut chars = before.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_line = match c {
+            '\r' => chars.peek() != Some(&'\n'),
+            c => matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}'),
+        };
+        (line, column) = if ends_line { (line + 1, 1) } else { (line, column + 1) };
+    }
+    (line, column)
+}
+
+/// Returns the place that the message names: the start of the construct that was being read, if the
+/// reader says it.
+pub(super) fn blamed(problem: &SyntaxError) -> u32 {
+    problem.context.as_ref().map_or(problem.span.start, |(_, range)| range.start)
+}
+
+/// Returns the message for a syntax error there, counted from 1.
+pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
+    let context =
+        problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();
+    format!("{}{context} at line {line} column {column}", problem.message)
+}

@@ -265,7 +265,8 @@ fn merge_argument(arguments: &LookupArguments) -> Result<Option<Strategy>, Failu
 
 const DEEP_ONLY: &str = "The options --knock-out-prefix, --sort-merged-arrays, and --merge-hash-arrays are only available with '--merge deep'";
 
-/// Of several scopes in a file, those that are meant: the node's that was named, or all in a batch.
+/// Returns the scopes of a file that the arguments choose: that of the named node, or all for a
+/// batch.
 fn chosen(
     scopes: Vec<(String, Arc<Scope>)>,
     arguments: &LookupArguments,

@@ -88,8 +88,8 @@ pub fn check_file(snapshot: &Snapshot, path: &FilePath, config: &RulesConfig) ->
     }
 }
 
-/// Returns the findings that touch a range of a file, in the order of their places; without those of
-/// circles of lookups.
+/// Returns the findings that touch a range of a file, in the order of their places; without those
+/// of lookup cycles.
 pub fn check_range(
     snapshot: &Snapshot,
     path: &FilePath,
@@ -364,7 +364,7 @@ impl FileCheck<'_> {
         }
     }
 
-    /// Circles that its tokens close.
+    /// Returns the findings for lookup cycles that the tokens of the file close.
     fn cycles(&self) -> Vec<Finding> {
         let layer = self.layer.filter(|_| self.context.snapshot.complete);
         self.each_rule(|check, findings| {
@@ -374,7 +374,7 @@ impl FileCheck<'_> {
         })
     }
 
-    /// Whether, levels left aside, some token of it is part of a circle.
+    /// Whether some token of the file may be part of a lookup cycle; levels are not considered.
     fn may_have_cycles(&self) -> bool {
         let (index, cancel) = (self.context.snapshot.keys(), self.context.snapshot.cancel_token());
         let is_part = |token: &TokenUse| match &token.reference {

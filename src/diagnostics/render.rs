@@ -41,7 +41,7 @@ pub(crate) struct LineSpans<'a> {
 }
 
 impl<'a> LineSpans<'a> {
-    /// Of a snapshot; paths are relative to `root`.
+    /// Returns the spans of a snapshot as lines and columns; paths are relative to `root`.
     pub(crate) fn new(snapshot: &'a Snapshot, root: &'a FilePath) -> LineSpans<'a> {
         LineSpans { snapshot, root, secret: SecretLines::new(snapshot) }
     }

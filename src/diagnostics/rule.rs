@@ -101,8 +101,8 @@ pub enum Check {
     Entry(fn(&EntryContext<'_>, &mut Vec<Finding>)),
     /// The `lookup_options` of a data file, in its workspace.
     Options(fn(&Member, &DataContext<'_>, &mut Vec<Finding>)),
-    /// The tokens of a whole data file, in its workspace: circles, which any question that a token
-    /// asks may close.
+    /// The tokens of a whole data file, in its workspace, for lookup cycles: the lookup of any
+    /// token may close one.
     Cycles(fn(&DataContext<'_>, &mut Vec<Finding>)),
     /// A `hiera.yaml`.
     Config(fn(&HieraConfig, &FileContext<'_>, &mut Vec<Finding>)),

@@ -15,7 +15,7 @@ use crate::workspace::nodes::same_fact;
 
 /// The most files of one location to look a key up with. Others are named and not compared.
 const MAX_BRANCHES: usize = 12;
-/// The most files that unknown variables may lead to; beyond, no alternative is looked at.
+/// The most files that unknown variables may lead to; beyond, no alternative is looked up.
 const MAX_OPEN_FILES: usize = 256;
 
 /// An assumption: variables with their values, in the order in which the levels ask for them.
@@ -76,8 +76,8 @@ struct Reading<'a> {
 }
 
 impl Exploring<'_> {
-    /// `pinned` are the values of variables side by side that the scope is pinned to, `when` is what
-    /// it assumes.
+    /// `pinned` has the values of adjacent variables in the path that the scope is pinned to,
+    /// `when` the assumptions of the scope.
     fn explore(
         &mut self,
         mut scope: Scope,

@@ -1,8 +1,8 @@
 //! Nodes grouped by the answer to one lookup.
 //!
-//! Two nodes have the same answer if they read the same of all files that define the key, and the
-//! variables that the data ask for are the same. So one lookup serves a group, however many nodes
-//! are in it.
+//! Two nodes have the same answer if they read the same files of those that define the key, and
+//! have the same values of the variables that the data use. So one lookup serves a group of any
+//! size.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Groups {
 pub struct Question<'a> {
     /// The snapshot.
     pub snapshot: &'a Snapshot,
-    /// The environment that the nodes are looked at in.
+    /// The environment in which keys are looked up for the nodes.
     pub environment: &'a Environment,
     /// The root key.
     pub root: &'a str,

@@ -58,7 +58,7 @@ pub struct HieraConfig {
     pub hierarchy: Vec<Arc<Level>>,
     /// A module's levels of last resort.
     pub default_hierarchy: Vec<Arc<Level>>,
-    /// All that is wrong, in the order in which Puppet would say it.
+    /// The problems of the file, in Puppet's order.
     pub problems: Vec<ConfigProblem>,
     /// Why the file cannot be read as YAML, if so: Puppet's message without the file's name.
     pub refused: Option<String>,
@@ -111,9 +111,9 @@ pub struct Level {
 }
 
 impl Level {
-    /// Returns the error of this level's built-in function when it is called: one of the wrong kind
-    /// is given other arguments than it takes; `yaml_data` and its like want a path and take no
-    /// options, `eyaml_lookup_key` wants a path.
+    /// Returns the error of a call of this level's built-in function: a function of the wrong kind
+    /// gets other arguments than it takes; `yaml_data` and similar functions need a path and take
+    /// no options, `eyaml_lookup_key` needs a path.
     pub fn call_error(&self) -> Option<String> {
         let Backend { kind, name, .. } = &self.backend;
         let is_data_hash = matches!(&**name, "yaml_data" | "json_data" | "hocon_data");

@@ -54,8 +54,8 @@ pub struct CandidateFile {
 
 /// Returns the levels of a hierarchy with their locations in `scope`.
 ///
-/// `puppet` is that of the Puppet whose errors are wanted; `None` takes an undefined variable for
-/// an empty text, as an editor wants.
+/// `puppet` is the version whose errors are returned; with `None`, as for editors, an undefined
+/// variable is an empty text.
 ///
 /// Errors: those of tokens (a function call, digging into a string, an undefined variable); Puppet
 /// fails every lookup in the layer for one. Source: semantics 1.6 to 1.11.
@@ -158,8 +158,8 @@ pub fn datadir_start(config: &HieraConfig, level: &Level) -> FilePath {
 /// Returns the folder that a level's locations are relative to, its tokens as written. A token in
 /// it cannot make it absolute, but in version 3: it is joined before.
 ///
-/// To version 3, a relative one is relative to the folder that Puppet happens to run in; that of
-/// the `hiera.yaml` stands for it here.
+/// In version 3 a relative datadir is relative to Puppet's working directory; here the folder of
+/// the `hiera.yaml` is used in its place.
 fn datadir(config: &HieraConfig, level: &Level) -> String {
     joined(config.base().as_str(), config.datadir(level))
 }

@@ -100,8 +100,8 @@ impl LookupKey {
     /// key.
     pub fn module(&self) -> Option<&str> {
         match &self.root {
-            // Before a leading `::` stands nothing, and Puppet's slip takes the whole key then: a
-            // module that cannot be.
+            // A key with a leading `::` has no module name. By a bug Puppet takes the whole key for
+            // one, and no module can have that name.
             Segment::Name(name) => name
                 .split_once("::")
                 .map(|(module, _)| if module.is_empty() { &**name } else { module }),

@@ -1,5 +1,5 @@
-//! The lookup: a key in a scope, through levels and layers, to its effective value and the story of
-//! how it came about.
+//! The lookup of a key in a scope, through levels and layers: its effective value, and the record
+//! of the steps to it.
 //!
 //! Source of the algorithm: semantics 0.2. Three loops (locations, levels, layers) fold with one
 //! strategy; every value found is interpolated before it is merged; subkeys are dug out of the
@@ -63,8 +63,8 @@ pub struct Context<'a> {
     /// Calls the functions of levels that hiera-ls cannot evaluate itself; `None` leaves these
     /// levels open.
     pub backends: Option<&'a dyn Backends>,
-    /// Whether to go on with the readable parts of broken files, as an editor wants; Puppet fails
-    /// every lookup for one.
+    /// Whether lookups use the readable parts of broken files, as for editors; Puppet fails every
+    /// lookup for a broken file.
     pub tolerant: bool,
     /// Cancels lookups.
     pub cancel: &'a CancelToken,
@@ -102,7 +102,7 @@ pub struct Resolver<'a> {
     shared_options: RefCell<Option<Option<Value>>>,
     /// The levels whose files were asked for options and could not be read.
     unread_options: RefCell<Vec<UnsettledLevel>>,
-    /// By module, those of its default hierarchy.
+    /// The options of each module's default hierarchy.
     default_options: RefCell<HashMap<Arc<str>, Rc<LookupOptions>>>,
     /// The answers of functions that were called.
     called: RefCell<called::Called>,
@@ -127,21 +127,22 @@ struct Invocation {
     tells_story: bool,
     unsettled: Vec<Unsettled>,
     unsettled_levels: Vec<UnsettledLevel>,
-    /// Whether the caller wants to know that the answer is not settled, and no more.
+    /// Whether to record only that the answer is not settled, without the levels that are the
+    /// reason.
     notes_unsettled: bool,
     /// The root keys that a level which could not be evaluated may have.
     open_keys: BTreeSet<Arc<str>>,
     /// With `notes_unsettled`: whether some level could not be evaluated.
     is_unsettled: bool,
     reads: Reads,
-    /// Whether tokens are noted and not followed: each nested lookup gives an empty string.
+    /// Whether tokens are recorded but not followed: each nested lookup returns an empty string.
     is_shallow: bool,
     /// The budget that is left to the request.
     budget: Rc<Budget>,
-    /// The marks of all values that were met on the way: from then on an error may quote them.
+    /// The marks of all values that the request has read so far: an error may quote any of them.
     met: Secrecy,
     unapplied_conversions: Vec<Unapplied>,
-    /// The layer whose data is at hand.
+    /// The layer whose data is being read.
     reading: Reading,
     /// The module of the key that was asked for.
     module: Option<Arc<str>>,
@@ -198,7 +199,8 @@ impl Invocation {
         self.met = self.met.and(marks);
     }
 
-    /// Returns the error, its message withheld if it may quote a secret that this request has met.
+    /// Returns the error, with its message withheld if it may quote a secret that this request has
+    /// read.
     fn guarded(&self, error: LookupError) -> LookupError {
         if error.kind.may_quote_values() { error.into_secret(self.met) } else { error }
     }
@@ -264,7 +266,7 @@ impl<'a> Resolver<'a> {
         self.find_chosen(inv, key, &choice, None)
     }
 
-    /// Looks up the effective value of a key with its story.
+    /// Looks up the effective value of a key, and records the steps.
     pub fn lookup(&self, key: &LookupKey, merge: Option<&Strategy>) -> Resolution {
         self.lookup_with(Invocation::of(key), key, merge)
     }

@@ -39,7 +39,7 @@ pub enum MergeError {
     /// `knockout_prefix` together with `preserve_unmergeables`, which only the unconstrained
     /// strategies take.
     KnockoutPreserves,
-    /// `sort_merged_arrays` met two values that have no order.
+    /// `sort_merged_arrays` compared two values that have no order.
     NotComparable {
         /// Ruby's class of the left one.
         left: &'static str,

@@ -1,4 +1,4 @@
-//! The story of a lookup: its value, the outcome at each location, the origin of the strategy, and
+//! The record of a lookup: its value, the outcome at each location, the origin of the strategy, and
 //! its dependencies.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::puppet::convert::ConvertTo;
 use crate::puppet::value::{Data, Value};
 use crate::text::{FilePath, Span};
 
-/// The result of a lookup and its story.
+/// The result of a lookup, with its steps and dependencies.
 #[derive(Clone, Debug)]
 pub struct Resolution {
     /// The key.

@@ -42,7 +42,7 @@ pub fn effective_data(snapshot: &Snapshot, path: &FilePath) -> Option<EffectiveD
         let resolution = snapshot.lookup_as_called(environment, &resolver, &key_asked);
         write_key(&mut text, key, &resolution, &names);
     }
-    // Of the last key not all may be written.
+    // A cancelled lookup may have left the text of the last key incomplete.
     (!snapshot.cancel_token().is_cancelled()).then_some(EffectiveData { scope: audience, text })
 }
 

@@ -84,9 +84,9 @@ pub type ActionForm<'a> = &'a dyn Fn(Action, &FilePath, &LookupKey) -> Option<Ca
 /// How a client calls an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// By an address, for clients that show Markdown.
+    /// With an address, for clients that show Markdown.
     Link(String),
-    /// By a command that users type.
+    /// With a command that users type.
     Command(String),
 }
 
@@ -234,7 +234,8 @@ impl Writer<'_> {
         answers + &self.passed_over(&path.root) + &code
     }
 
-    /// That the value in this file has no effect, where the file is a module's and the key is not.
+    /// Returns a note that the value in this file has no effect, if the file belongs to a module
+    /// and the key does not.
     fn passed_over(&self, root: &str) -> String {
         let Subject { environment, path, .. } = self.subject;
         let Some(module) = environment.module_passing_over(path, root) else {

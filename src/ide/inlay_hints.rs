@@ -1,5 +1,5 @@
-//! Words beside the text of a data file: the value of each token in the file's scope, and the type
-//! that a class wants for a key.
+//! Hints beside the text of a data file: the value of each token in the file's scope, and the type
+//! that a class declares for a key.
 
 use super::cursor::part_of;
 use crate::hiera::data::{DataFile, Reference, TokenUse};

@@ -221,7 +221,7 @@ impl<'a> View<'a> {
         strings::value(self.text, *self.code.tokens.get(at)?, &self.code.strings)
     }
 
-    /// Returns a string or a bare word, as far as it is known; `None` for other expressions.
+    /// Returns the known parts of a string or a bare word; `None` for other expressions.
     pub(super) fn pattern(&self, tokens: Tokens, at: Surroundings<'_>) -> Option<Pattern> {
         let tokens = self.bare(tokens);
         let range = self.code.range(tokens.clone())?;

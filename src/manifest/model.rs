@@ -356,7 +356,7 @@ pub enum AskedStrategy {
 }
 
 impl AskedStrategy {
-    /// Returns the strategy's value, as far as it is known.
+    /// Returns the strategy's value; `None` if it is computed.
     pub fn value(&self) -> Option<&Literal> {
         match self {
             AskedStrategy::Literal(value) => Some(value),

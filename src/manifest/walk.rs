@@ -115,8 +115,8 @@ impl Walker<'_> {
         Surroundings { class: class.map(|class| class.name.as_str()), module: self.module }
     }
 
-    /// Goes through tokens. With `outermost`, definitions are read, too; then the result is the byte
-    /// from which the text must be lexed anew, behind a header that was read by lines.
+    /// Goes through tokens. With `outermost`, definitions are read, too; then the result is the
+    /// byte from which the text must be lexed again, behind a header that was read by lines.
     fn tokens(&mut self, view: &View<'_>, outermost: bool) -> Option<usize> {
         for at in 0..view.code.len() {
             if outermost && let Some(from) = self.structure(view, at) {

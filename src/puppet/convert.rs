@@ -133,7 +133,8 @@ impl ConvertTo {
 pub enum Conversion {
     /// The converted value.
     Done(Value),
-    /// Puppet would convert it, or fail; hiera-ls does not know how, and leaves it as it is.
+    /// Puppet would convert it, or fail. hiera-ls cannot predict the result, and keeps the value
+    /// unconverted.
     NotApplied(Value),
     /// Puppet fails with this message.
     Failed(String),

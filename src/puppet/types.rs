@@ -119,7 +119,7 @@ pub enum DataType {
     Iterable(Option<Box<DataType>>),
     /// A value that is being iterated over.
     Iterator(Option<Box<DataType>>),
-    /// A value that a type can be made of; without brackets only.
+    /// A value from which a type can be constructed; without brackets only.
     Init,
     /// One of Puppet's own aliases.
     Alias(Alias),

@@ -1,7 +1,7 @@
 //! Functions of levels that run at the user's request: their processes, one for the folder of an
 //! environment, the user's consent, the requests under way, and the outcomes.
 //!
-//! Nothing here is asked by itself: `requests::evaluate` is the only caller that runs anything.
+//! `requests::evaluate` is the only caller that runs a function.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,7 +26,7 @@ pub(super) struct Evaluator(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// By the folder of the environment. The lock is held while a function runs.
+    /// The processes, by the folder of the environment. The lock is held while a function runs.
     processes: Mutex<HashMap<FilePath, Running>>,
     /// The code that the user agreed to run in this session.
     allowed: Mutex<HashSet<(FilePath, Vec<Code>)>>,

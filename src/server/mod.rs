@@ -142,7 +142,7 @@ fn unwrapped(mut options: serde_json::Value) -> serde_json::Value {
     options.get_mut("hiera").map(serde_json::Value::take).unwrap_or(options)
 }
 
-/// The protocol's ContentModified: the client asks again if it still wants to know.
+/// The protocol's ContentModified: the client repeats the request if it still needs the answer.
 fn content_modified() -> Error {
     Error {
         code: ErrorCode::ServerError(-32801),
@@ -223,8 +223,7 @@ impl LanguageServer for Backend {
         if let Some(path) = from_lsp::path(&params.text_document.uri) {
             self.shared.with(|state| state.saved(&path));
         }
-        // Not every client watches files: a save is the moment at which something on disk has
-        // surely changed.
+        // Not every client watches files; a save certainly changes a file on disk.
         self.shared.disk.ask();
         self.shared.changed.notify_one();
     }
@@ -263,7 +262,8 @@ impl LanguageServer for Backend {
             scanner::pull_settings(self.client.clone(), self.shared.clone(), Some(params.settings));
         match self.shared.with(|state| state.features.configuration) {
             true => drop(tokio::spawn(pulling)),
-            // Nothing is asked then, and pushed settings keep their order.
+            // The server cannot request settings from this client; awaiting keeps the order of
+            // pushed ones.
             false => pulling.await,
         }
     }

@@ -219,7 +219,7 @@ async fn done<T: Send + 'static>(
     }
 }
 
-/// After a panic all findings are computed anew; files that are no longer checked have none.
+/// After a panic all findings are computed again; files that are no longer checked have none.
 async fn failed(client: &Client, shared: &Shared, published: &mut Published) -> Findings {
     client
         .log_message(lsp::MessageType::ERROR, "checking failed; this is a defect of hiera-ls")
@@ -229,13 +229,14 @@ async fn failed(client: &Client, shared: &Shared, published: &mut Published) -> 
     no_findings(shared.with(|state| state.features.announced.pulls_findings))
 }
 
-/// Nothing is checked yet. A client that pulls findings has those of closed files.
+/// Returns findings with nothing checked yet. For a client that pulls findings they include all
+/// closed files.
 fn no_findings(pulls: bool) -> Findings {
     if pulls { Findings::of_all_files() } else { Findings::default() }
 }
 
-/// Keeps the findings of a round for a client that asks for them. Those in text that is not saved
-/// wait until it is, where the settings want that.
+/// Stores the findings of a round for a client that requests them. Findings in unsaved text wait
+/// for a save, where the settings ask for that.
 fn keep(
     shared: &Shared,
     run: Run,
@@ -286,7 +287,7 @@ fn cancel_token(shared: Arc<Shared>, revision: u64) -> CancelToken {
     })
 }
 
-/// As long as the workspace is as it is now.
+/// Returns a token that is cancelled when the workspace changes.
 fn while_nothing_changes(shared: Arc<Shared>) -> CancelToken {
     let revision = shared.with(|state| state.workspace.revision());
     CancelToken::new(move || shared.with(|state| state.workspace.revision()) != revision)
@@ -383,7 +384,7 @@ async fn send(
             continue;
         };
         let version = document.map(|document| document.version);
-        // To the client both may be one address.
+        // The client may treat both spellings as one address.
         let before = respelt.map(|old| notification(&old, &[], None));
         let now = notification(&uri, &diagnostics, version);
         let output = output.clone();

@@ -24,7 +24,7 @@ use super::{Backend, from_lsp, to_lsp};
 use crate::settings::Run;
 use crate::text::FilePath;
 
-/// A client that does not answer must not stop us.
+/// The server waits no longer than this for a client's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the server waits for a client's own request after a change, before it asks the client
 /// to request findings again.
@@ -120,7 +120,7 @@ impl Backend {
         }
         let found = tokio::select! {
             found = self.shared.pulled.of_workspace(&before) => found,
-            // Nothing waits for the answer any more.
+            // The client no longer waits for the answer.
             () = self.shared.input.ended() => Vec::new(),
         };
         let documents = self.shared.with(|state| state.documents.clone());

@@ -21,7 +21,7 @@ use crate::workspace::nodes::NodeSource;
 use crate::workspace::scan;
 use crate::workspace::{Change, Snapshot};
 
-/// A client that does not answer must not stop us.
+/// The server waits no longer than this for a client's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the first reading waits for the client's settings.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -137,8 +137,8 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
     told.sources = errors;
 }
 
-/// Takes settings anew: those that the client answers with, else those that it pushed, if it did.
-/// VS Code pushes all members of the section with their defaults, which the user has not set.
+/// Updates the settings: those of the client's answer, else those that it pushed, if any. VS Code
+/// pushes all members of the section with their defaults, which the user has not set.
 pub(super) async fn pull_settings(
     client: Client,
     shared: Arc<Shared>,
@@ -183,8 +183,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
             .collect();
         state.settings_problems = problems;
         state.is_configured = true;
-        // Settings are put together anew at each reading of the disk; most times they have not
-        // changed.
+        // Settings are merged again at each scan of the disk; mostly they have not changed.
         let is_other = settings.workspace != state.settings.workspace;
         if is_other {
             state.workspace.apply(Change::Configure(Arc::new(settings.workspace.clone())));

@@ -116,7 +116,7 @@ impl Backend {
         .await
     }
 
-    /// Returns the story of a lookup.
+    /// Returns the explanation of a lookup.
     pub(super) async fn explain(&self, params: ExplainParams) -> Result<Option<ExplainAnswer>> {
         let ExplainParams { text_document, position, key } = params;
         if position.is_none() && key.is_none() {

@@ -1,7 +1,7 @@
-//! Finds the name that was probably meant among some names.
+//! Finds the name that is most similar to a misspelt one.
 
-/// Returns the name that is nearest to `word`, where one is near enough to be a slip of it. Of
-/// several equally near ones the first.
+/// Returns the name that is nearest to `word`, if it is near enough for `word` to be a misspelling.
+/// Of several equally near ones, returns the first.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (word.chars().count() / 3).clamp(1, 3);
     let near = |name: &'a str| Some((distance(word, name, most)?, name));

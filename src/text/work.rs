@@ -1,5 +1,5 @@
-//! Counts of work, for tests that hold an edit to the work for the entries that it touches. Other
-//! builds count nothing.
+//! Counts of work, for tests which check that an edit causes work only for the entries that it
+//! touches. Other builds count nothing.
 //!
 //! The counts are the calling thread's own: a test that reads them must cause no more files to be
 //! read at a time than one thread takes.
@@ -11,7 +11,7 @@ pub(crate) enum Work {
     Read,
     /// The definitions and references of a part of a data file were put into the index of keys.
     Index,
-    /// The rules looked at a part of a data file.
+    /// The rules checked a part of a data file.
     Check,
     /// A finding was written down for the client.
     Write,

@@ -423,7 +423,7 @@ impl Environment {
             reach.pattern.variables().iter().all(|name| agreed.contains_key(name))
         };
         if !matches.iter().any(|found| settled(&found)) {
-            // Of locations that say equally much the first one counts.
+            // Of several locations with equally many literal bytes the first one counts.
             let closest = matches.iter().rev().max_by_key(|(reach, _)| reach.pattern.literal_len());
             scope.pinned = closest.map(|(reach, _)| PinnedFile {
                 template: reach.template.text.clone(),

@@ -111,7 +111,7 @@ impl Snapshot {
             let file = match is_hiera3 {
                 true => self.hiera3_source(environment, &backend.name),
                 false => match self.function_source(environment, &backend.name) {
-                    FunctionSource::BuiltIn => continue, // Of another kind: it fails by itself.
+                    FunctionSource::BuiltIn => continue, // Of another kind: its call fails.
                     FunctionSource::File(path) => Some(path),
                     _ => None,
                 },

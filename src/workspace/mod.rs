@@ -80,9 +80,9 @@ struct Current {
     stale: Stale,
 }
 
-/// The part of the latest snapshot that is yet to be made anew. It is made once for all changes
-/// before the next request, as thousands of files may be opened one after another. Each value
-/// includes those before it.
+/// The part of the latest snapshot that is outdated. It is rebuilt once for all changes before the
+/// next request, as thousands of files may be opened one after another. Each variant includes those
+/// before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stale {
     /// Nothing.
@@ -155,8 +155,9 @@ impl Workspace {
         }
     }
 
-    /// Returns the workspace as it is now. O(1), unless files came or went, settings changed, or a
-    /// file that shapes the environments did since this was last asked: then all of these are read.
+    /// Returns the current revision. O(1), unless files were added or removed, settings changed, or
+    /// a file that shapes the environments changed since the last call: then the environments are
+    /// discovered again.
     pub fn snapshot(&self) -> Snapshot {
         let mut current = self.current();
         self.bring_up(&mut current);
@@ -174,7 +175,7 @@ impl Workspace {
     }
 
     fn current(&self) -> MutexGuard<'_, Current> {
-        // Stale parts are marked as fresh last, so that they are made anew after a panic.
+        // Rebuilt parts are marked as fresh last, so that they are rebuilt after a panic.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -228,7 +229,7 @@ impl Workspace {
                     && !scan.is_news(&self.scan_request(), &self.disk_entries)
                     && !self.reconfigured
                 {
-                    return; // Nothing to compute anew for.
+                    return; // The disk has not changed.
                 }
                 self.scanned(*scan)
             }

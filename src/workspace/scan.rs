@@ -92,7 +92,7 @@ impl Scan {
     }
 }
 
-/// The content of a file that was looked at.
+/// The content of a file that was read.
 #[derive(Debug)]
 pub enum Found {
     /// It is the version that was known.

@@ -13,7 +13,8 @@ use crate::text::FilePath;
 impl Snapshot {
     /// Returns the node whose hierarchy includes the file, if no other one can include it.
     ///
-    /// Of an inferred node only its own files are: there may be nodes that have no file.
+    /// For an inferred node, only its own files qualify: other files may be read by nodes that have
+    /// no file.
     pub fn only_node_reading<'a>(
         &self,
         environment: &'a Environment,
@@ -116,7 +117,7 @@ fn holds_text(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Two partial values of one variable as one; `None` when they differ.
+/// Merges two partial values of one variable; `None` when they differ.
 fn united(one: &Value, other: &Value) -> Option<Value> {
     let (Some(a), Some(b)) = (one.as_hash(), other.as_hash()) else {
         return (one == other).then(|| one.clone());

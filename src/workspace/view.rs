@@ -26,8 +26,8 @@ impl Snapshot {
         EnvironmentView { snapshot: self, environment: Some(environment) }
     }
 
-    /// Returns the context of lookups in an environment, as an editor wants them: broken files are
-    /// read as far as they go.
+    /// Returns the context of lookups in an environment, for an editor: the readable parts of
+    /// broken files count.
     pub fn context<'a>(
         &'a self,
         environment: &'a Environment,

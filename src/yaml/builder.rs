@@ -28,7 +28,7 @@ pub(super) struct Open {
     pub(super) end: u32,
 }
 
-/// An anchor and a tag, met before their node.
+/// An anchor and a tag, read before their node.
 #[derive(Default)]
 pub(super) struct Properties {
     pub(super) anchor: Option<Box<Property>>,

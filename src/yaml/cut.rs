@@ -2,10 +2,10 @@
 //! as within the text.
 //!
 //! That holds for the plain form of data files: one document, a block mapping at column 0. An alias
-//! of an anchor in another entry has no target in its entry's tree: it stands for the last anchor of
-//! its name in the entries above. libyaml begins anew at each key at column 0, so a run of lines
-//! that is accepted by itself is read the same within its text. A line at column 0 within quotes or
-//! brackets cannot be parsed alone, and belongs to the entry above it.
+//! of an anchor in another entry has no target in its entry's tree: it stands for the last anchor
+//! of its name in the entries above. libyaml starts a new entry at each key at column 0, so a run
+//! of lines that is accepted by itself is read the same within its text. A line at column 0 within
+//! quotes or brackets cannot be parsed alone, and belongs to the entry above it.
 //!
 //! An entry that libyaml refuses ends at the next line that looks like a key. The others are read
 //! as if it were none of them: an entry depends on no text above it, and below it only on the text

@@ -31,10 +31,11 @@ pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
     })
 }
 
-/// The same, but for a text that begins with a lone scalar, its tree holds the entries behind that.
+/// The same, except for a text that begins with a single scalar: its tree has the entries behind
+/// the scalar.
 ///
-/// To libyaml such a scalar is the whole first document, and the rest is not read. In an editor it
-/// is a key that is being typed (with a comment below it), and the rest is still of use.
+/// libyaml reads such a scalar as the whole first document, and does not read the rest. In an
+/// editor it is a key that is being typed (with a comment below it), and features need the rest.
 pub fn parse_for_editing(text: &str) -> Tree {
     parse_for_editing_while(text, &|| true).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ use super::tree::{Node, NodeKind, ScalarStyle};
 pub struct Written(Pieces);
 
 impl Written {
-    /// Of a scalar of `source`. O(its length).
+    /// Returns the pieces of a scalar of `source`. O(its length).
     pub fn of(source: &str, node: &Node) -> Written {
         Written(Pieces::of(source, node))
     }

@@ -59,8 +59,8 @@ impl CustomLevel<'_> {
         Some(Span::in_file(context.snapshot.file(path)?.id, function.name_range))
     }
 
-    /// Returns how serious an error is that each lookup meets as soon as it asks the level: a hint
-    /// where the level is asked only for files that exist, and none does.
+    /// Returns the severity of an error that every lookup gets from the level: a hint where the
+    /// level is called only for existing files, and none exists.
     pub(super) fn severity(&self, context: &FileContext<'_>, most: Severity) -> Severity {
         let levels = context.snapshot.levels_without_files(context.environment);
         let is_asked = !levels.iter().any(|name| **name == *self.level.name);

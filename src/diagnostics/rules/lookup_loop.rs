@@ -25,27 +25,27 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Cycles(check),
 };
 
-/// The hops of a circle that are reported one by one.
+/// The number of hops of a cycle that are reported one by one.
 const MAX_HOPS: usize = 8;
 /// The number of hops whose places a finding lists for a longer cycle: each hop has its own
 /// finding.
 const MAX_SHOWN: usize = 2;
-/// How many keys are looked up for the circles of one file.
+/// How many keys are looked up for the cycles of one file.
 const MAX_KEYS: usize = 100_000;
-/// How many definitions are checked for one token in search of a circle that only some other nodes
-/// run into. Circles of real data have a handful of members.
+/// How many definitions are checked for one token in search of a cycle that only some other nodes
+/// run into. Cycles in real data have a handful of members.
 const MAX_STEPS: usize = 2_000;
 /// The same for all tokens of a file.
 const MAX_STEPS_IN_FILE: usize = 10_000;
-/// The longest way that such a search follows; for a longer one the files on it are looked at all
-/// at once.
+/// The longest path that such a search follows step by step; a longer path is checked by one lookup
+/// in a scope that reads all of its files.
 const MAX_WAY: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {
     check_within(context, MAX_KEYS, findings);
 }
 
-/// Looks at most `max_keys` keys up for the circles of a scope.
+/// Reports the cycles of the file's tokens; looks up at most `max_keys` keys in a scope.
 fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<Finding>) {
     let snapshot = context.file.snapshot;
     let index = snapshot.keys();
@@ -56,7 +56,7 @@ fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<F
     };
     let parts: Vec<&TokenUse> = context.data.tokens().filter(is_part).collect();
     let mut tokens = TokensOf { context, by_root: HashMap::new() };
-    // The circles of nodes that read this file come first.
+    // The cycles of nodes that read this file come first.
     let file = &context.file;
     let own = file.snapshot.scope_reading(file.environment, &[&file.file.path]);
     let (others, was_cut_short) = match own {
@@ -73,8 +73,8 @@ fn check_within(context: &DataContext<'_>, max_keys: usize, findings: &mut Vec<F
     }
 }
 
-/// Reports the circles that lookups in a scope run into: found in linear time, however long.
-/// Returns the tokens that are part of none, and whether there were too many keys.
+/// Reports the cycles that lookups in a scope run into, in time linear in their length. Returns the
+/// tokens that are part of no cycle, and whether there were too many keys.
 fn of_scope<'a>(
     context: &'a DataContext<'a>,
     scope: &Scope,
@@ -109,8 +109,8 @@ fn of_scope<'a>(
     (others, circles.is_cut_short())
 }
 
-/// Reports the circles that need further files, which only some of the nodes see that read this
-/// one. Returns the first token for which the search was stopped early.
+/// Reports the cycles through further files, which only some readers of this file read. Returns the
+/// first token for which the search was stopped early.
 fn of_other_scopes<'a>(
     context: &'a DataContext<'a>,
     max_keys: usize,
@@ -170,7 +170,7 @@ impl TokensOf<'_> {
     }
 }
 
-/// Returns the circle that a lookup runs into.
+/// Returns the cycle that a lookup runs into.
 fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
     let resolution = resolver.lookup(&LookupKey::of_root(root), None);
     match *resolution.value.err()?.kind {
@@ -179,8 +179,8 @@ fn circle_of(resolver: &Resolver<'_>, root: &str) -> Option<Circle> {
     }
 }
 
-/// Returns the finding for a circle that the resolver does not go round: it is too long, or
-/// something on the way fails before.
+/// Returns the finding for a cycle that the resolver does not complete: the cycle is too long, or a
+/// lookup on it fails before.
 fn long_finding(token: &TokenUse, way: &[&Hop], comes_back: bool) -> Finding {
     let root = &token.root;
     let mut names = vec![root.clone()];
@@ -230,7 +230,7 @@ fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
     data.and_then(|data| data.tokens().find(is_it).map(|token| token.span)).unwrap_or(string)
 }
 
-/// A circle as the resolver met it.
+/// A cycle that the resolver ran into.
 struct Circle {
     /// The lookups in progress, the first one first.
     frames: Vec<Frame>,
@@ -238,7 +238,7 @@ struct Circle {
     again: Frame,
 }
 
-/// A definition on the way round: a root key in a file.
+/// A definition on a cycle: a root key in a file.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
     path: FilePath,
@@ -257,9 +257,9 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Follows tokens from definition to definition, as long as some node can see all their files,
-    /// until the first key is reached again; the resolver has the last word on whether such a
-    /// node's lookup really goes round.
+    /// Follows tokens from definition to definition, as long as some node can read all their files,
+    /// until the first key is reached again. Then the resolver checks whether a lookup for such a
+    /// node runs into the cycle.
     fn follow(&mut self, way: &mut Vec<Place>, target: &str) -> Option<Circle> {
         let file = &self.context.file;
         if way[0].root.as_ref() == target {

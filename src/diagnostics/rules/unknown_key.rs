@@ -116,7 +116,8 @@ fn private_prefixes(context: &EntryContext<'_>) -> HashSet<String> {
     context.entry.tokens.iter().filter_map(prefix).collect()
 }
 
-/// So many keys with the same prefix in the files here make it unlikely that one more is elsewhere.
+/// The number of keys with the same prefix in the files here that makes a further one elsewhere
+/// unlikely.
 const FEWEST_SIBLINGS: usize = 3;
 
 /// Whether a key's name suggests a secret value. Secrets are often kept in a separate repository.

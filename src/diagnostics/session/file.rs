@@ -121,7 +121,7 @@ impl FileFindings {
         // A part may be invalidated again before it is checked.
         self.dirty.sort_unstable();
         self.dirty.dedup();
-        // Whether a lookup really goes round, and where, any definition on the way may change.
+        // A change of any definition on a cycle may open or close it.
         self.dirty_cycles |= changes.questions || self.may_have_cycles && !changes.keys.is_empty();
         self.dirty_cycles || !self.dirty.is_empty()
     }

@@ -148,9 +148,9 @@ impl Findings {
         self.closed.findings(self.snapshot()?, path)
     }
 
-    /// Checks closed files, so that there is little to do when one is opened: one of them, and more
-    /// as long as it `has_time`. Stops at once when it is cancelled; the file that was begun then
-    /// is begun anew. Returns the findings of the files that were checked.
+    /// Checks closed files, so that their findings are ready when they are opened: one file, and
+    /// more as long as it `has_time`. Stops at once when it is cancelled; the next call checks the
+    /// interrupted file from its start. Returns the findings of the files that were checked.
     pub fn look_ahead(&mut self, cancel: CancelToken, has_time: &dyn Fn() -> bool) -> Vec<Told> {
         let Some((snapshot, rules)) = self.seen.as_ref().filter(|(snapshot, _)| snapshot.complete)
         else {

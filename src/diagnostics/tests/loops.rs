@@ -309,7 +309,7 @@ fn counted(fixture: &Fixture) -> (Vec<Finding>, usize) {
     (findings, work::take().lookups)
 }
 
-/// A circle of so many keys in one file.
+/// A cycle of so many keys in one file.
 fn circle_of(count: usize) -> String {
     (0..count).map(|n| format!("k{n}: \"%{{lookup('k{}')}}\"\n", (n + 1) % count)).collect()
 }

@@ -385,7 +385,7 @@ fn locations(hash: &Hash, key: Option<&str>) -> Locations {
 }
 
 /// Returns whether a name is a letter, then perhaps letters, digits, `_` and `-` that end in a
-/// letter or digit; a colon may stand second (a slip in Puppet's pattern).
+/// letter or digit; a colon may stand second (a bug in Puppet's pattern).
 fn is_option_name(name: &str) -> bool {
     let mut chars = name.chars();
     if !chars.next().is_some_and(|c| c.is_ascii_alphabetic()) {

@@ -15,7 +15,7 @@ use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
 use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
 
-/// How many bytes behind the parts that an edit touches are looked at, too.
+/// How many bytes behind the parts that an edit touches are usually read again, too.
 const AHEAD: u32 = 256;
 
 /// The bytes of a text that an edit replaced, and their number afterwards; all others are the same.
@@ -95,10 +95,10 @@ impl DataFile {
         Some(data)
     }
 
-    /// Returns the file after an edit; `text` is the new text. Reads only the entries that the edit
-    /// touches, and those that are refused for want of the text behind them.
+    /// Returns the file after an edit; `text` is the new text. Parses only the entries that the
+    /// edit touches, and refused entries whose error depends on the text behind them.
     ///
-    /// `None` when they cannot be read by themselves; then the whole text must be.
+    /// `None` when they cannot be parsed alone: then the caller must parse the whole text.
     pub fn edited(&self, edit: Edited, text: &Text, file: FileId) -> Option<DataFile> {
         let mut cutter = Cutter::new(text, self.syntax, self.window(edit)?);
         let budget = Budget::of_file();
@@ -130,7 +130,7 @@ impl DataFile {
     }
 
     /// Returns the entry that is a part of this file, whose text is `text`; `None` for one of YAML
-    /// that is not refused. It is read where it stands, as it was for its data: by itself it may be
+    /// that is not refused. It is parsed within the text, as for the file's data: alone it might be
     /// accepted, or be no text.
     pub fn entry_in_place(&self, id: PartId, text: &Text) -> Option<Entry> {
         if self.syntax == Syntax::Yaml {
@@ -175,13 +175,13 @@ impl DataFile {
         self.parts.last_before(edit.old_end.saturating_add(1))
     }
 
-    /// Returns how many bytes of the new text will be read anew after an edit, most likely; `None`
-    /// where that is all of it.
+    /// Estimates how many bytes of the new text will be parsed again after an edit; `None` for the
+    /// whole text.
     pub fn to_read(&self, edit: Edited) -> Option<u32> {
         self.window(edit).map(TextRange::len)
     }
 
-    /// Returns the bytes of the new text that will be read, most likely.
+    /// Estimates the bytes of the new text that will be read.
     fn window(&self, edit: Edited) -> Option<TextRange> {
         let start = self.parts.start_at(self.first_touched(edit)?);
         let behind = self
@@ -191,7 +191,8 @@ impl DataFile {
         Some(TextRange::new(start, edit.new_position(behind).saturating_add(AHEAD)))
     }
 
-    /// Reads from this part on, until the rest is as it was.
+    /// Cuts and parses entries from this part on, until an entry begins where an unchanged one
+    /// began before.
     fn reread(&self, first: PartId, edit: Edited, cutter: &mut Cutter<'_>) -> Option<Reread> {
         let parts = &self.parts;
         let (top, touched) = (parts.first()?, self.first_touched(edit)?);
@@ -218,7 +219,7 @@ impl DataFile {
             if at == cutter.length() {
                 break None;
             }
-            // The first entry of all is read otherwise than the others.
+            // The text's first entry is cut in another way than the others.
             if let Some(place) = known(at, cutter).filter(|_| !(entries.is_empty() && is_of_head)) {
                 break Some(place);
             }

@@ -62,8 +62,8 @@ impl Roots {
         })
     }
 
-    /// Returns the root keys after some parts were read again; `None` when all must be gathered
-    /// anew.
+    /// Returns the root keys after some parts were read again; `None` when all must be collected
+    /// again.
     pub(super) fn after(self: &Arc<Roots>, old: &[&Part], new: &[Part]) -> Option<Arc<Roots>> {
         let is_one = |(old, new): (&&Part, &Part)| {
             old.id == new.id && old.data.members.len() == new.data.members.len()

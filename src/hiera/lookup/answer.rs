@@ -30,7 +30,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The same, telling the story of each name that data was asked for.
+    /// The same; calls `tell` with the resolution of each name that was looked up in the data.
     pub fn answer_telling(
         &self,
         request: &LookupRequest,

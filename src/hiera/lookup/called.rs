@@ -336,8 +336,8 @@ impl Resolver<'_> {
 }
 
 impl Invocation {
-    /// Has levels of version 3 look into these sources first; none leaves it as it is. Lookups that
-    /// a function begins hand down theirs.
+    /// Makes levels of version 3 read these sources first. An empty list changes nothing: lookups
+    /// that a function begins inherit the list.
     fn look_first_into(&mut self, sources: &[Value]) {
         if !sources.is_empty() && *self.order_override != *sources {
             self.order_override = sources.into();

@@ -103,7 +103,7 @@ impl Resolver<'_> {
         error: &dyn Fn(String) -> LookupError,
     ) -> Result<Vec<u8>, LookupError> {
         if part.body.trim().is_empty() {
-            return Err(error("undefined method `[]' for nil:NilClass".into())); // a slip of the gem's
+            return Err(error("undefined method `[]' for nil:NilClass".into())); // a bug of the gem
         }
         if let Some(scheme) = part.scheme.filter(|_| !part.is_pkcs7()) {
             let file = format!("hiera/backend/eyaml/encryptors/{}", scheme.to_ascii_lowercase());

@@ -48,7 +48,7 @@ impl Resolver<'_> {
                     inv.within(|| Kind::InvalidKey, |_| {});
                     None
                 }
-                // Of options there is no value; to Puppet that is one.
+                // An explanation of options has no value; Puppet counts it as found.
                 Subject::Options => {
                     resolver.explain_options(&mut inv, key).map(|()| Some(Value::null(None)))?
                 }
@@ -113,7 +113,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Asks the place of a number, as [`fold`] wants it.
+/// Looks up the place with a number, as [`fold`] requires.
 type Next<'a> = dyn FnMut(&mut Invocation, usize) -> Result<Option<Value>, LookupError> + 'a;
 
 impl Invocation {

@@ -18,11 +18,11 @@ use crate::puppet::value::{Member, Value};
 use crate::text::FilePath;
 
 impl Resolver<'_> {
-    /// Of indexed files the only ones that need be looked into for a root key; `None` for any.
-    /// Puppet looks into all of them, and fails for a broken one.
+    /// Returns the only indexed files that a lookup of a root key has to read; `None` for all.
+    /// Puppet reads all of them, and fails for a broken one.
     pub(super) fn files_defining(&self, inv: &Invocation, root: &str) -> Option<&[FilePath]> {
         let sources = self.ctx.sources;
-        // Of an empty one a backend may say that it is none.
+        // A backend may refuse an empty key.
         let are_enough = self.ctx.tolerant && !root.is_empty() && inv.explainer.is_none();
         are_enough.then(|| sources.files_defining(root))
     }

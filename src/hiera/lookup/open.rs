@@ -1,5 +1,5 @@
-//! The open ends of a story beside the value: locations that were not asked and may have the key,
-//! and `lookup_options` that unknown variables may add.
+//! The open questions of a resolution besides its value: locations that were not asked and may have
+//! the key, and `lookup_options` that unknown variables may add.
 
 use std::sync::Arc;
 

@@ -116,7 +116,7 @@ impl Resolver<'_> {
             return Ok(LookupOptions::new(shared)?);
         };
         if matches!(own.data(), Data::Null) {
-            return Ok(LookupOptions::default()); // a slip of Puppet's: a module's null takes all options away
+            return Ok(LookupOptions::default()); // a bug of Puppet: null removes all options
         }
         check_layer_options(&own, &layer)?;
         let Some(shared) = shared else { return Ok(LookupOptions::new(Some(own))?) };

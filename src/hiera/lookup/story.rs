@@ -1,5 +1,5 @@
-//! The parts of a story beyond the lookup itself: the locations below the one that answered, and
-//! the files and levels that could change the answer.
+//! The parts of a resolution beyond the lookup itself: the locations below the one that answered,
+//! and the files and levels that could change the answer.
 
 use super::location::is_among;
 use super::{Invocation, LOOKUP_OPTIONS, Resolver, layers_of};

@@ -16,7 +16,7 @@ use crate::text::{Limit, Span};
 const MAX_ALIASED_DEPTH: u16 = 2_000;
 
 impl Invocation {
-    /// Writes the text of a value for a token at `origin`, and pays for it.
+    /// Writes the text of a value for a token at `origin`, and takes its cost from the budget.
     fn push_text(
         &mut self,
         out: &mut String,
@@ -194,7 +194,7 @@ impl Resolver<'_> {
                 made_of = made_of.and(value.provenance_of_parts());
             }
             match value {
-                // Of a token without a value only its text is known.
+                // A token without a known value stays in the text.
                 None => out.push_str(&text[range]),
                 Some(value) if value.is_live() => {
                     let frame = Frame { text: name.into(), asked_by: origin };

@@ -375,8 +375,8 @@ impl<'m> DeepMerge<'m> {
         value.as_str().is_some_and(|text| self.options.knockout_prefix.as_deref() == Some(text))
     }
 
-    // Ruby compiles the expression when a string first meets it; until then a bad prefix does no
-    // harm.
+    // Ruby compiles the expression for the first string that it is matched with: a bad prefix fails
+    // only then.
     fn knockout(&self) -> Result<&Knockout, MergeError> {
         let prefix = self.options.knockout_prefix.as_deref().unwrap_or_default();
         self.knockout.get_or_init(|| Knockout::new(prefix)).as_ref().map_err(MergeError::clone)

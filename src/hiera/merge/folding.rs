@@ -18,11 +18,11 @@ use crate::text::Limit;
 pub(super) enum Memo {
     /// None.
     Empty,
-    /// One, converted as the strategy wants a lone one.
+    /// One value, converted as the strategy converts a single value.
     One(Value),
-    /// Of `unique`: the elements.
+    /// The elements so far, for `unique`.
     List(order::Distinct, Provenance),
-    /// Of `hash`: the hashes, highest first.
+    /// The hashes so far, highest first, for `hash`.
     Hashes(Vec<Value>, Provenance),
 }
 

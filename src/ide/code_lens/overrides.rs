@@ -1,4 +1,4 @@
-//! The other definitions of a key, as its lookup in the file's scope meets them.
+//! The other definitions of a key, in the order in which its lookup in the file's scope finds them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn has_others(
     files.any(|file| file != path && environment.reaches(file))
 }
 
-/// A definition that the lookup meets.
+/// A definition that the lookup finds.
 struct Met<'a> {
     path: &'a FilePath,
     place: Option<Span>,

@@ -38,7 +38,7 @@ const LEVEL: [Word; 14] = [
     ("hiera3_backend", Form::Text, "a backend of Hiera 3; in the global layer only"),
     ("options", Form::Hash, "options of the function"),
 ];
-/// Of these a level has one.
+/// A level has one of these.
 const LOCATIONS: [&str; 7] = ["path", "paths", "glob", "globs", "mapped_paths", "uri", "uris"];
 const BACKENDS: [&str; 4] = ["data_hash", "lookup_key", "data_dig", "hiera3_backend"];
 const ROOT_4: [Word; 3] = [

@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
         let more = row.when.len().saturating_sub(MAX_ASSUMPTIONS);
         let end = if more > 0 { format!(" or {more} more") } else { String::new() };
         let listed = &row.when[..row.when.len() - more];
-        // Of one variable, the values are enough.
+        // For one variable, the text lists only its values.
         if let [first, ..] = listed
             && let [(name, _)] = &first[..]
             && row.when.iter().all(|when| matches!(&when[..], [(other, _)] if other == name))

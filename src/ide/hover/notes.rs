@@ -43,8 +43,8 @@ impl Writer<'_> {
         format!("\ngoverned by {}\n", self.markup.file(name, &config.path))
     }
 
-    /// That a null leaves the parameter to the class: Puppet takes the default, or undef where there
-    /// is none.
+    /// Returns a note about a null for a class parameter: Puppet takes the class's default, or
+    /// undef where there is none.
     fn null(&self, resolution: &Resolution, asked: &Asked<'_>) -> Option<String> {
         let Shown::Value(value) = self.shown(resolution, asked.narrow) else { return None };
         if !asked.is_whole || !matches!(value.data(), Data::Null) {
@@ -69,8 +69,8 @@ impl Writer<'_> {
         })
     }
 
-    /// That `lookup_options` may choose another strategy: those that unknown variables decide on,
-    /// and those that a level may hold whose backend cannot be evaluated.
+    /// Returns a note that `lookup_options` may choose another strategy: those that depend on
+    /// unknown variables, and those of levels whose backend cannot be evaluated.
     pub(super) fn open_strategy(&self, resolution: &Resolution, scope: &Scope) -> Option<String> {
         let environment = &self.subject.environment;
         let view = self.snapshot.view(environment);

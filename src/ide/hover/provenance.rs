@@ -125,7 +125,7 @@ impl Writer<'_> {
         }
     }
 
-    /// That calls in code ask for several strategies, if they do.
+    /// Returns a note that calls in code ask for several strategies, if they do.
     pub(super) fn calls(&self, resolution: &Resolution) -> Option<String> {
         let index = self.snapshot.manifests(&self.subject.environment);
         let root = resolution.key.root_text();

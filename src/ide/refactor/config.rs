@@ -1,8 +1,8 @@
 //! Refactorings of a `hiera.yaml`: converted to version 5, and with structured facts for legacy
 //! ones.
 //!
-//! Each is compared over the keys of the whole workspace, with the environments laid out anew, so
-//! that they are made for users who ask, and not for editors while the cursor moves.
+//! Each is compared over the keys of the whole workspace, with the environments discovered again.
+//! That is costly, so the server offers them when the user asks, and not while the cursor moves.
 
 mod facts;
 mod version_3;
@@ -71,7 +71,7 @@ impl<'a> ConfigFile<'a> {
         })
     }
 
-    /// Errors: why the file must be mended first.
+    /// Errors: the problem of the file that the user must fix first.
     fn is_convertible(&self) -> Result<(), String> {
         if let Some(message) = &self.config.refused {
             return Err(format!("Puppet refuses the file as it is: {message}"));

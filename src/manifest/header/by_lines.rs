@@ -8,8 +8,8 @@ use crate::text::TextRange;
 /// byte behind the list's opening bracket.
 ///
 /// The header ends before the first line that begins with `)`, or that can only belong to a body or
-/// to another definition. Then a line's parts, cut at commas outside of brackets, are looked at by
-/// themselves: `[type] $name [= default]`.
+/// to another definition. Then each part of a line, cut at commas outside of brackets, is parsed
+/// alone: `[type] $name [= default]`.
 pub(crate) fn by_lines(text: &str, from: usize) -> (Vec<Parameter>, usize) {
     let mut parameters = Vec::new();
     let mut start = from;

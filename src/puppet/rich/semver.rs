@@ -163,7 +163,8 @@ impl VersionRange {
         VersionRange::between(version.clone(), version.clone(), false)
     }
 
-    /// From one version to another. The text is put together as the gem does, with its slip.
+    /// Returns the range from one version to another. Its text repeats a bug of the gem: the bounds
+    /// are swapped.
     pub fn between(from: Version, to: Version, exclude_to: bool) -> VersionRange {
         let text = if exclude_to { format!(">={to} <{from}") } else { format!("{to} - {from}") };
         VersionRange {

@@ -119,7 +119,7 @@ fn inspect_string(text: &str, out: &mut String) {
             '\u{7}' => out.push_str("\\a"),
             '\u{1b}' => out.push_str("\\e"),
             '#' if matches!(chars.peek(), Some('{' | '$' | '@')) => out.push_str("\\#"),
-            // To Ruby the next line is printable, and other ends of lines are not.
+            // Ruby counts U+0085 (next line) as printable, and other line ends as not printable.
             c if (c.is_control() && c != '\u{85}') || matches!(c, '\u{2028}' | '\u{2029}') => {
                 write!(out, "\\u{:04X}", c as u32).expect("writing to a string")
             }

@@ -46,7 +46,7 @@ const MAX_COMPILED: usize = 1024;
 
 impl RubyRegex {
     /// Compiles a pattern, or returns the compiled one from a cache: every lookup assembles its
-    /// options anew, with the same patterns.
+    /// options again, with the same patterns.
     pub fn new(pattern: &str) -> Result<RubyRegex, RegexError> {
         if let Some(known) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
             return Ok(known.clone());

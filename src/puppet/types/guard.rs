@@ -1,6 +1,6 @@
 //! The state of a check of a value against a type: the knowledge about the value's parts, and the
-//! recursive aliases met. Source of the latter: `RecursionGuard`, whose state stays set from the
-//! first repetition on, until the alias or value met first is left.
+//! recursive aliases in progress. Source of the latter: `RecursionGuard`, whose state stays set
+//! from the first repetition until the check of the repeated alias or value ends.
 
 use crate::puppet::value::Value;
 
@@ -9,7 +9,7 @@ use crate::puppet::value::Value;
 pub enum Known {
     /// All of it.
     Whole,
-    /// That it is a string.
+    /// Only that it is a string.
     Kind,
     /// Nothing.
     Nothing,
@@ -64,7 +64,8 @@ impl<'a> RecursionGuard<'a> {
         })
     }
 
-    /// Whether an alias that is met is to be written out.
+    /// Returns the text of an alias: `write` gets whether the alias is written out, as it is not in
+    /// progress.
     pub(super) fn write_out(
         &mut self,
         alias: &str,

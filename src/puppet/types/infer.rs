@@ -19,7 +19,7 @@ fn one(value: &Value) -> DataType {
         Data::Bool(truth) => T::Boolean(Some(*truth)),
         Data::Integer(number) => T::Integer(Range::exactly(i128::from(*number))),
         Data::BigInteger(digits) => T::Integer(Range::exactly(big(digits))),
-        // To Puppet an infinite bound is none.
+        // Puppet treats an infinite bound as no bound.
         Data::Float(number) => T::Float(Range {
             from: Some(*number).filter(|from| *from != f64::NEG_INFINITY),
             to: Some(*number).filter(|to| *to != f64::INFINITY),

@@ -10,7 +10,7 @@ use crate::puppet::value::{Data, Hash, Key, Member, Provenance, Value};
 /// The target and the arguments of `Init[TYPE, ARGUMENT…]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InitType {
-    /// The type that values are made of.
+    /// The type that the values are converted to.
     pub target: DataType,
     /// The arguments for its constructor behind the value.
     pub arguments: Vec<Value>,

@@ -31,7 +31,7 @@ pub enum NamedType {
     },
     /// A type that only Puppet can judge, such as one that is defined in Ruby.
     Opaque,
-    /// Nothing that is known here.
+    /// No alias or type that is known here.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ pub struct TypeTable {
 #[derive(Debug)]
 struct AliasType {
     name: Arc<str>,
-    /// Nothing while it is being read.
+    /// Empty while it is being read.
     target: OnceLock<DataType>,
     /// Whether it is part of itself; computed once all that it names is read.
     recursive: OnceLock<bool>,
@@ -259,7 +259,7 @@ fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
             seen.push(alias.name.clone());
             alias.with_target(|target| leads_back(target, name, seen))
         }
-        // Of iterables it is asked whether they take anything.
+        // Puppet checks iterables for recursion through their element types, too.
         T::Variant(_) | T::Optional(_) | T::NotUndef(_) | T::Iterable(_) | T::Iterator(_) => {
             one.parts().into_iter().any(|part| leads_back(part, name, seen))
         }

@@ -26,7 +26,7 @@ impl DataType {
             inner.as_ref().map(|inner| inner.normalized().map(Box::new)).transpose()
         };
         Ok(match self {
-            // A slip of Puppet's: the size is lost.
+            // A bug of Puppet: the size is lost.
             T::Collection(_) => T::Collection(None),
             // Kept as written: Puppet reports an unknown name within, even where no element can
             // have the type.
@@ -68,8 +68,8 @@ impl DataType {
         })
     }
 
-    /// Whether Puppet makes its simplest form anew even where it is the same: of a hash with a
-    /// size, and of a type that holds one.
+    /// Whether Puppet builds a new type for the simplest form even where that is the same: for a
+    /// hash with a size, and for a type that contains one.
     fn is_made_anew(&self) -> bool {
         matches!(self, T::Hash(_, _, Some(size)) if *size != Range::exactly(0))
             || self.parts().into_iter().any(DataType::is_made_anew)

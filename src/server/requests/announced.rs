@@ -15,7 +15,7 @@ pub(in crate::server) struct Announced {
     pub(in crate::server) nested_symbols: bool,
     /// It knows the kinds of symbols that the first version of the protocol did not have.
     pub(in crate::server) new_symbol_kinds: bool,
-    /// The most folds that it wants.
+    /// The maximum number of folds that it accepts.
     pub(in crate::server) most_folds: Option<usize>,
     /// Links may have tooltips.
     pub(in crate::server) link_tooltips: bool,

@@ -116,7 +116,7 @@ impl Backend {
 async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
     let outcome = try_to_evaluate(&client, &shared, asked).await;
     let (kind, text) = match outcome {
-        Ok(None) => return, // The user did not want it.
+        Ok(None) => return, // The user declined.
         Ok(Some(text)) => (MessageType::INFO, text),
         Err(text) => (MessageType::WARNING, text),
     };

@@ -12,7 +12,7 @@ use crate::text::{FilePosition, Text};
 use crate::workspace::Snapshot;
 
 impl Backend {
-    /// Returns the folds of a document, as many as the client wants.
+    /// Returns the folds of a document, at most as many as the client accepts.
     pub(in crate::server) async fn folds_of_document(
         &self,
         params: lsp::FoldingRangeParams,

@@ -39,7 +39,7 @@ struct Queue {
     bytes: usize,
     /// Whether bytes that arrived are being decoded.
     is_decoding: bool,
-    /// Why no more will come; `Err` for people where the input must not end like that.
+    /// The reason why the input has ended; `Err` with a message for an end that is an error.
     end: Option<Result<(), String>>,
     /// The task that has taken all messages, and waits for more.
     waiting: Option<Waker>,
@@ -146,7 +146,7 @@ impl Input {
         Poll::Ready(Some(message))
     }
 
-    /// Why the input has ended: `Ok` between two messages, `Err` for people.
+    /// Returns how the input has ended: `Ok` between two messages, else `Err` with a message.
     pub(super) fn end(&self) -> Result<(), String> {
         self.queue().end.clone().unwrap_or(Ok(()))
     }

@@ -1,5 +1,6 @@
-//! Everything that tower-lsp 0.20 makes necessary, in one place: with a library that reads standard
-//! input forgivingly, writes without hanging and reports the end of a session, this folder can go.
+//! Replacements for parts of tower-lsp 0.20, in one place: a library that tolerates malformed
+//! input, writes without hanging and reports the end of a session would make this folder
+//! unnecessary.
 //!
 //! Of tower-lsp the server uses the router, the client handle and the types. Its loop over standard
 //! input and output is replaced, for these reasons:
@@ -297,7 +298,7 @@ impl<S: LanguageServer, R: Sink<Response, Error = ExitedError> + Unpin> Server<S
         async move {
             let response = match answer {
                 Some(answer) => Answer::of(answer.map(|answer| answer.ok().flatten())).await,
-                // tower-lsp ignores requests that begin with `$/`; the protocol wants an answer.
+                // tower-lsp ignores requests that begin with `$/`; the protocol requires an answer.
                 None => refusal.map(Answer::from),
             };
             if let Some((method, start)) = method {

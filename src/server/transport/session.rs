@@ -24,7 +24,7 @@ pub(super) enum End {
     Exit,
     /// Standard input ended between two messages.
     InputEnded,
-    /// There is no client any more, or none that can be understood; the reason for people.
+    /// The client has gone, or its messages cannot be read; the reason, as a message.
     Lost(String),
 }
 

@@ -1,4 +1,4 @@
-//! Circles among keys that ask for each other.
+//! Cycles among keys whose values ask for each other.
 
 use std::collections::HashMap;
 use std::sync::Arc;

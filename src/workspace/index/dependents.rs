@@ -10,14 +10,14 @@ use super::key_index::KeyIndex;
 use super::siblings::group;
 use crate::text::FilePath;
 
-/// The number of tokens that a search for a circle follows before all circles are computed.
+/// The number of tokens that a search for one cycle follows before all cycles are computed.
 const NEARBY: usize = 64;
 /// The most keys to return that a lookup may come to, besides those that it starts from.
 const FAR: usize = 500;
 
 impl KeyIndex {
-    /// Whether, levels left aside, tokens lead from each of two root keys to the other; the first
-    /// asks for the second.
+    /// Whether tokens lead from each of two root keys to the other, the first of which asks for the
+    /// second; levels are not considered.
     pub fn in_one_cycle(&self, one: &str, other: &str) -> bool {
         if one == other || self.keys.asks_for(other).len() == 0 {
             return one == other; // as with most
@@ -73,7 +73,7 @@ impl KeyIndex {
         files.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Returns the root keys that a lookup of these keys may reach, levels left aside: the keys
+    /// Returns the root keys that a lookup of these keys may reach, regardless of levels: the keys
     /// themselves, the keys that their values ask for, and so on; for keys without a definition,
     /// the group of their siblings, too. `None` when there are too many others.
     pub fn reach_of(&self, keys: impl Iterator<Item = Arc<str>>) -> Option<Box<[Arc<str>]>> {

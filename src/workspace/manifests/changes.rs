@@ -9,7 +9,7 @@ use crate::manifest::Manifest;
 use crate::manifest::model::{Definition, Pattern, Reader, TypeAlias, UseKind};
 
 /// The changes from one index of an environment to a later one that concern data. A moved place in
-/// code is a change, too: findings that name the place are computed anew.
+/// code is a change, too: findings that name the place are computed again.
 #[derive(Clone, Debug, Default)]
 pub struct CodeChanges {
     /// Classes and defined types whose keys are concerned.

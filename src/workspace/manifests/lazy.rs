@@ -13,7 +13,7 @@ use crate::workspace::kinds::{code_language, is_puppetfile};
 /// The indexes of the environments of one snapshot.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct LazyManifests {
-    /// By the folder of the environment.
+    /// The indexes, by the folder of the environment.
     pub(super) indexes: HashMap<FilePath, LazyIndex>,
     /// The modules of each environment; the same as long as the names and environments.
     pub(super) modules: Arc<OnceLock<Vec<CodeModules>>>,

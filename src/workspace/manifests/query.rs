@@ -166,7 +166,7 @@ impl ManifestIndex {
     fn loaded(&self, name: &str, kind: DefinitionKind) -> Option<DefinitionAt<'_>> {
         let ranked = self.definitions(name).filter(|one| one.definition.kind == kind);
         let ranked = ranked.filter_map(|one| Some((one.file.place.autoload_rank(name)?, one)));
-        // Of two in one file, or of one rank, the first wins.
+        // Of two definitions in one file, or of one rank, the first wins.
         let best = ranked.reduce(|best, one| if one.0 > best.0 { one } else { best });
         best.map(|(_, one)| one)
     }

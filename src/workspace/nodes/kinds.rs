@@ -41,7 +41,7 @@ type Values = BTreeMap<String, String>;
 /// A location whose files show values of variables.
 struct Shown<'a> {
     reach: &'a Reach,
-    /// Its variables, each once, those that are facts by the name that is met first.
+    /// Its variables, each once; facts by the first name under which a location uses them.
     variables: Vec<String>,
     combinations: BTreeSet<Values>,
 }

@@ -140,9 +140,9 @@ pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
     }
 }
 
-/// Two values beside each other as one; `None` when that is not known yet.
+/// Returns the concatenation of two values; `None` when that is not known yet.
 ///
-/// Errors: they do not go together.
+/// Errors: the two cannot be concatenated.
 pub(super) fn joined(
     left: &Rc<Node>,
     right: &Rc<Node>,
@@ -433,8 +433,8 @@ impl<'a> Parser<'a> {
         }
         match members.get_mut(&path[0].text) {
             Some((range, old)) => {
-                // Of several objects the first place counts, of other values that of the one that
-                // decides.
+                // Merged objects keep the place of the first one; any other value has the place of
+                // the last definition.
                 if !matches!((&value.kind, &old.kind), (NodeKind::Object(_), NodeKind::Object(_))) {
                     *range = path[0].range;
                 }

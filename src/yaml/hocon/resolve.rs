@@ -185,7 +185,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Begins to replace a substitution; gives it as it is written.
+    /// Begins to replace a substitution; returns its source text.
     fn open(&mut self, node: &Rc<Node>, path: &[Segment]) -> Result<String, Stop> {
         let written: Vec<&str> = path.iter().map(|segment| segment.text.as_str()).collect();
         let written = format!("${{{}}}", written.join("."));
@@ -294,7 +294,7 @@ fn add(tree: &mut Tree, node: &Node) -> NodeId {
                 .collect();
             tree::NodeKind::Mapping { flow: true, entries }
         }
-        // Nothing is left to be replaced.
+        // No substitution is left.
         NodeKind::Substitution { .. } | NodeKind::Joined(_) | NodeKind::Merged(_) => {
             tree::NodeKind::Scalar { style: ScalarStyle::JsonLiteral, text: "".into() }
         }

@@ -3,7 +3,7 @@
 use super::{FLOW_SPECIAL, ORDINARY, PLAIN, Result, Scanner, Token, TokenKind, break_len};
 use crate::yaml::tree::ScalarStyle;
 
-/// Line breaks met between two pieces of text, until it is known whether they are folded.
+/// Line breaks between two pieces of text, until it is known whether they are folded.
 #[derive(Default)]
 struct Breaks {
     /// The first one: a line feed, or LS or PS as they are; empty when there was none.

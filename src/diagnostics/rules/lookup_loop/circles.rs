@@ -1,5 +1,5 @@
-//! The circles that lookups of one scope run into, however long they are: the strongly connected
-//! keys among those that tokens ask for, each hop confirmed by a lookup that follows no token.
+//! The cycles of any length that lookups of one scope run into: the strongly connected keys among
+//! those that tokens ask for, each hop confirmed by a lookup that follows no token.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::text::{FilePath, Span};
 struct Node {
     root: Arc<str>,
     hops: Vec<Hop>,
-    /// The number of its component; `None` while it is not known, and for a key on no circle.
+    /// The number of its component; `None` while it is not known, and for a key on no cycle.
     circle: Option<usize>,
 }
 
-/// A token that a lookup meets.
+/// A token that a lookup interpolates.
 pub(super) struct Hop {
     /// The key that it asks for, as it is written.
     pub(super) text: Arc<str>,
@@ -29,7 +29,7 @@ pub(super) struct Hop {
     to: usize,
 }
 
-/// The circles of one scope that were found.
+/// The cycles that were found in one scope.
 pub(super) struct Circles<'a> {
     context: &'a DataContext<'a>,
     resolver: &'a Resolver<'a>,
@@ -40,8 +40,8 @@ pub(super) struct Circles<'a> {
 }
 
 impl<'a> Circles<'a> {
-    /// Returns the circles on the way from these root keys; `left` bounds how many keys are looked
-    /// up.
+    /// Returns the cycles that lookups of these root keys reach; `left` bounds how many keys are
+    /// looked up.
     pub(super) fn new(
         context: &'a DataContext<'a>,
         resolver: &'a Resolver<'a>,
@@ -78,7 +78,7 @@ impl<'a> Circles<'a> {
         Some(number)
     }
 
-    /// Looks a key up for the tokens that its lookup meets.
+    /// Looks a key up, and records the tokens that its lookup interpolates.
     fn follow(&mut self, number: usize, tokens: &mut TokensOf<'_>, open: &mut VecDeque<usize>) {
         let Some(left) = self.left.checked_sub(1) else { return };
         self.left = left;
@@ -155,7 +155,7 @@ impl<'a> Circles<'a> {
         }
     }
 
-    /// Whether a token of the file is part of a circle.
+    /// Whether a token of the file is part of a cycle.
     pub(super) fn closes(&self, token: &TokenUse) -> bool {
         let Some(node) = self.node(&token.root) else { return false };
         let is_met = |hop: &&Hop| hop.span == token.span;
@@ -169,8 +169,8 @@ impl<'a> Circles<'a> {
         self.numbers.get(root).map(|number| &self.nodes[*number])
     }
 
-    /// Returns the hops of a shortest way round through a token, the first one being its own; the
-    /// way is left off after `most` hops, and then does not come back to the token's key.
+    /// Returns the hops of a shortest cycle through a token, the first one being its own. The
+    /// search ends after `most` hops: then the last hop does not lead back to the token's key.
     pub(super) fn way_round(&self, token: &TokenUse, most: usize) -> Vec<&Hop> {
         let Some(start) = self.numbers.get(&token.root) else { return Vec::new() };
         let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span);
@@ -202,7 +202,7 @@ impl<'a> Circles<'a> {
         way
     }
 
-    /// Whether the way round ends where it began.
+    /// Whether the last hop leads back to the token's key.
     pub(super) fn comes_back(&self, token: &TokenUse, way: &[&Hop]) -> bool {
         way.last().is_some_and(|hop| *self.nodes[hop.to].root == *token.root)
     }

@@ -261,7 +261,7 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
                 first_difference(&got, &expected)
             );
             text = edited;
-            // A broken text is mended now and then, as by an editor's undo.
+            // A broken text is repaired now and then, as by an editor's undo.
             if data.refused().is_some() && random.below(8) == 0 {
                 text = Text::new(start);
                 data = anew(start, format);

@@ -2,7 +2,7 @@
 
 use crate::text::{Text, TextRange};
 
-/// The bytes that are looked at first; entries are short.
+/// The number of bytes that are searched first; entries are short.
 const FIRST: u32 = 4 << 10;
 
 /// Returns the text from the beginning of the entry that holds the byte `line_start`, the start of

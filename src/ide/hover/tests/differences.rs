@@ -281,7 +281,7 @@ us$0ers:
     );
 }
 
-/// Of a secret, the path alone is named; of one in a list, its mark.
+/// For a secret, the note names the path alone; for one in a list, its mark.
 #[test]
 fn secrets_are_named_by_their_paths() {
     check(

@@ -60,7 +60,7 @@ pub(super) fn convert(file: &ConfigFile<'_>) -> Result<Converted, String> {
             remark = format!(", with `{datadir}` below the folder of hiera.yaml");
         }
     }
-    // To Hiera 3 a variable with an empty text is not there.
+    // Hiera 3 treats a variable with an empty text as undefined.
     let may_be_empty =
         |one: &&Reading| !one.key.subkeys.is_empty() && !OF_HASHES.contains(&&*one.key.root_text());
     if let Some(Reading { key, .. }) = readings.iter().find(may_be_empty) {

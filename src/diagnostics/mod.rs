@@ -41,7 +41,7 @@ use rule::{Check, DataContext, EntryContext, FileContext};
 pub struct RulesConfig {
     /// Severities that differ from the rules' own, by code.
     pub severities: Severities,
-    /// The same for environments with settings of their own, by their folders.
+    /// The severities of environments with settings of their own, by their folders.
     pub environments: BTreeMap<FilePath, Severities>,
     /// Whether modules that a tool installed are checked, too. By default they are not, as the user
     /// cannot fix them.

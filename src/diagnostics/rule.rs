@@ -250,20 +250,20 @@ impl Finding {
         }
     }
 
-    /// The same with a change that probably mends it, if there is one.
+    /// Returns the finding with a change of `wrong` that probably fixes it, if there is one.
     pub fn suggesting(mut self, wrong: &str, right: Option<&str>) -> Finding {
         self.suggestion =
             right.map(|right| Suggestion { wrong: wrong.to_owned(), right: right.to_owned() });
         self
     }
 
-    /// The same with a place that explains it, if there is one.
+    /// Returns the finding with a place that explains it, if there is one.
     pub fn with_related(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
         self.related.extend(span.map(|span| Related::new(span, message)));
         self
     }
 
-    /// The same with a place whose line reports for people show, if there is one.
+    /// Returns the finding with a place whose line is shown in reports for people, if there is one.
     pub fn with_quoted(mut self, span: Option<Span>, message: impl Into<String>) -> Finding {
         let related = span.map(|span| Related { is_quoted: true, ..Related::new(span, message) });
         self.related.extend(related);

@@ -23,7 +23,7 @@ pub enum Dug<'a> {
     Mismatch,
 }
 
-/// The same as [`dig`], and reports the outcome for each subkey to `watch`.
+/// Like [`dig`]; also reports the outcome for each subkey to `watch`.
 pub fn dig_watched(
     root: &Value,
     key: &LookupKey,

@@ -22,7 +22,7 @@ use located::{LocatedLevel, Location, Place, Undetermined};
 use variables::{Evaluated, Variables};
 
 impl Undetermined {
-    /// Returns the existing files that it may turn out to be.
+    /// Returns the existing files that it may name.
     pub fn candidates(&self, sources: &dyn Sources) -> Vec<CandidateFile> {
         let Some(pattern) = &self.pattern else { return Vec::new() };
         let files = sources.files_starting_with(&pattern.literal_prefix());

@@ -49,7 +49,7 @@ pub enum Method {
     Alias,
     /// The argument itself.
     Literal,
-    /// The same as naming the variable without a function.
+    /// A variable, as without a function.
     Scope,
 }
 
@@ -71,7 +71,7 @@ impl Method {
 
 /// Returns the tokens of a string, in order. A `%{` without a `}` behind it is no token.
 ///
-/// Source: semantics 5.2, agreed with Puppet on 40,000 random strings.
+/// Source: semantics 5.2, compared with Puppet on 40,000 random strings.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     let mut from = 0;

@@ -182,7 +182,7 @@ impl Pattern {
             let Part::Variable(n) = part else { continue };
             let (name, most, least) = (&self.variables[*n], most[*n], least[*n]);
             if (most, most.as_ptr()) != (least, least.as_ptr()) {
-                open.push(name); // The same text at another place is another way, between which there may be more.
+                open.push(name); // Also equal texts at two places: other bindings may lie between.
             } else if let Some(known) = bindings.insert(name.clone(), most.to_owned())
                 && known != most
             {
@@ -303,7 +303,7 @@ enum Manner {
     Lazy,
     /// Anything, or nothing.
     Loose,
-    /// The same, and an empty text between two slashes takes one of them away.
+    /// Anything, or nothing; an empty text between two slashes removes one of them.
     Loosest,
 }
 

@@ -237,7 +237,7 @@ impl Scope {
         self.assumed.read.iter().find(fits).map(|file| &file.path)
     }
 
-    /// The same scope within a call of `lookup` that gives overrides, and defaults by name.
+    /// Returns the scope within a call of `lookup` that has overrides, and defaults by name.
     ///
     /// Tokens in data see both as variables, nested lookups as values. Source: semantics 5.6 and
     /// 8.2.

@@ -40,12 +40,12 @@ pub enum Audience {
     },
     /// Those of all nodes with these variables, as `name = value`.
     AnyWith(Vec<String>),
-    /// The same, where values differ by other variables of a node.
+    /// Those of all nodes with these variables, where the values depend on other variables, too.
     KindsWith(Vec<String>),
     /// Those of all nodes with the variables of one of these readings of the file's path, each as
     /// `name = value`, that of the most literal location first.
     AnyReading(Vec<Vec<String>>),
-    /// Those of the nodes that read the file, whichever these are.
+    /// Those of the nodes that read the file, which are not named.
     Readers,
 }
 
@@ -79,7 +79,8 @@ impl Audience {
         }
     }
 
-    /// So many `readers` among the `of` known nodes, where `scope` is that of the file's path.
+    /// Returns the audience of `readers` among the `of` known nodes, where `scope` is that of the
+    /// file's path.
     pub fn known(
         environment: &Environment,
         scope: &Scope,
@@ -89,7 +90,7 @@ impl Audience {
         Audience::Known { readers, of, variables: told(scope, environment, path) }
     }
 
-    /// The same where values differ by unknown variables.
+    /// Returns the audience of values that depend on unknown variables.
     pub fn of_kinds(self) -> Audience {
         match self {
             Audience::AnyWith(known) => Audience::KindsWith(known),

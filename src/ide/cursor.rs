@@ -89,7 +89,7 @@ impl KeyPath {
         text
     }
 
-    /// The same path within an effective value: elements get the number that they have there, which
+    /// Returns the path within an effective value: elements get their numbers in that value, which
     /// merging may have changed. Parts that are not in the value stay as they are.
     pub fn renumbered(&self, snapshot: &Snapshot, root: &Value) -> KeyPath {
         let mut steps = self.steps.clone();
@@ -325,7 +325,7 @@ pub(super) fn dotted_member(key: &Key) -> String {
     if quote { format!("'{name}'") } else { name.into_owned() }
 }
 
-/// The same for a name.
+/// Returns a name as a segment of a dotted key, quoted where necessary.
 pub(super) fn dotted_name(name: &str) -> String {
     dotted_member(&Key::string(name))
 }

@@ -21,8 +21,7 @@ pub struct DescribedHost {
 }
 
 /// Reads the hosts that the outermost `describe` blocks of a spec name. A text whose blocks cannot
-/// be delimited has none. `let` in a block within is about a variant of the host, and is passed
-/// over.
+/// be delimited has none. `let` in an inner block describes a variant of the host, and is ignored.
 pub fn parse_hosts(text: &str) -> Vec<DescribedHost> {
     let tokens = tokens(text);
     let mut hosts = Vec::new();

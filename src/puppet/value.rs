@@ -230,7 +230,7 @@ impl Value {
         self.weight
     }
 
-    /// The same value, it and all of its parts with these marks.
+    /// Returns the value with these marks on itself and on all of its parts.
     pub fn into_secret(mut self, marks: Secrecy) -> Value {
         let whole = self.whole.and(marks);
         if self.whole == whole {

@@ -95,7 +95,7 @@ impl Store {
         let is_new = |(path, report): &(&FilePath, &Report)| match before.get(*path) {
             Some(id) => *id != report.id.to_string(),
             // A client without results gets those of files without findings, too, so that its next
-            // request is not its first again.
+            // request includes their results.
             None => !report.items.is_empty() || before.is_empty(),
         };
         let found = self.reports.iter().filter(is_new);

@@ -24,7 +24,7 @@ impl Session {
         Session::of("", path, text)
     }
 
-    /// The same in a workspace with other files, in the fixture language.
+    /// Opens the file in a workspace with other files, in the fixture language.
     fn of(others: &str, path: &str, text: String) -> Session {
         let fixture = Fixture::new(&format!("{others}#- {path}\n{text}"));
         let mut session =

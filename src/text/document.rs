@@ -249,7 +249,7 @@ fn common_start<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usiz
     same
 }
 
-/// The same of the end; the last piece comes first.
+/// Returns the length of the common end; the last piece comes first.
 fn common_end<'a>(pieces: impl Iterator<Item = &'a str>, whole: &[u8]) -> usize {
     let mut same = 0;
     for piece in pieces {

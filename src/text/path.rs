@@ -49,7 +49,7 @@ impl FilePath {
         &self.0
     }
 
-    /// The same, to be shared.
+    /// Returns the path as shared text.
     pub fn as_arc(&self) -> &Arc<str> {
         &self.0
     }

@@ -69,7 +69,7 @@ impl TextRange {
         TextRange { start: self.start + by, end: self.end + by }
     }
 
-    /// The same as indices of a slice.
+    /// Returns the range as indices of a slice.
     pub fn as_usize(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }

@@ -88,8 +88,8 @@ fn address(scope: &Scope) -> usize {
 }
 
 impl EnvironmentCache {
-    /// Keeps the levels in this scope from now on, once they are located. A scope that the caller
-    /// alone holds is not used again and is not kept.
+    /// Caches the levels of this scope once they are located, unless only the caller holds the
+    /// scope: then it is not used again.
     pub(super) fn keep_levels_of(&self, scope: &Arc<Scope>) {
         if Arc::strong_count(scope) < 2 {
             return;

@@ -28,7 +28,8 @@ pub struct EyamlConfig {
     pub reveal: bool,
     /// The private key to use in place of those that the options of levels name.
     pub private_key: Option<FilePath>,
-    /// The same for the certificate with the public key.
+    /// The certificate with the public key to use in place of those that the options of levels
+    /// name.
     pub public_key: Option<FilePath>,
     /// Folders outside the workspace that options of levels may name keys in; `/` is all of them.
     pub key_folders: Vec<FilePath>,

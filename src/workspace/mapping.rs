@@ -60,8 +60,8 @@ impl PathMappings {
         self.rules.iter().any(|rule| rule.deployed.is_match(datadir))
     }
 
-    /// Where a datadir lies here, relative to the folder of its `hiera.yaml` unless absolute;
-    /// itself when nothing maps it.
+    /// Returns the path of a datadir on this machine, relative to the folder of its `hiera.yaml`
+    /// unless absolute; the datadir itself when no mapping applies.
     ///
     /// Without a rule, a datadir below the standard folder of environments that does not exist is
     /// below the environment's folder `root`.

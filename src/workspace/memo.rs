@@ -32,8 +32,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Memo<K, V> {
         answers.insert(question, answer);
     }
 
-    /// Returns the answer that was kept, or else the one that `compute` gives, which is kept. Two
-    /// threads may compute the same answer at once.
+    /// Returns the cached answer, or else caches and returns the result of `compute`. Two threads
+    /// may compute the same answer at once.
     pub(super) fn get_or(&self, question: &K, compute: impl FnOnce() -> V) -> V {
         self.get_or_if(question, compute, |_| true)
     }

@@ -34,7 +34,7 @@ pub struct Request {
     pub folders: Arc<Vec<FilePath>>,
     /// Files that were read before; those that are still the same are not read again.
     pub known: Arc<BTreeMap<FilePath, Arc<File>>>,
-    /// The same for the files that nodes come from.
+    /// Files of nodes that were read before; unchanged ones are not read again.
     pub known_sources: Arc<Vec<NodeSource>>,
     /// Everything that existed when they were read.
     pub known_entries: Arc<BTreeMap<FilePath, Entry>>,

@@ -78,13 +78,13 @@ struct Problem {
 }
 
 impl Problem {
-    /// The same as a problem of this kind.
+    /// Returns the problem with this kind.
     fn of_kind(mut self, kind: SyntaxErrorKind) -> Problem {
         self.shown.kind = kind;
         self
     }
 
-    /// The same, for which the library has these words.
+    /// Returns the problem with the library's own message.
     fn in_words(self, words: String) -> Problem {
         Problem { words: Some(words), ..self }
     }

@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Tree {
     parse_while(text, &|| true).unwrap_or_default()
 }
 
-/// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
+/// Like [`parse`]; calls `goes_on` from time to time, and returns `None` when that returned `false`.
 pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
     Some(match attempt(text, goes_on)? {
         Ok(tree) => tree,
@@ -31,8 +31,8 @@ pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
     })
 }
 
-/// The same, except for a text that begins with a single scalar: its tree has the entries behind
-/// the scalar.
+/// Like [`parse`], except for a text that begins with a single scalar: its tree has the entries
+/// behind the scalar.
 ///
 /// libyaml reads such a scalar as the whole first document, and does not read the rest. In an
 /// editor it is a key that is being typed (with a comment below it), and features need the rest.
@@ -40,7 +40,8 @@ pub fn parse_for_editing(text: &str) -> Tree {
     parse_for_editing_while(text, &|| true).unwrap_or_default()
 }
 
-/// The same as long as `goes_on` says so, which is asked from time to time; `None` when it says no.
+/// Like [`parse_for_editing`]; calls `goes_on` from time to time, and returns `None` when that
+/// returned `false`.
 pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
     let tree = parse_while(text, goes_on)?;
     let (Some(root), Some(rest)) = (tree.root, tree.second_document) else { return Some(tree) };

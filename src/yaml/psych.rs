@@ -452,7 +452,7 @@ pub enum TagMeaning {
         /// The class that the message names.
         class: String,
     },
-    /// The same; the scalar's text names the class.
+    /// Puppet refuses the file, and its message names the class in the scalar's text.
     RefusedByText,
 }
 

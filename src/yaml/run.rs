@@ -75,8 +75,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// The same, as behind other entries of the mapping at the root, whose keys stand in this
-    /// column.
+    /// Returns the run with a root mapping already open, whose keys stand in this column.
     pub(super) fn behind_entries(mut self, column: usize) -> Run<'t> {
         self.scanner.enter_block(column);
         let mark = TextRange::from_usize(self.start..self.start);
@@ -97,7 +96,7 @@ impl<'t> Run<'t> {
         self.document_while(&|| true).unwrap_or(Ok(None))
     }
 
-    /// The same; `None` when `goes_on` returned `false`.
+    /// Reads one document; `None` when `goes_on` returned `false`.
     pub(super) fn document_while(
         &mut self,
         goes_on: &dyn Fn() -> bool,

@@ -35,7 +35,7 @@ const MAX_KEYS: usize = 100_000;
 /// How many definitions are checked for one token in search of a cycle that only some other nodes
 /// run into. Cycles in real data have a handful of members.
 const MAX_STEPS: usize = 2_000;
-/// The same for all tokens of a file.
+/// How many definitions are checked for all tokens of a file together.
 const MAX_STEPS_IN_FILE: usize = 10_000;
 /// The longest path that such a search follows step by step; a longer path is checked by one lookup
 /// in a scope that reads all of its files.

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::File(check),
 };
 
-/// Where another reader stops: yaml-rust2 stands for all that follow YAML 1.2 to the letter.
+/// Reports the place where a strict parser of YAML 1.2 fails; yaml-rust2 represents these parsers.
 fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let file = context.file;
     let Some(text) = file.text().filter(|_| file.format() == Format::Yaml) else { return };

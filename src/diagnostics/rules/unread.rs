@@ -6,7 +6,7 @@ use crate::hiera::lookup::LOOKUP_OPTIONS;
 use crate::text::{FileId, Span, TextRange};
 use crate::workspace::manifests::KeyStanding;
 
-/// A root key of an entry that nothing is known to read.
+/// A root key of an entry without a known reader.
 pub(super) struct UnreadKey<'a> {
     pub(super) key: &'a str,
     pub(super) span: Span,

@@ -39,7 +39,7 @@ impl ClosedFiles {
         ClosedFiles { is_unlimited: true, ..ClosedFiles::default() }
     }
 
-    /// The same, before any file is checked.
+    /// Returns a set with the same limit, before any file is checked.
     pub(super) fn anew(&self) -> ClosedFiles {
         ClosedFiles { is_unlimited: self.is_unlimited, ..ClosedFiles::default() }
     }

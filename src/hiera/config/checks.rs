@@ -42,7 +42,7 @@ impl Reading<'_> {
         hash
     }
 
-    /// The same where Puppet knows the members.
+    /// Like `expect_hash`, for a value whose members Puppet's message calls a `Struct`.
     pub(super) fn expect_struct<'v>(
         &mut self,
         value: &'v Value,
@@ -71,7 +71,7 @@ impl Reading<'_> {
         self.mismatch_of(value, subject, &format!("{wanted} value"));
     }
 
-    /// The same where Puppet names more than one type.
+    /// Like `mismatch`, with `wanted` in full, for messages with several types.
     pub(super) fn mismatch_of(&mut self, value: &Value, subject: &str, wanted: &str) {
         let message = format!("{subject} expects {wanted}, got {}", value.type_name());
         self.report(ConfigProblemKind::Structure, value.origin, message);

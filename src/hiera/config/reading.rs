@@ -201,12 +201,12 @@ impl Reading<'_> {
         }
     }
 
-    /// The same, unless something was reported before: from here on Puppet stops at the first.
+    /// Reports a conflict. Puppet stops at the first one.
     pub(super) fn report_first(&mut self, span: Option<Span>, message: String) {
         self.report(ConfigProblemKind::Conflict, span, message);
     }
 
-    /// The same, for an error whose line Puppet searches the file for.
+    /// Reports a conflict whose line Puppet finds by a search in the file.
     pub(super) fn report_sought(&mut self, span: Option<Span>, message: String, sought: String) {
         let problem = self.problem(ConfigProblemKind::Conflict, span, message);
         self.problems.push(ConfigProblem { sought: Some(sought), ..problem });

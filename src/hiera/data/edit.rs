@@ -35,7 +35,7 @@ impl Edited {
         Edited { start: range.start, old_end: range.end, new_end: range.start + inserted }
     }
 
-    /// This edit and then another of the text that it made, as one.
+    /// Combines this edit with a later edit of the resulting text.
     pub fn then(self, next: Edited) -> Edited {
         // The part of the first edit's outcome that the second leaves alone keeps its distance to
         // the ends of both texts.

@@ -30,7 +30,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The same; calls `tell` with the resolution of each name that was looked up in the data.
+    /// Answers a request, and calls `tell` with the resolution of each name that was looked up in
+    /// the data.
     pub fn answer_telling(
         &self,
         request: &LookupRequest,
@@ -43,8 +44,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The same, asking data with `ask`; a name that is not looked up is asked for as
-    /// `lookup_options`.
+    /// Answers a request with `ask` as the lookup in the data. A name that is not looked up is
+    /// asked for as `lookup_options`.
     pub(super) fn answer_by(
         &self,
         request: &LookupRequest,

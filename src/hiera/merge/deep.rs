@@ -151,8 +151,8 @@ impl<'m> DeepMerge<'m> {
         Ok(self.changed_by_itself(&value)?.unwrap_or(value))
     }
 
-    /// The same; `None` when the value does not change. Most parts do not, and are then shared with
-    /// the merged value.
+    /// Merges a value with itself; `None` when the value does not change. Most parts do not, and
+    /// the merged value shares them.
     fn changed_by_itself(&self, value: &Value) -> Result<Option<Value>, MergeError> {
         let from = value.provenance();
         match value.data() {
@@ -311,8 +311,8 @@ impl<'m> DeepMerge<'m> {
         Ok(())
     }
 
-    /// The same where both lists are one: elements vanish while Ruby's `delete_if` walks over them,
-    /// and others with them.
+    /// Applies the knockouts of a list to the list itself: elements are removed while Ruby's
+    /// `delete_if` iterates over them, and others with them.
     fn knock_out_shared(&self, items: &mut Vec<Value>) -> Result<(), MergeError> {
         let (mut read, mut write) = (0, 0);
         while read < items.len() {

@@ -215,7 +215,7 @@ fn loosely_equal_hashes(a: &Hash, b: &Hash) -> bool {
         })
 }
 
-/// How Ruby's "comparison of X with Y failed" names Y.
+/// Returns the name of Y in Ruby's "comparison of X with Y failed".
 fn name_in_message(value: &Value) -> String {
     match value.data() {
         Data::Null => "nil".into(),

@@ -12,7 +12,7 @@ use crate::text::Span;
 pub enum Strategy {
     /// The value of the highest priority, asked for by name.
     First,
-    /// The same where nothing was asked for.
+    /// The value of the highest priority, where no strategy was asked for.
     #[default]
     Default,
     /// All elements of lists without duplicates.
@@ -21,9 +21,9 @@ pub enum Strategy {
     Hash,
     /// Hashes merged recursively, lists united.
     Deep(DeepOptions),
-    /// The same with any option of the deep_merge gem; undocumented, for Hiera 3.
+    /// Like `Deep`, with any option of the deep_merge gem; undocumented, for Hiera 3.
     UnconstrainedDeep(DeepOptions),
-    /// The same with the priorities reversed; undocumented, for Hiera 3.
+    /// Like `UnconstrainedDeep`, with the priorities reversed; undocumented, for Hiera 3.
     ReverseDeep(DeepOptions),
 }
 

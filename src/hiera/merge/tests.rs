@@ -658,7 +658,7 @@ fn a_merge_beyond_the_budget_is_an_error_before_it_is_made() {
     }
 }
 
-/// The same value; strings with an `s` were decrypted.
+/// Returns the value with strings that contain an `s` marked as decrypted.
 fn with_secrets(value: Value) -> Value {
     let (data, from) = value.into_parts();
     match data {
@@ -676,7 +676,7 @@ fn with_secrets(value: Value) -> Value {
     }
 }
 
-/// The strings with an `s` and are not marked; `seen` counts those that are.
+/// Returns the strings that contain an `s` and are not marked; `seen` counts the marked ones.
 fn unmarked(value: &Value, seen: &mut usize) -> Vec<String> {
     match value.data() {
         Data::Array(items) => items.iter().flat_map(|item| unmarked(item, seen)).collect(),

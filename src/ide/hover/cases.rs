@@ -39,7 +39,7 @@ pub(super) struct Trying<'a> {
     lookups: usize,
     /// The names of the known nodes, once they were needed.
     names: OnceCell<HashSet<&'a str>>,
-    /// Those of them for which the hover does not hold, once they were needed.
+    /// The names of known nodes outside of the hover's audience, once they were needed.
     elsewhere: OnceCell<HashSet<&'a str>>,
 }
 

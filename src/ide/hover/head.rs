@@ -27,7 +27,7 @@ impl Head {
         self.lines.join(markup.line_end()) + "\n\n"
     }
 
-    /// The same, for a list that follows; `more` is the end of the last line.
+    /// Returns the paragraph with a colon, above a list; `more` is the end of the last line.
     pub(super) fn written_above_list(&self, markup: &Markup<'_>, more: &str) -> String {
         format!("{}{more}:\n\n", self.lines.join(markup.line_end()))
     }
@@ -40,7 +40,7 @@ impl Writer<'_> {
         Head { lines: vec![self.markup.bold(title), whose] }
     }
 
-    /// The same for a key, with the class that takes it as a parameter.
+    /// Returns the head for a key, with the class that takes the key as a parameter.
     pub(super) fn head_of_key(&self, asked: &Asked<'_>, title: &str, audience: &Audience) -> Head {
         let mut head = self.head(title, audience);
         head.lines[0].push_str(&self.parameter(asked));

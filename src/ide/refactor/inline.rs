@@ -122,7 +122,7 @@ fn draft(context: &Context<'_>) -> Option<Draft> {
         Some(key) => document.tree.node(key).span.end + 1,
         None => node.span.start - 1,
     };
-    // Anything but one blank between both is left to the user.
+    // The user has to edit a value behind an anchor, a tag or a comment.
     if !document.text[start as usize..node.span.start as usize].trim().is_empty() {
         return None;
     }

@@ -47,7 +47,8 @@ impl Document {
         self.as_value(node, 2)
     }
 
-    /// The same with the members of a block collection at another indentation.
+    /// Returns the text of a node behind `key:`, with the members of a block collection indented by
+    /// `indent`.
     pub(super) fn as_value(&self, node: NodeId, indent: usize) -> String {
         let node = self.tree.node(node);
         let text = &self.text[node.span.as_usize()];

@@ -92,8 +92,8 @@ impl Renaming<'_> {
     }
 }
 
-/// Whether the hashes on the way to a member are written as such, as far as they are there: a token
-/// may bring in any other.
+/// Whether the hashes on the path to a member are literal, down to the first that is missing: a
+/// token may insert any other hash.
 fn is_open_to(value: &Value, subkeys: &[Segment]) -> bool {
     match (value.data(), subkeys) {
         (_, []) => true,

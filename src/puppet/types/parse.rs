@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<DataType, TypeSyntaxError> {
     parse_naming(text, &NoNames)
 }
 
-/// The same where names stand for types.
+/// Reads a type; `names` resolves names that are no types of Puppet's own.
 pub(super) fn parse_naming(text: &str, names: &dyn Names) -> Result<DataType, TypeSyntaxError> {
     match expression(text) {
         Ok(Expression::Type { name, parameters, text }) => {
@@ -83,7 +83,8 @@ fn to_type(
                 T::array(typed(&given[0])?, size(length, None, text)?)
             }
             [from, to] => T::array(T::Any, size_between(from, to, text)?),
-            // `default` as the least is not the zero that leaves no elements.
+            // With `default` as the lower bound, an upper bound of zero does not remove the element
+            // type.
             [one, Expression::Default, to] => {
                 T::Array(boxed(one)?, size_between(&Expression::Default, to, text)?)
             }

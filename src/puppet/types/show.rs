@@ -17,7 +17,7 @@ impl DataType {
         if let T::Named(alias) = self { alias.name() } else { self.own_name() }
     }
 
-    /// The same for a type of Puppet's own; `TypeAlias` for others.
+    /// Returns the name of a type of Puppet's own; `TypeAlias` for others.
     pub(super) fn own_name(&self) -> &'static str {
         match self {
             T::Any => "Any",

@@ -7,7 +7,7 @@ pub(super) fn count(len: usize) -> i128 {
     i128::try_from(len).unwrap_or(i128::MAX)
 }
 
-/// Returns the size of so many elements, no fewer and no more.
+/// Returns the size of exactly `len` elements.
 pub(super) fn exactly(len: usize) -> Range<i128> {
     Range::exactly(count(len))
 }

@@ -70,12 +70,12 @@ impl Provenance {
         }
     }
 
-    /// The same origin, with the marks of this and of `other`.
+    /// Returns this origin, with the marks of this provenance and of `other`.
     pub fn and(self, other: Provenance) -> Provenance {
         Provenance { origin: self.origin, secrecy: self.secrecy.and(other.secrecy) }
     }
 
-    /// The same secrecy with another origin.
+    /// Returns this secrecy with another origin.
     pub fn at(self, origin: Option<Span>) -> Provenance {
         Provenance { origin, ..self }
     }

@@ -36,7 +36,7 @@ impl Output {
         Ok((Output(sender), when_written))
     }
 
-    /// The same output for others.
+    /// Returns a weak handle of the output, for other tasks.
     pub(super) fn outlet(&self) -> Outlet {
         Outlet(self.0.downgrade())
     }

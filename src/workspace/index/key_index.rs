@@ -20,9 +20,10 @@ pub struct KeyIndex {
     pub(super) keys: Keys,
     /// The data of each file, in each way in which some level reads it.
     pub(super) readings: imbl::OrdMap<FilePath, Readings>,
-    /// Computed when a search has to go far; the same as long as no key asks for another one.
+    /// Computed when a search for a cycle exceeds its bound; shared between revisions until a key
+    /// asks for another one.
     pub(super) circles: Arc<OnceLock<HashMap<Arc<str>, usize>>>,
-    /// The same as long as no `lookup_options` change.
+    /// Shared between revisions until `lookup_options` change.
     pub(super) options: Arc<OptionsMemo>,
 }
 

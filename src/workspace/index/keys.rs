@@ -13,7 +13,7 @@ pub(super) struct Keys {
     pub(super) defined: Names,
     /// The root keys whose values ask for a root key, in the order of their bytes. None is empty.
     asked_by: Shared<Vec<Arc<str>>>,
-    /// The same as long as no definition comes or goes.
+    /// An identity that changes when a definition is added or removed.
     pub(super) definitions_id: Arc<()>,
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Position {
     Label(usize),
     /// The part of the first label with this number, from 0.
     Part(usize),
-    /// The same without the digits at its end.
+    /// That part without the digits at its end.
     Stem(usize),
 }
 

@@ -234,13 +234,13 @@ impl<'a> Parser<'a> {
         self.failed(message, |_| String::new())
     }
 
-    /// The same where the library suggests quotes. It never closes the bracket.
+    /// Fails where the library's message suggests quotes. The library does not close the bracket of
+    /// that hint.
     fn fail_suggesting<T>(&self, message: &str) -> Parsed<T> {
         self.failed(message, in_quotes)
     }
 
-    /// The same in a list, where the library has words of its own for the message and suggests
-    /// quotes, too.
+    /// Fails in a list, where the library has a message of its own and suggests quotes, too.
     fn fail_in_list<T>(&self, message: &str, words: &str, culprit: &str) -> Parsed<T> {
         self.failed(message, |token| {
             format!(

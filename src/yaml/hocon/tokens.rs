@@ -46,7 +46,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The same for text that the library makes a token of, and refuses only on reaching it.
+    /// Returns a bad token for text that the library's lexer accepts and its parser refuses.
     fn bad_in_words(&self, start: usize, reason: &str, token: String, words: String) -> Token {
         Token {
             kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))),

@@ -83,7 +83,7 @@ pub(super) fn string_end(text: &str) -> Option<usize> {
     string_end_from(text, 1, quote)
 }
 
-/// The same from within the string.
+/// Returns the end of a string from byte `from` within it.
 pub(super) fn string_end_from(text: &str, from: usize, quote: char) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;

@@ -102,7 +102,7 @@ impl Fixture {
         Fixture { fs, workspace, snapshot, settings, cursors }
     }
 
-    /// Where the one cursor stands.
+    /// Returns the place of the only cursor.
     pub(crate) fn position(&self) -> FilePosition {
         let [(path, offset)] = self.cursors.as_slice() else {
             panic!("one $0 is wanted, not {}", self.cursors.len())
@@ -135,12 +135,12 @@ impl Fixture {
             .id
     }
 
-    /// Everything that the rules find, in the order of paths.
+    /// Returns all findings of the rules, in the order of paths.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         check_all(&self.snapshot, &self.settings.rules)
     }
 
-    /// Everything that the rules find, as the command line shows it to people: with lines and
+    /// Returns all findings of the rules as the command line prints them for people: with lines and
     /// carets.
     pub(crate) fn rendered_findings(&self) -> String {
         self.rendered(&self.findings())
@@ -155,7 +155,7 @@ impl Fixture {
         String::from_utf8(out).expect("findings are UTF-8")
     }
 
-    /// The text of a place.
+    /// Returns the text of a place.
     pub(crate) fn text_at(&self, span: Span) -> String {
         let file = self.snapshot.file_by_id(span.file).expect("a file of the workspace");
         file.text().expect("a text").to_str()[span.range.as_usize()].to_owned()
@@ -262,7 +262,7 @@ impl Parsed {
     }
 }
 
-/// A whole scope as JSON, from `name=value` pairs.
+/// Returns a whole scope as JSON, from `name=value` pairs.
 fn scope(certname: &str, variables: &[&str]) -> Json {
     let mut scope = Json::Object(Map::new());
     set(&mut scope, "facts", Json::Object(Map::new()));

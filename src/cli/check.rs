@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut dyn Write) -> Result<Sta
     })
 }
 
-/// The findings of the folders and files that are named, or of the current folder.
+/// Returns the findings of the folders and files that are named, or of the current folder.
 fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Failure> {
     let paths: Vec<FilePath> =
         arguments.paths.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
@@ -57,7 +57,7 @@ fn of_folders(arguments: &CheckArguments) -> Result<(Opened, Vec<Finding>), Fail
     Ok((opened, findings))
 }
 
-/// The findings of the file whose text is on standard input. It need not exist on disk.
+/// Returns the findings of the file whose text is on standard input. It need not exist on disk.
 fn of_standard_input(
     arguments: &CheckArguments,
     path: FilePath,

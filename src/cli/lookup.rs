@@ -87,8 +87,8 @@ fn note_other_version(functions: Option<&Functions>, puppet: PuppetVersion) {
     }
 }
 
-/// The settings for `--decrypt`: they permit the keys that this hiera.yaml names, at any path, or
-/// those that other arguments name.
+/// Returns the settings for `--decrypt`: they permit the keys that this hiera.yaml names, at any
+/// path, or those that other arguments name.
 fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     let mut eyaml = serde_json::json!({"decrypt": arguments.decrypt, "keyFolders": ["/"]});
     for (name, file) in
@@ -101,7 +101,7 @@ fn decryption(arguments: &LookupArguments) -> Result<Given, Failure> {
     Ok(Given::from_iter([("eyaml".to_owned(), eyaml)]))
 }
 
-/// The functions that `--run-backends` lets run; `None` without it.
+/// Returns the functions that `--run-backends` lets run; `None` without it.
 fn functions(
     arguments: &LookupArguments,
     opened: &Opened,
@@ -294,7 +294,7 @@ fn chosen(
     }
 }
 
-/// The scopes to answer for, with the names of their nodes.
+/// Returns the scopes to answer for, with the names of their nodes.
 fn scopes(
     arguments: &LookupArguments,
     opened: &Opened,

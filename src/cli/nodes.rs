@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &NodesArguments, out: &mut dyn Write) -> Result<Sta
     }
 }
 
-/// The nodes with the files that they come from, and a line of their sources.
+/// Writes the nodes with the files that they come from, and a line of their sources.
 fn write_names(
     opened: &Opened,
     environment: &Environment,
@@ -71,7 +71,7 @@ fn write_names(
     Ok(())
 }
 
-/// The variables of a node, each with its source.
+/// Writes the variables of a node, each with its source.
 fn write_variables(
     opened: &Opened,
     environment: &Environment,

@@ -378,7 +378,7 @@ impl HieraConfig {
         self.datadirs.get(written).map_or(written, String::as_str)
     }
 
-    /// All levels, those of the default hierarchy last.
+    /// Returns all levels, those of the default hierarchy last.
     pub fn levels(&self) -> impl Iterator<Item = &Arc<Level>> {
         self.hierarchy.iter().chain(&self.default_hierarchy)
     }

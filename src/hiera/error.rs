@@ -230,7 +230,7 @@ impl LookupError {
         LookupError { kind: Box::new(kind), span, global_keys: Box::default(), class }
     }
 
-    /// A limit was reached at a place.
+    /// Returns the error of a limit that was reached at a place.
     pub(super) fn exhausted(limit: Limit, span: Option<Span>) -> LookupError {
         LookupError::new(LookupErrorKind::Exhausted(limit), span)
     }
@@ -259,8 +259,7 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
-    /// A variable is undefined. Puppet gives a qualified name without the `::` that it may begin
-    /// with.
+    /// Returns the error of an undefined variable. Puppet names it without a leading `::`.
     pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
         let name = name.strip_prefix("::").filter(|rest| rest.contains("::")).unwrap_or(name);
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)

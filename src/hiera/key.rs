@@ -161,7 +161,7 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
 }
 
-/// `:?[+-]?\d+` as Ruby's `to_i` reads it: a leading colon makes it 0.
+/// Reads `:?[+-]?\d+` as Ruby's `to_i` does: a leading colon makes it 0.
 fn integer(text: &str) -> Option<i64> {
     let number = text.strip_prefix(':').unwrap_or(text);
     let digits = number.strip_prefix(['+', '-']).unwrap_or(number);

@@ -403,7 +403,7 @@ enum Atom {
     Opaque(usize),
 }
 
-/// How deep braces go at most.
+/// Returns how deep braces go at most.
 fn depth(atoms: &[Atom]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for atom in atoms {

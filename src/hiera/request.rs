@@ -102,7 +102,7 @@ impl LookupRequest {
         self.merge = parse_strategy(given).transpose();
     }
 
-    /// Puppet's message for a request that nothing answers.
+    /// Returns Puppet's message for a request that nothing answers.
     pub fn not_found_message(&self) -> String {
         match self.names.as_slice() {
             [name] => format!("Function lookup() did not find a value for the name '{name}'"),

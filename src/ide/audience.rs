@@ -98,7 +98,7 @@ impl Audience {
         }
     }
 
-    /// As words; `code` sets names apart.
+    /// Returns the audience in words; `code` marks names up.
     pub fn phrase(&self, code: impl Fn(&str) -> String) -> String {
         let list = |texts: &[String]| {
             let texts: Vec<String> = texts.iter().map(|text| code(text)).collect();

@@ -204,7 +204,7 @@ impl Viewer<'_> {
         }
     }
 
-    /// Where a file of this level has the key.
+    /// Returns the place where a file of this level has the key.
     fn key_in(&self, level: &Level, path: &FilePath) -> Option<Span> {
         let data = self.view.data(path, level.backend.reader()?)?;
         data.definition(&self.key?.root_text())

@@ -22,7 +22,7 @@ impl Names<'_> {
         path.relative_to(self.root).filter(|path| !path.is_empty()).unwrap_or(path.as_str())
     }
 
-    /// `path:line`, the line counted from 1.
+    /// Returns `path:line`, the line counted from 1.
     pub fn place(&self, span: Span) -> String {
         let Some(path) = self.snapshot.path(span.file) else { return String::new() };
         format!("{}:{}", self.path(path), self.line(span))
@@ -90,7 +90,7 @@ pub fn not_evaluated(backend: &Backend, name: &str) -> String {
     }
 }
 
-/// Why a level could not be evaluated, for people; `path` names files.
+/// Returns the reason why a level could not be evaluated, for people; `path` names files.
 pub fn why_unevaluated(reason: &Unevaluated, path: impl Fn(&FilePath) -> String) -> String {
     match reason {
         Unevaluated::Backend(backend) => not_evaluated(backend, &backend.name),

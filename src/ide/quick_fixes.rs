@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    /// The text of the file with the cursor after each fix at the cursor, under its title.
+    /// Returns the text of the file with the cursor after each fix at the cursor, under its title.
     fn fixed(text: &str) -> Vec<String> {
         let fixture = Fixture::new(text);
         let position = fixture.position();

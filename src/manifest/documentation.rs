@@ -131,7 +131,7 @@ fn begin_tag(doc: &mut Documentation, tag: &str, start: usize) -> Target {
     }
 }
 
-/// `NAME [Type] text` or `[Type] NAME text`.
+/// Reads `NAME [Type] text` or `[Type] NAME text`.
 fn tagged_parameter(rest: &str, start: usize) -> Option<DocumentedParameter> {
     let behind_type = skip_brackets(rest.trim_start());
     let at = behind_type.strip_prefix('$').unwrap_or(behind_type);
@@ -162,7 +162,7 @@ fn skip_brackets(text: &str) -> &str {
     text
 }
 
-/// `[*name*]` or `$name::`, the forms of older documentation.
+/// Reads `[*name*]` or `$name::`, the forms of older documentation.
 fn older_parameter(line: &Line<'_>) -> Option<DocumentedParameter> {
     let trimmed = line.text.trim_start();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -196,7 +196,7 @@ fn method(view: &View<'_>, at: usize, function: ReaderFunction) -> Option<Call> 
     Some(Call { function, form: CallForm::Method, tokens: start..end, name, arguments })
 }
 
-/// `call('lookup', 'k')`
+/// Reads `call('lookup', 'k')`.
 fn indirect(view: &View<'_>, at: usize) -> Option<Call> {
     let (mut arguments, end) = arguments_at(view, at + 1)?;
     let (function, name) = named_function(view, &arguments)?;

@@ -229,7 +229,7 @@ impl<'t> Cursor<'t> {
         word
     }
 
-    /// `'lookup'`, `"lookup"` or `:lookup`: the name and its bytes.
+    /// Reads `'lookup'`, `"lookup"` or `:lookup`: the name and its bytes.
     fn name(&mut self) -> Option<(&'t str, TextRange)> {
         let quote = self.rest().chars().next().filter(|c| matches!(c, '\'' | '"' | ':'))?;
         self.at += 1;

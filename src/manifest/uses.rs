@@ -177,7 +177,7 @@ fn begins_operand(view: &View<'_>, at: usize) -> bool {
     )
 }
 
-/// `a => 1, * => $more`
+/// Reads `a => 1, * => $more`.
 fn attributes(view: &View<'_>, tokens: Tokens) -> Given {
     let mut gives = Vec::new();
     let mut more = false;

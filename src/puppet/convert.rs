@@ -288,12 +288,12 @@ fn pattern(source: &str) -> DataType {
     DataType::Pattern(vec![Arc::new(compiled)])
 }
 
-/// `Integer[from, to]`.
+/// Returns `Integer[from, to]`.
 fn within(from: i128, to: Option<i128>) -> DataType {
     DataType::Integer(Range { from: Some(from), to })
 }
 
-/// `String[from]`.
+/// Returns `String[from]`.
 fn string_from(from: i128) -> DataType {
     DataType::String(types::Text::Length(Range { from: Some(from), to: None }))
 }
@@ -302,7 +302,7 @@ fn member(name: &str, optional: bool, value: DataType) -> types::StructMember {
     types::StructMember { name: name.into(), optional, value }
 }
 
-/// `Value of type … cannot be converted to WANTED`, or the same of a string.
+/// Returns `Value of type … cannot be converted to WANTED`, or the same of a string.
 fn refusal(wanted: &str, arguments: &[Value]) -> String {
     match arguments[0].data() {
         Data::String(text) => format!("The string '{text}' cannot be converted to {wanted}"),

@@ -113,8 +113,8 @@ pub fn yaml_lines(value: &Value, options: &PrintOptions<'_>) -> Vec<Line> {
 /// The widest line that a comment is aligned with, in characters.
 const MAX_ALIGNED: usize = 48;
 
-/// Lines with a comment behind those for whose origins `comment` gives one, in one column where the
-/// lines are not too long for it. Each line gets a line end.
+/// Returns lines with a comment behind those for whose origins `comment` gives one, in one column
+/// where the lines are not too long for it. Each line gets a line end.
 pub fn with_comments(lines: &[Line], comment: &dyn Fn(Span) -> Option<String>) -> String {
     let width = |line: &Line| line.text.chars().count();
     let comments: Vec<Option<String>> =

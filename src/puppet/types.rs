@@ -246,13 +246,13 @@ impl DataType {
     /// `Boolean`.
     pub const BOOLEAN: DataType = DataType::Boolean(None);
 
-    /// `Array[element, size]`. The elements of an empty array have no type.
+    /// Returns `Array[element, size]`. The elements of an empty array have no type.
     pub fn array(element: DataType, size: Size) -> DataType {
         let none = size == Some(Range::exactly(0));
         DataType::Array(Box::new(if none { DataType::Unit } else { element }), size)
     }
 
-    /// `Hash[key, value, size]`.
+    /// Returns `Hash[key, value, size]`.
     pub fn hash(key: DataType, value: DataType, size: Size) -> DataType {
         let none = size == Some(Range::exactly(0));
         let (key, value) = if none { (DataType::Unit, DataType::Unit) } else { (key, value) };
@@ -273,7 +273,7 @@ impl DataType {
         if flat.len() == 1 { flat.remove(0) } else { DataType::Variant(flat) }
     }
 
-    /// `undef` or `inner`.
+    /// Returns `undef` or `inner`.
     pub fn optional(inner: DataType) -> DataType {
         DataType::Optional(Some(Box::new(inner)))
     }

@@ -144,7 +144,7 @@ impl Value {
         if whole.is_any() { value.into_secret(whole) } else { value }
     }
 
-    /// `null`.
+    /// Returns `null`.
     pub fn null(origin: Option<Span>) -> Value {
         Value::new(Data::Null, Provenance::written(origin))
     }
@@ -223,9 +223,9 @@ impl Value {
         self.depth
     }
 
-    /// The size of the value in parts: each scalar, list and hash is one, a long string one more
-    /// for each 64 bytes. A shared value counts as often as it occurs, as it would be printed. Work
-    /// over the whole value costs this many parts. Not more than `u32::MAX`.
+    /// Returns the size of the value in parts: each scalar, list and hash is one, a long string one
+    /// more for each 64 bytes. A shared value counts as often as it occurs, as it would be printed.
+    /// Work over the whole value costs this many parts. Not more than `u32::MAX`.
     pub fn weight(&self) -> u32 {
         self.weight
     }
@@ -261,12 +261,12 @@ impl Value {
         *self = std::mem::replace(self, Value::null(None)).into_secret(marks);
     }
 
-    /// Why all of it must not be shown.
+    /// Returns the reason why all of it must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.whole
     }
 
-    /// Why it, or some part of it, must not be shown.
+    /// Returns the reason why it, or some part of it, must not be shown.
     pub fn secrecy_of_parts(&self) -> Secrecy {
         self.within
     }
@@ -444,7 +444,7 @@ impl Key {
         Value::new(self.data.clone(), Provenance::new(origin, self.secrecy))
     }
 
-    /// Why it must not be shown.
+    /// Returns the reason why it must not be shown.
     pub fn secrecy(&self) -> Secrecy {
         self.secrecy
     }

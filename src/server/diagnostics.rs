@@ -187,7 +187,8 @@ mod tests {
             session
         }
 
-        /// How many findings are written for an edit that replaces the only place of a word.
+        /// Returns how many findings are written for an edit that replaces the only place of a
+        /// word.
         fn edit(&mut self, old: &str, new: &str) -> usize {
             let text = self.fixture.workspace.open_text(&self.path).unwrap().to_str().into_owned();
             let start = text.find(old).unwrap();

@@ -142,7 +142,8 @@ fn unwrapped(mut options: serde_json::Value) -> serde_json::Value {
     options.get_mut("hiera").map(serde_json::Value::take).unwrap_or(options)
 }
 
-/// The protocol's ContentModified: the client repeats the request if it still needs the answer.
+/// Returns the protocol's ContentModified: the client repeats the request if it still needs the
+/// answer.
 fn content_modified() -> Error {
     Error {
         code: ErrorCode::ServerError(-32801),

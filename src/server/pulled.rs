@@ -82,7 +82,7 @@ impl Store {
         }
     }
 
-    /// The open documents for which the client has outdated findings.
+    /// Returns the open documents for which the client has outdated findings.
     fn outdated(&self) -> impl Iterator<Item = (&FilePath, u64)> {
         self.given.iter().filter_map(|(path, given)| {
             let now = self.reports.get(path).map_or(0, |report| report.id);
@@ -90,7 +90,7 @@ impl Store {
         })
     }
 
-    /// The files whose findings are others than those of these results.
+    /// Returns the files whose findings are others than those of these results.
     fn changed_since(&self, before: &HashMap<FilePath, String>) -> Vec<(FilePath, Report)> {
         let is_new = |(path, report): &(&FilePath, &Report)| match before.get(*path) {
             Some(id) => *id != report.id.to_string(),

@@ -60,7 +60,7 @@ impl Text {
         self.line_of(u32::MAX) + 1
     }
 
-    /// This text with the bytes of `range` replaced by `insert`.
+    /// Returns this text with the bytes of `range` replaced by `insert`.
     ///
     /// A range beyond the end, or within a character, is moved to the nearest place before it that
     /// is possible.

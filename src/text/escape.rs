@@ -60,9 +60,9 @@ pub fn workflow_property(text: &str) -> String {
     workflow_message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Text within a line of Markdown that is shown as it is: it makes no markup, link or image, and no
-/// address in it becomes a link. Characters that make nothing stay without a backslash, for not
-/// every client takes the backslashes away.
+/// Escapes a text for a line of Markdown, so that it is shown literally: without markup, links or
+/// images, and without links from addresses in it. Other characters get no backslash, as not every
+/// client removes backslashes.
 pub fn markdown(text: &str) -> String {
     let text = terminal(text);
     let mut out = String::with_capacity(text.len());
@@ -86,7 +86,7 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// Text as code within a line of Markdown.
+/// Returns a text as code within a line of Markdown.
 pub fn markdown_code(text: &str) -> String {
     let text = terminal(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
@@ -94,7 +94,7 @@ pub fn markdown_code(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// Lines of code as a block of Markdown. `code` is empty or ends with a line feed.
+/// Returns lines of code as a block of Markdown. `code` is empty or ends with a line feed.
 pub fn markdown_block(language: &str, code: &str) -> String {
     let code = terminal_lines(code);
     // A fence longer than any in the code.
@@ -102,7 +102,7 @@ pub fn markdown_block(language: &str, code: &str) -> String {
     format!("{fence}{language}\n{code}{fence}\n")
 }
 
-/// A message for the user of an editor. VS Code makes links of `[text](address)` in it.
+/// Returns a message for the user of an editor. VS Code makes links of `[text](address)` in it.
 pub fn notification(text: &str) -> String {
     terminal(text).replace("](", "] (")
 }

@@ -35,7 +35,7 @@ impl FilePath {
         FilePath(if absolute { format!("/{joined}").into() } else { joined.into() })
     }
 
-    /// This path with `relative` behind it; an absolute `relative` replaces it.
+    /// Returns this path with `relative` behind it; an absolute `relative` replaces it.
     pub fn join(&self, relative: &str) -> FilePath {
         if relative.starts_with('/') {
             FilePath::new(relative)

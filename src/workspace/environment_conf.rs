@@ -65,7 +65,7 @@ impl EnvironmentConf {
         Some(folders.collect())
     }
 
-    /// The path of the environment's own manifests, if the file sets it.
+    /// Returns the path of the environment's own manifests, if the file sets it.
     pub(super) fn manifest(&self) -> Option<&str> {
         self.manifest.as_deref().filter(|named| !named.is_empty())
     }

@@ -37,8 +37,8 @@ pub struct NodesFrom {
 }
 
 impl Overview {
-    /// `hiera.yaml governs 12 data files (environment = production); 3 nodes, from spec/facts`, with
-    /// paths below `root` relative to it.
+    /// Returns `hiera.yaml governs 12 data files (environment = production); 3 nodes, from
+    /// spec/facts`, with paths below `root` relative to it.
     pub fn line(&self, root: &FilePath) -> String {
         let relative = |path: &FilePath| path.relative_to(root).unwrap_or(path.as_str()).to_owned();
         let plural = if self.data_files == 1 { "" } else { "s" };
@@ -59,8 +59,8 @@ impl Overview {
         self.nodes.iter().map(|from| from.count).sum()
     }
 
-    /// `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no nodes`,
-    /// `12 kinds of nodes, from data/roles and data/os`.
+    /// Returns `3 nodes, from spec/facts`, `161 nodes, from hieradata/node and spec/hosts`, `no
+    /// nodes`, `12 kinds of nodes, from data/roles and data/os`.
     pub fn nodes_phrase(&self) -> String {
         let name = |path: &FilePath| {
             path.relative_to(&self.root)

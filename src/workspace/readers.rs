@@ -285,8 +285,8 @@ hierarchy:
 #- /data/m/x/x.yaml
 ";
 
-    /// The names of the nodes whose located levels hold the file: `FileReaders` finds these nodes
-    /// by a quicker route.
+    /// Returns the names of the nodes whose located levels hold the file: `FileReaders` finds these
+    /// nodes by a quicker route.
     fn reading<'a>(
         snapshot: &'a Snapshot,
         environment: &Environment,

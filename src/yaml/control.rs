@@ -47,8 +47,8 @@ pub(super) fn bad_char_error(text: &str, at: usize) -> SyntaxError {
     }
 }
 
-/// Where the piece of input begins with which libyaml reads the byte at `at`. Pieces end with whole
-/// characters.
+/// Returns the place where the piece of input begins with which libyaml reads the byte at `at`.
+/// Pieces end with whole characters.
 pub(super) fn piece_start(text: &str, at: usize) -> usize {
     let mut start = 0;
     loop {

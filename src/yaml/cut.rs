@@ -83,12 +83,12 @@ impl<'t> Cutter<'t> {
         Cutter { text, syntax, window, piece: text.slice(window) }
     }
 
-    /// How many bytes the text has.
+    /// Returns how many bytes the text has.
     pub fn length(&self) -> u32 {
         self.text.len()
     }
 
-    /// Where the first entry begins; `None` for a text without that form.
+    /// Returns the place where the first entry begins; `None` for a text without that form.
     pub fn head(&mut self) -> Option<u32> {
         if self.syntax == Syntax::Json {
             return self.look_at(0, json_cut::head).map(|at| at as u32);
@@ -120,7 +120,7 @@ impl<'t> Cutter<'t> {
         self.syntax == Syntax::Yaml || line().is_some_and(|line| line.start > edited)
     }
 
-    /// How many blanks stand before a place in its line, if nothing else does.
+    /// Returns how many blanks stand before a place in its line, if nothing else does.
     fn column(&self, at: u32) -> Option<usize> {
         let line = self.text.line_range(self.text.line_of(at))?;
         column(&self.text.slice(TextRange::new(line.start, at)), (at - line.start) as usize)
@@ -282,8 +282,8 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
     tree.entries(root).iter().all(is_own)
 }
 
-/// Where the first entry begins; `None` for a text that begins otherwise: with a directive, a
-/// document that has properties, an indented key.
+/// Returns the place where the first entry begins; `None` for a text that begins otherwise: with a
+/// directive, a document that has properties, an indented key.
 fn head(text: &str) -> Option<usize> {
     let (mut has_begun, mut has_directives) = (false, false);
     let mut at = 0;
@@ -308,7 +308,7 @@ fn head(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the next line begins that may begin an entry, behind the line at `at`.
+/// Returns the place where the next line begins that may begin an entry, behind the line at `at`.
 fn next_start(text: &str, at: usize) -> usize {
     let mut from = at;
     while let Some(end) = text[from..].find(['\n', '\r']) {
@@ -338,12 +338,12 @@ fn has_odd_breaks(text: &str) -> bool {
     !bytes.is_ascii() && (bytes.windows(3).any(is_odd) || bytes.ends_with("\u{85}".as_bytes()))
 }
 
-/// Where the line ends that begins at `at`, its break included.
+/// Returns the place where the line ends that begins at `at`, its break included.
 fn next_start_of_line(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end + 1)
 }
 
-/// How many blanks stand before a place in its line, if nothing else does.
+/// Returns how many blanks stand before a place in its line, if nothing else does.
 fn column(text: &str, at: usize) -> Option<usize> {
     let before = &text[line_start(text, at)..at];
     before.bytes().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before.len())

@@ -302,7 +302,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// How many bytes of these are a number: the longest beginning that is one.
+/// Returns how many bytes of these are a number: the longest beginning that is one.
 fn number_len(bytes: &[u8]) -> usize {
     let digits =
         |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -207,7 +207,7 @@ fn number(text: &str) -> Resolved {
     if is_integer(unsigned) { integer(text, unsigned, negative) } else { Resolved::String }
 }
 
-/// `1:30`, `1:30:15` and `1:30.5`: hours, minutes and seconds, as seconds.
+/// Reads `1:30`, `1:30:15` and `1:30.5`: hours, minutes and seconds, as seconds.
 fn sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
     let parts: Vec<&str> = unsigned.split(':').take(4).collect();
     let (first, rest) = parts.split_first()?;
@@ -481,7 +481,7 @@ fn class_of(tag: &str, prefix: &str, default: &str) -> Option<TagMeaning> {
     Some(refused(if name.is_empty() { default } else { name }))
 }
 
-/// `!str`, `!ruby/string` and their forms with a class.
+/// Reads `!str`, `!ruby/string` and their forms with a class.
 fn text_tag(tag: &str) -> Option<TagMeaning> {
     if tag == "tag:yaml.org,2002:str" {
         return Some(TagMeaning::Text);

@@ -358,7 +358,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
-/// How many spaces a line begins with.
+/// Returns how many spaces a line begins with.
 fn indent(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }
@@ -399,8 +399,8 @@ fn looks_like_name(text: &str) -> bool {
         && !text.contains([' ', '\t', '"', '\'', '{', '}', '[', ']', ',', '#', '&', '*', '!', '\n'])
 }
 
-/// Where the document's content begins: behind directives, comments and `---` if that stands alone
-/// on its line.
+/// Returns the place where the document's content begins: behind directives, comments and `---` if
+/// that stands alone on its line.
 fn body_start(text: &str) -> usize {
     for (start, line) in lines(text, 0, text.len()) {
         let line = line.trim_start_matches('\u{feff}');
@@ -419,7 +419,7 @@ fn is_directive(line: &str) -> bool {
     line.strip_prefix('%').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Where the document ends, and the marker of the next one if there is one.
+/// Returns the place where the document ends, and the marker of the next one if there is one.
 fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
     for (number, (start, line)) in lines(text, body, text.len()).enumerate() {
         let Some(rest) = line.strip_prefix("---").or_else(|| line.strip_prefix("...")) else {

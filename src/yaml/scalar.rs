@@ -233,7 +233,7 @@ fn line_len(bytes: &[u8], at: usize) -> usize {
     (at..bytes.len()).take_while(|at| break_len(bytes, *at) == 0).count()
 }
 
-/// How many spaces the first line that holds anything else begins with.
+/// Returns how many spaces the first line that holds anything else begins with.
 fn first_indent(bytes: &[u8], body: usize, end: usize) -> usize {
     let mut at = body;
     while at < end {

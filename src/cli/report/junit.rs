@@ -47,7 +47,7 @@ pub(super) fn write(
     writeln!(out, "  </testsuite>\n</testsuites>")
 }
 
-/// A text within XML 1.0, which has no place for most control characters.
+/// Escapes a text for XML 1.0, which permits few control characters.
 fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

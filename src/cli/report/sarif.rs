@@ -79,7 +79,7 @@ fn location(span: Span, spans: &LineSpans<'_>) -> Value {
     })
 }
 
-/// A path as a relative URI: all but RFC 3986's unreserved characters is escaped.
+/// Returns a path as a relative URI: all characters except RFC 3986's unreserved ones are escaped.
 fn uri(path: &str) -> String {
     let escaped = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {

@@ -48,8 +48,8 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
 /// How many declarations are named.
 const SHOWN: usize = 3;
 
-/// All declarations of a parameter's class, if there are some, each gives the parameter, and no
-/// code that is not here can know the class.
+/// Returns all declarations of a parameter's class, if there are some, each gives the parameter,
+/// and no code that is not here can know the class.
 fn giving_declarations<'a>(
     index: &'a ManifestIndex,
     found: &ParameterAt<'a>,

@@ -275,7 +275,7 @@ fn is_overridden(context: &EntryContext<'_>, key: &str, wanted: &Wanted<'_>, spa
         && parts_of(&resolution, wanted).iter().all(|part| part.origin != Some(span))
 }
 
-/// Nodes in words: `web01, web02 and 5 more nodes`.
+/// Returns nodes in words: `web01, web02 and 5 more nodes`.
 pub(super) fn named_nodes(names: &[String]) -> String {
     if names.len() <= 3 {
         return names.join(", ");
@@ -302,7 +302,7 @@ impl WrongValue<'_> {
         }
     }
 
-    /// Where the parameter is declared.
+    /// Returns the place where the parameter is declared.
     pub(super) fn declaration(&self) -> Span {
         in_code(self.wanted.parameter.file.id, self.wanted.parameter.parameter.range)
     }

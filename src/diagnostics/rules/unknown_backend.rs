@@ -38,7 +38,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
     }
 }
 
-/// Puppet's message for a function without a file.
+/// Returns Puppet's message for a function without a file.
 fn not_found(custom: &CustomLevel<'_>) -> String {
     let name = &custom.level.backend.name;
     format!("Unable to find '{}' function named '{name}'", custom.level.backend.kind.key())

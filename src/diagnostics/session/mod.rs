@@ -133,7 +133,7 @@ impl Findings {
             && self.closed.has_more_to_do()
     }
 
-    /// The snapshot that was checked last.
+    /// Returns the snapshot that was checked last.
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.seen.as_ref().map(|(snapshot, _)| snapshot)
     }

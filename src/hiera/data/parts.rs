@@ -59,7 +59,7 @@ impl Part {
 }
 
 impl Parts {
-    /// These, in this order; each starts at its byte of the file.
+    /// Returns these parts, in this order; each starts at its byte of the file.
     pub(super) fn new(parts: Vec<Part>) -> Parts {
         let mut made =
             Parts { runs: runs(&parts).collect(), count: parts.len(), homes: Arc::default() };
@@ -77,7 +77,7 @@ impl Parts {
         self.count == 0
     }
 
-    /// All of them, in order.
+    /// Returns all parts, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Part> {
         self.runs.iter().flat_map(|run| &*run.parts)
     }

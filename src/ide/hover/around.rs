@@ -134,7 +134,7 @@ impl Writer<'_> {
         if other.is_empty() { String::new() } else { format!(", with other values of {other}") }
     }
 
-    /// `a, b, …`; empty for none.
+    /// Returns `a, b, …`; empty for none.
     fn names_of_keys(&self, names: impl Iterator<Item = String>) -> String {
         let names: Vec<String> = names.map(|name| self.markup.code(&name)).collect();
         let count = names.len();

@@ -81,7 +81,7 @@ impl Writer<'_> {
         Some(what + &self.place_of_difference(&difference, resolution, asked))
     }
 
-    /// `adds x, y and 3 more`, `adds 2 elements`.
+    /// Returns `adds x, y and 3 more`, `adds 2 elements`.
     fn parts(&self, verb: &str, parts: &[Part<'_>]) -> String {
         let name = |part: &Part<'_>| match &part.name {
             Name::Path(path) => {
@@ -166,7 +166,8 @@ fn compare(base: &Hash, hash: &Hash, above: &str, difference: &mut Difference<'_
     }
 }
 
-/// Where a value differs from another one: of a list, the first element that the other one lacks.
+/// Returns the place where a value differs from another one: of a list, the first element that the
+/// other one lacks.
 fn place_of_other(known: &Value, value: &Value) -> Option<Span> {
     let (Some(known), Some(items)) = (known.as_array(), value.as_array()) else {
         return value.origin;

@@ -251,7 +251,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `57 nodes: edge01.west, edge02.west, …`, or the name of the only one.
+    /// Returns `57 nodes: edge01.west, edge02.west, …`, or the name of the only one.
     fn nodes_of(&self, answer: &Answer) -> String {
         let all = self.snapshot.nodes_of(&self.subject.environment);
         let name = |number: &usize| self.markup.code(&all[*number].name);

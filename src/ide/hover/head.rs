@@ -47,8 +47,8 @@ impl Writer<'_> {
         head
     }
 
-    /// ` · Type · class profile::web`, with the place of the parameter; the type only for a whole
-    /// value. Empty for a key that no class takes.
+    /// Returns ` · Type · class profile::web`, with the place of the parameter; the type only for a
+    /// whole value. Empty for a key that no class takes.
     fn parameter(&self, asked: &Asked<'_>) -> String {
         let code = self.snapshot.manifests(&self.subject.environment);
         let Some(found) = code.parameter(&asked.root.root_text()) else { return String::new() };

@@ -14,7 +14,7 @@ pub(super) struct Markup<'a> {
 }
 
 impl Markup<'_> {
-    /// Text that the client shows as it is.
+    /// Returns the text in a form that the client shows unchanged.
     pub(super) fn text(&self, text: &str) -> String {
         if self.config.markdown { escape::markdown(text) } else { text.to_owned() }
     }
@@ -31,7 +31,7 @@ impl Markup<'_> {
         if self.config.markdown { escape::markdown_code(text) } else { text.to_owned() }
     }
 
-    /// Lines of YAML, each with a line end.
+    /// Returns lines of YAML, each with a line end.
     pub(super) fn block(&self, yaml: &str) -> String {
         if self.config.markdown {
             return escape::markdown_block("yaml", yaml);
@@ -44,7 +44,7 @@ impl Markup<'_> {
         if self.config.markdown { "  \n" } else { "\n" }
     }
 
-    /// `path:line` of a span, as a link where the client follows links.
+    /// Returns `path:line` of a span, as a link where the client follows links.
     pub(super) fn place(&self, span: Span) -> String {
         self.snapshot
             .path(span.file)
@@ -76,7 +76,7 @@ impl Markup<'_> {
     }
 }
 
-/// `1 file`, `2 files`.
+/// Returns `1 file`, `2 files`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

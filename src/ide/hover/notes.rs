@@ -88,8 +88,8 @@ impl Writer<'_> {
             .then(|| format!("the merge strategy is not settled: {}", parts.join("; ")))
     }
 
-    /// `level Vault may hold lookup_options`, for the levels that nothing else in the hover calls
-    /// not evaluated.
+    /// Returns `level Vault may hold lookup_options`, for the levels that nothing else in the hover
+    /// calls not evaluated.
     fn levels_with_options(
         &self,
         resolver: &Resolver<'_>,

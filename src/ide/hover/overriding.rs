@@ -103,8 +103,8 @@ impl<'a> Writer<'a> {
         texts.join(", ")
     }
 
-    /// `[file:1] where role = web`, or `12 roles (api, db, …)`: examples have the `name` of a file,
-    /// or else its place.
+    /// Returns `[file:1] where role = web`, or `12 roles (api, db, …)`: examples have the `name` of
+    /// a file, or else its place.
     fn group<'f>(
         &self,
         files: &[&'f Unsettled],

@@ -9,7 +9,7 @@ use crate::workspace::kinds::code_language;
 use crate::workspace::manifests::{ModuleOrigin, split_key};
 
 impl Renaming<'_> {
-    /// The files that change must be the user's own, and take the change.
+    /// Checks that the changed files are the user's own, and can be edited.
     pub(super) fn check_files(&self) -> Result<(), RenameError> {
         for one in self.all.iter().filter(|one| one.role != Role::OptionsPattern) {
             self.is_cancelled()?;
@@ -29,7 +29,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// The code that may read the key must be known.
+    /// Checks that all code that may read the key is known.
     pub(super) fn check_code(&self, environment: &Environment) -> Result<(), RenameError> {
         let index = self.snapshot.manifests(environment);
         let root = &*self.part.root;
@@ -44,7 +44,7 @@ impl Renaming<'_> {
         if root.contains("::") { self.check_mentions(environment) } else { Ok(()) }
     }
 
-    /// The module of a key must be here, if a class of it may have the key as a parameter.
+    /// Checks that the module of a key is here, if a class of it may have the key as a parameter.
     fn check_module(&self, environment: &Environment, key: &str) -> Result<(), RenameError> {
         let index = self.snapshot.manifests(environment);
         let module = split_key(key).and_then(|(class, _)| class.split("::").next());
@@ -104,7 +104,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// The same entries of `lookup_options` must serve both names.
+    /// Checks that the same entries of `lookup_options` apply to both names.
     pub(super) fn check_options(&self, new: &str) -> Result<(), RenameError> {
         let index = self.snapshot.keys();
         let patterns = |key: &str| {
@@ -126,7 +126,7 @@ impl Renaming<'_> {
         }
     }
 
-    /// Nothing may define or read the new name.
+    /// Checks that nothing defines or reads the new name.
     pub(super) fn check_is_free(
         &self,
         environment: &Environment,
@@ -154,7 +154,7 @@ impl Renaming<'_> {
         }
     }
 
-    /// The same levels must read both names.
+    /// Checks that the same levels read both names.
     pub(super) fn check_levels(
         &self,
         environment: &Environment,

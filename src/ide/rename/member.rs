@@ -26,7 +26,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Another member may not have the name in any file.
+    /// Checks that no other member has the name in any file.
     pub(super) fn check_new_member(&self, new: &str) -> Result<(), RenameError> {
         let mut subkeys = self.part.subkeys.clone();
         subkeys.pop();

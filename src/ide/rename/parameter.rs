@@ -55,7 +55,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// The new name must be one of the same class, and free in it.
+    /// Checks that the new name belongs to the same class, and is free in it.
     pub(super) fn check_new_parameter(&self, new: &str) -> Result<(), RenameError> {
         for environment in &self.environments {
             let index = self.snapshot.manifests(environment);
@@ -84,7 +84,8 @@ impl Renaming<'_> {
         }
     }
 
-    /// The body must use the parameter as a variable only, and never mean another one.
+    /// Checks that the class's body uses the parameter only as a variable, and no other variable of
+    /// that name.
     fn check_body(&self, found: &ParameterAt<'_>) -> Result<(), RenameError> {
         let ParameterAt { file, class, parameter } = found;
         let nested = |range: TextRange| {
@@ -162,7 +163,7 @@ impl Renaming<'_> {
         behind.trim_start().starts_with(['[', '{'])
     }
 
-    /// Templates that the class renders must be known, and not use the parameter.
+    /// Checks that the templates that the class renders are known, and do not use the parameter.
     fn check_templates(
         &self,
         index: &ManifestIndex,

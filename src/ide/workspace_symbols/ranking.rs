@@ -98,7 +98,7 @@ fn is_subsequence(letters: &[u8], key: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// The keys that fit, the best first.
+    /// Returns the keys that fit, the best first.
     fn ranked<'k>(query: &str, keys: &[&'k str]) -> Vec<&'k str> {
         let query = Query::new(query);
         let mut found: Vec<(Rank, &str)> =

@@ -19,7 +19,7 @@ fn convertible(numbers: &[DataType], text: &str) -> DataType {
     local("Convertible", T::Variant([numbers, &rest].concat()))
 }
 
-/// A value or an argument of a hash with names, at `place` in a call.
+/// Returns a value or an argument of a hash with names, at `place` in a call.
 fn argument(arguments: &[Value], form: usize, place: usize, name: &str) -> Option<Value> {
     let found =
         if form == 0 { arguments.get(place).cloned() } else { arguments[0].get(name).cloned() };

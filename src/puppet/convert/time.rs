@@ -141,7 +141,7 @@ pub(super) fn timespan(arguments: &[Value]) -> Made {
     })
 }
 
-/// Puppet's message where no format fits.
+/// Returns Puppet's message where no format fits.
 fn no_format_fits(text: &str, formats: &[String]) -> Failure {
     Failure::Error(format!(
         "Unable to parse '{text}' using any of the formats {}",

@@ -50,7 +50,7 @@ fn number(text: &str) -> Option<u128> {
     if plain { text.parse().ok() } else { None }
 }
 
-/// `1.2.3-a.b+c` to `1.2.3`, `a.b`, `c`.
+/// Splits `1.2.3-a.b+c` into `1.2.3`, `a.b` and `c`.
 fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
     let (text, build) =
         text.split_once('+').map_or((text, None), |(text, build)| (text, Some(build)));
@@ -71,7 +71,7 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
 }
 
 impl Version {
-    /// A version of three numbers and the two qualifiers, each taken as one part.
+    /// Returns a version of three numbers and the two qualifiers, each taken as one part.
     pub fn new(numbers: [u128; 3], prerelease: Option<&str>, build: Option<&str>) -> Version {
         let prerelease = prerelease.map(|text| vec![Part::Text(text.to_owned())]);
         Version { numbers, prerelease, build: build.map(|text| vec![text.to_owned()]) }

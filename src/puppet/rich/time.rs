@@ -29,7 +29,7 @@ pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// `2020-01-31T12:00:00.000000000 UTC`.
+/// Returns `2020-01-31T12:00:00.000000000 UTC`.
 pub fn timestamp_text(nanos: i128) -> String {
     let seconds = nanos.div_euclid(NANOS_PER_SECOND);
     let days = i64::try_from(seconds.div_euclid(86_400)).unwrap_or(i64::MAX / 400);
@@ -45,8 +45,8 @@ pub fn timestamp_text(nanos: i128) -> String {
     )
 }
 
-/// `1-02:03:04.5`: days, then hours, minutes, seconds and the fraction without the zeros at its
-/// end.
+/// Returns `1-02:03:04.5`: days, then hours, minutes, seconds and the fraction without the zeros at
+/// its end.
 pub fn timespan_text(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();

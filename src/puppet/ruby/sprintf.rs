@@ -35,7 +35,7 @@ impl Directive {
         self.width.unwrap_or(0).max(self.precision.unwrap_or(0)) > MAX_WIDTH
     }
 
-    /// `%s`.
+    /// Formats a text with `%s`.
     pub(crate) fn text(&self, text: &str) -> String {
         let cut: String = match self.precision {
             Some(precision) => text.chars().take(precision).collect(),
@@ -49,7 +49,7 @@ impl Directive {
         if self.has('-') { format!("{text}{fill}") } else { format!("{fill}{text}") }
     }
 
-    /// `%d`, `%x`, `%X`, `%o`, `%b`, `%B`.
+    /// Formats an integer with `%d`, `%x`, `%X`, `%o`, `%b` or `%B`.
     pub(crate) fn integer(&self, number: i128) -> String {
         let (radix, prefix) = match self.letter {
             'x' => (16, "0x"),
@@ -117,7 +117,7 @@ impl Directive {
         if self.has('-') { format!("{body}{blanks}") } else { format!("{blanks}{body}") }
     }
 
-    /// `%f`, `%e`, `%g`, `%a` and their upper cases.
+    /// Formats a float with `%f`, `%e`, `%g`, `%a` or their upper cases.
     pub(crate) fn float(&self, number: f64) -> String {
         let sign =
             match (number.is_sign_negative() && !number.is_nan(), self.has('+'), self.has(' ')) {

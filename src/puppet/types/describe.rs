@@ -359,7 +359,7 @@ impl Mismatch {
         }
     }
 
-    /// Where the part of the value was written that this is about.
+    /// Returns the place of the part of the value that the mismatch is about.
     pub(super) fn origin(&self, value: &Value) -> Option<Span> {
         let mut part = value;
         for step in &self.path {
@@ -485,7 +485,7 @@ fn is_alias(one: &DataType) -> bool {
     matches!(one, T::Alias(_) | T::Local(..) | T::Named(_))
 }
 
-/// `an Integer value, got String`.
+/// Returns `an Integer value, got String`.
 fn expectation(expected: &DataType, actual: &DataType) -> String {
     let (optional, inner) = match expected {
         T::Optional(Some(inner)) => (true, &**inner),

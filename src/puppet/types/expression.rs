@@ -54,7 +54,7 @@ pub(super) fn invalid(text: &str) -> TypeSyntaxError {
     TypeSyntaxError(format!("The expression <{text}> is not a valid type specification."))
 }
 
-/// A number as Puppet writes it: decimal, octal or hexadecimal; a float.
+/// Reads a number as Puppet writes it: decimal, octal or hexadecimal; a float.
 fn number_of(text: &str) -> Option<Expression> {
     let radix =
         |digits: &str, radix| i128::from_str_radix(digits, radix).ok().map(Expression::Integer);
@@ -207,7 +207,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A string in quotes. In single ones only the quote and the backslash are escaped.
+    /// Reads a string in quotes. In single ones only the quote and the backslash are escaped.
     fn string(&mut self, quote: char) -> Result<String, TypeSyntaxError> {
         let mut text = String::new();
         let mut chars = self.rest().char_indices();

@@ -153,7 +153,7 @@ fn common_type(a: &DataType, b: &DataType) -> DataType {
     plain.or_else(|| both(T::Alias(Alias::RichData))).unwrap_or(T::Any)
 }
 
-/// `Enum` of these strings.
+/// Returns `Enum` of these strings.
 pub(super) fn enumeration(mut values: Vec<String>) -> DataType {
     values.sort();
     values.dedup();

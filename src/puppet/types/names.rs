@@ -267,7 +267,7 @@ fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
     }
 }
 
-/// How many parts a type has, aliases written out.
+/// Returns how many parts a type has, aliases written out.
 fn weight(one: &DataType, path: &mut Vec<Arc<str>>) -> u64 {
     match one {
         T::Named(alias) if path.contains(&alias.name) => 1,

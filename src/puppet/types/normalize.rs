@@ -186,8 +186,8 @@ fn variant(given: &[DataType]) -> Result<DataType, Crash> {
     })
 }
 
-/// `Optional` around those of the types that are neither `Undef` nor `Optional`, and the types
-/// within these.
+/// Returns `Optional` around those of the types that are neither `Undef` nor `Optional`, and the
+/// types within these.
 fn optional_variant(types: Vec<DataType>) -> Result<DataType, Crash> {
     let rest = types.into_iter().filter(|one| *one != T::Undef).map(|one| match one {
         T::Optional(inner) => inner.map(|inner| *inner),

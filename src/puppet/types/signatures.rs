@@ -107,7 +107,7 @@ pub fn refusal(function: &str, signatures: &[Signature], given: &[DataType]) -> 
     Some(Refusal { message, argument })
 }
 
-/// Why none of the signatures takes the arguments.
+/// Returns the reason why none of the signatures takes the arguments.
 pub(crate) fn describe_signatures(
     function: &str,
     signatures: &[Signature],

@@ -17,7 +17,7 @@ pub(super) fn covers(ours: Size, theirs: Size) -> bool {
     ours.unwrap_or(ANY_NUMBER).covers(&theirs.unwrap_or(ANY_NUMBER))
 }
 
-/// How many elements a tuple has.
+/// Returns how many elements a tuple has.
 pub(super) fn tuple_size(types: &[DataType], size: Size) -> Range<i128> {
     size.unwrap_or(if types.is_empty() { ANY_NUMBER } else { exactly(types.len()) })
 }

@@ -85,7 +85,7 @@ impl Provenance {
         self.secrecy.is_any()
     }
 
-    /// Why the value must not be shown.
+    /// Returns the reason why the value must not be shown.
     pub fn secrecy(self) -> Secrecy {
         self.secrecy
     }

@@ -252,7 +252,7 @@ mod tests {
     use crate::diagnostics::catalogue;
     use serde_json::{Value, json};
 
-    /// The page of `unknown-key`, for a client that announces this.
+    /// Returns the page of `unknown-key`, for a client that announces this.
     fn page(rule_pages: &Value, shows_pages: &Value) -> Option<String> {
         let capabilities = json!({
             "textDocument": {"publishDiagnostics": {"codeDescriptionSupport": shows_pages}},

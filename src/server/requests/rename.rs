@@ -72,7 +72,7 @@ impl Backend {
     }
 }
 
-/// The protocol's RequestFailed: the client shows its message.
+/// Returns the protocol's RequestFailed: the client shows its message.
 fn refused(error: RenameError) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: error.to_string().into(), data: None }
 }

@@ -126,7 +126,7 @@ impl Codec {
         self.skipped > self.limit
     }
 
-    /// Why the input must not end here; `None` between two messages.
+    /// Returns the reason why the input must not end here; `None` between two messages.
     pub(super) fn unfinished(&self) -> Option<&'static str> {
         match self.state {
             State::Headers if self.unread().iter().all(u8::is_ascii_whitespace) => None,
@@ -243,8 +243,8 @@ impl Codec {
         }
     }
 
-    /// Where in the buffer a whole line with a length stands among the bytes that have not been
-    /// searched for one.
+    /// Returns the place in the buffer of the first complete header line with a length, among the
+    /// bytes that have not been searched yet.
     fn header_line(&mut self) -> Option<usize> {
         let from = self.searched;
         self.searched = self.buffer.len();
@@ -258,7 +258,7 @@ impl Codec {
     }
 }
 
-/// Where the first header line with a length begins. It may end beyond the bytes.
+/// Returns the place where the first header line with a length begins. It may end beyond the bytes.
 fn find_length(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|start| is_length_line(&bytes[*start..]))
 }
@@ -314,7 +314,7 @@ fn headers(bytes: &[u8]) -> Headers {
     }
 }
 
-/// A header's name and value.
+/// Returns a header's name and value.
 fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let name = line[..colon].trim_ascii();

@@ -156,7 +156,8 @@ fn message_id(written: Option<&RawValue>) -> MessageId {
     }
 }
 
-/// An integer that is written with a point or an exponent, as some languages write every number.
+/// Returns an integer that is written with a point or an exponent, as some languages write every
+/// number.
 fn integer(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_integer = number.fract() == 0.0 && number.abs() <= EXACT;
@@ -205,7 +206,8 @@ fn request(members: &Members<'_>) -> Result<Request, Cow<'static, str>> {
     }
 }
 
-/// A response is never answered: two peers that misunderstand each other would not stop.
+/// Handles a response. It is never answered: two peers that misunderstand each other would not
+/// stop.
 fn response(members: &Members<'_>) -> Incoming {
     let MessageId::Valid(id) = message_id(members.id) else { return Incoming::Ignored };
     let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get());

@@ -40,7 +40,7 @@ impl Session {
         self.0.ended.notify_one();
     }
 
-    /// Why it has ended; `None` while it is running.
+    /// Returns the reason why it has ended; `None` while it is running.
     pub(super) fn reason(&self) -> Option<End> {
         self.0.end.get().cloned()
     }

@@ -153,7 +153,7 @@ impl Decoder {
         Ok(Value::new(data, self.from))
     }
 
-    /// An object that has no place among our values is its text.
+    /// Returns a rich value; an object that no value of hiera-ls represents becomes its text.
     fn rich(&self, kind: &str, text: &str, json: &Json) -> Result<Value, Malformed> {
         let nanos = || text.parse::<i128>().ok();
         let converted = match (kind, json["type"].as_str().unwrap_or_default()) {

@@ -55,9 +55,9 @@ impl CodePlace {
         }
     }
 
-    /// How near the file is to where Puppet looks first for a class or defined type of this name;
-    /// `None` where Puppet does not look for it. Of two files that define it, the definition of the
-    /// greater one wins. Source: `TypeLoader#files_to_try_for`.
+    /// Returns the rank of the file among those in which Puppet looks for a class or defined type
+    /// of this name; `None` where Puppet does not look for it. Of two files that define it, the
+    /// definition of the greater one wins. Source: `TypeLoader#files_to_try_for`.
     pub fn autoload_rank(&self, name: &str) -> Option<usize> {
         let CodePlace::Module { module, path } = self else {
             return (*self == CodePlace::Main).then_some(usize::MAX);

@@ -238,7 +238,8 @@ fn made_of_certname(name: &str) -> Hash {
     .collect()
 }
 
-/// `$trusted` as `puppet lookup` makes it of a certname alone: of a certificate without extensions.
+/// Returns `$trusted` as `puppet lookup` makes it of a certname alone: of a certificate without
+/// extensions.
 pub(super) fn trusted_of_lookup(name: &str) -> Value {
     let mut trusted = made_of_certname(name);
     let member = |value: Value| Member { key_origin: None, value };

@@ -150,8 +150,8 @@ fn values_of<'s>(variable: &str, shown: &'s [Shown<'_>]) -> BTreeSet<&'s String>
     all.filter_map(|values| values.get(variable)).collect()
 }
 
-/// Each of these with each value that a variable may have beside it; `None` where there would be too
-/// many.
+/// Combines each of these with each value that a variable may have beside it; `None` where there
+/// would be too many.
 fn combined_with(combined: &[Values], variable: &str, shown: &[Shown<'_>]) -> Option<Vec<Values>> {
     let is_alone = shown.iter().any(|location| location.variables == [variable]);
     let all = values_of(variable, shown);

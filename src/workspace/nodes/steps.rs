@@ -74,7 +74,7 @@ impl Steps {
         self.0 & step.bit() != 0
     }
 
-    /// These and one more.
+    /// Returns these steps and one more.
     pub fn with(self, step: Step) -> Steps {
         Steps(self.0 | step.bit())
     }

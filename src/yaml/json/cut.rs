@@ -14,7 +14,8 @@ use crate::yaml::tree::{NodeId, SyntaxError, Tree};
 /// How many bytes behind a place the reader inspects.
 const LOOKAHEAD: usize = 16;
 
-/// Where the first member begins; `None` for a text that is no object with members.
+/// Returns the place where the first member begins; `None` for a text that is no object with
+/// members.
 pub(in crate::yaml) fn head(text: &str, is_all: bool) -> Result<usize, Stop> {
     let mut reader = Reader::new(text);
     reader.skip_ignored();
@@ -138,7 +139,8 @@ fn with_root(mut tree: Tree, entries: Vec<(NodeId, NodeId)>) -> Tree {
     tree
 }
 
-/// Where the next line begins, behind the first one, that has a key in this column.
+/// Returns the place where the next line begins, behind the first one, that has a key in this
+/// column.
 fn next_member(text: &str, column: Option<usize>) -> Option<usize> {
     let column = column?;
     let mut from = 0;

@@ -329,7 +329,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The indicators behind `|` or `>`, in either order.
+    /// Reads the indicators behind `|` or `>`, in either order.
     fn block_header(&mut self, start: usize) -> Result<(Chomp, Option<usize>)> {
         let mut chomp = self.block_chomp();
         let mut increment = None;

@@ -67,7 +67,7 @@ impl<'a> Circles<'a> {
         self.left == 0
     }
 
-    /// A new node; `None` for a key that has one.
+    /// Adds a node and returns its number; `None` for a key that has one.
     fn add(&mut self, root: Arc<str>) -> Option<usize> {
         if self.numbers.contains_key(&root) {
             return None;

@@ -246,7 +246,7 @@ fn read<'t>(text: &'t str, format: &str, fields: &mut Fields) -> Result<Option<&
     Ok(Some(rest))
 }
 
-/// A number of at most so many digits; one blank may stand for the first.
+/// Reads a number of at most so many digits; one blank may stand for the first.
 fn number(text: &str, most: usize, blank: bool) -> Option<(i64, &str)> {
     let (text, most) = match text.strip_prefix(' ') {
         Some(rest) if blank => (rest, most - 1),
@@ -271,7 +271,7 @@ fn bounded<'t>(
     Some(rest)
 }
 
-/// A name, in full or by its first three letters.
+/// Reads a name, in full or by its first three letters.
 fn named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     let lower = text.to_ascii_lowercase();
     let found = |len: fn(&str) -> usize| {

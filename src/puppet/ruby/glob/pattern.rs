@@ -121,7 +121,7 @@ fn expand(pattern: &str) -> (Vec<String>, bool) {
     (found, true)
 }
 
-/// Where the first brace opens, and where it closes.
+/// Returns the place where the first brace opens, and where it closes.
 fn outer_braces(pattern: &str) -> (Option<usize>, Option<usize>) {
     let mut open = None;
     let mut depth = 0;
@@ -195,7 +195,8 @@ pub(super) fn compile(pattern: &str) -> Option<Vec<Part>> {
     }
 }
 
-/// Where the first slash is that separates; one within brackets or braces does not.
+/// Returns the place of the first slash that separates names; one within brackets or braces does
+/// not.
 fn separator(pattern: &str) -> usize {
     let mut open = false;
     let mut chars = pattern.char_indices();

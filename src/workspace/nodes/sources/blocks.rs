@@ -81,7 +81,7 @@ struct Expander<'t> {
 }
 
 impl Expander<'_> {
-    /// `a|b`, up to a closing bracket or the end.
+    /// Reads `a|b`, up to a closing bracket or the end.
     fn alternatives(&mut self) -> Option<Vec<String>> {
         let mut all = self.sequence()?;
         while self.rest.next_if_eq(&'|').is_some() {
@@ -126,7 +126,7 @@ impl Expander<'_> {
         }
     }
 
-    /// `[a-c1]`
+    /// Reads a set such as `[a-c1]`.
     fn set(&mut self) -> Option<Vec<String>> {
         let mut all = Vec::new();
         loop {

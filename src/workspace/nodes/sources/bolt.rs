@@ -130,7 +130,7 @@ fn holds_plugin(value: &Value) -> bool {
     }
 }
 
-/// Both hashes as one, hashes in them too; `higher` wins.
+/// Merges two hashes recursively; `higher` wins.
 fn merged(lower: &Hash, higher: Hash) -> Hash {
     let mut all = lower.clone();
     for (key, member) in higher {

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_work_is_told_of_until_it_is_done() {
+    fn long_work_reports_progress_until_it_is_done() {
         let (tell, told) = channel();
         let tell = move |since: u64| tell.send(since).unwrap_or_default();
         let seen = telling(Duration::from_millis(1), tell, || {

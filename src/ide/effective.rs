@@ -210,7 +210,7 @@ bad: [1]
     }
 
     #[test]
-    fn what_it_says_is_what_yaml_reads() {
+    fn effective_data_is_valid_yaml() {
         let fixture = Fixture::new(REPO);
         let data = effective_data(&fixture.snapshot, &FilePath::new("/data/common.yaml")).unwrap();
         let again = Fixture::new(&format!("#- /data/common.yaml\n{}", data.text));

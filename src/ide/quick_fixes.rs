@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_changed_to_what_was_meant_and_keeps_its_quotes() {
+    fn a_misspelt_name_is_replaced_within_its_quotes() {
         let web = "#- /modules/web/manifests/init.pp\nclass web(Integer $port = 1) { }\n";
         for (text, expected) in [
             (

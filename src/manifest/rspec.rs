@@ -274,7 +274,7 @@ end
     }
 
     #[test]
-    fn blocks_of_ruby_are_told_apart() {
+    fn blocks_of_ruby_are_distinguished() {
         let spec = "describe 'a' do
   before { x.class; y.end if z }
   while x do

@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_tell_where_their_leaves_are_written() {
+    fn lines_have_the_places_of_their_leaves() {
         let value = read("a: {b: 1, c: |\n  x\n  y\n}\n".replace("|\n  x\n  y\n", "x").as_str());
         let lines = yaml_lines(&value, &PrintOptions::default());
         let told: Vec<(&str, bool)> =

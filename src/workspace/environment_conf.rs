@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_puppet_refuses_says_why() {
+    fn a_file_that_puppet_refuses_has_its_reason() {
         for (text, expected) in [
             ("modulepath = {a,b}", "Could not parse '{a,b}'"),
             ("modulepath = { }a", "Could not parse '{ }a'"),

@@ -497,7 +497,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_is_longer_than_it_says_is_read_up_to_the_limit() {
+    fn a_file_longer_than_its_metadata_is_read_up_to_the_limit() {
         // Their length is 0 to the system. The second one's content is as long as the address
         // space, is read in steps of eight bytes only, and not every system lets a process read it.
         for (name, limit) in [("status", 63), ("pagemap", 4095)] {

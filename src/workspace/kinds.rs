@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn puppetfiles_and_modules_are_told_by_their_names() {
+    fn puppetfiles_and_modules_are_recognized_by_name() {
         let is_it = |path: &str| is_puppetfile(&FilePath::new(path));
         assert!(is_it("/r/Puppetfile") && is_it("/r/puppetfiles/zed.Puppetfile"));
         assert!(!is_it("/r/Puppetfile.lock") && !is_it("/r/MyPuppetfile"));

@@ -314,7 +314,7 @@ hierarchy:
     }
 
     #[test]
-    fn who_reads_a_file_is_told_as_the_levels_say() {
+    fn readers_of_a_file_agree_with_the_levels() {
         let snapshot = Fixture::new(FLEET).snapshot;
         let environment = &snapshot.environments().all[0];
         let mut readers = 0;

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_functions_may_see_is_told_apart() {
+    fn changes_of_files_that_functions_may_read_are_noticed() {
         let fs = MemoryFs::new();
         fs.write("/repo/hiera.yaml", "version: 5\n");
         fs.write(COMMON, "a: 1\n");

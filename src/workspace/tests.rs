@@ -55,7 +55,7 @@ fn known(scope: &Scope) -> String {
 }
 
 #[test]
-fn a_path_tells_variables_and_rules_tell_more() {
+fn a_path_implies_variables_and_rules_derive_more() {
     let snapshot = Fixture::new(SITE).snapshot;
     for (file, expected) in [
         (
@@ -84,7 +84,7 @@ fn a_path_tells_variables_and_rules_tell_more() {
 }
 
 #[test]
-fn a_file_whose_variables_cannot_be_told_apart_is_seen_all_the_same() {
+fn a_file_with_ambiguous_variables_is_still_read() {
     let snapshot = Fixture::new(SITE).snapshot;
     let path = FilePath::new("/hieradata/bgo/platform/el8.yaml");
     let environment =
@@ -520,7 +520,7 @@ k: 2
 }
 
 #[test]
-fn nodes_come_from_outside_the_workspace_where_the_user_says_so() {
+fn nodes_come_from_outside_the_workspace_where_the_user_permits_it() {
     let fs = crate::workspace::fs::MemoryFs::new();
     for (path, text) in [
         ("/site/hiera.yaml", "version: 5\n"),
@@ -787,7 +787,7 @@ fn a_tree_that_is_left_off_is_not_taken_for_the_file() {
 }
 
 #[test]
-fn a_path_that_tells_the_environment_beats_its_default() {
+fn an_environment_in_the_path_wins_over_its_default() {
     let snapshot = Fixture::new(
         "
 #- /hiera.yaml

@@ -175,7 +175,7 @@ hierarchy: [{name: Both, datadir: ../hieradata, glob: '*.yaml'}]
     }
 
     #[test]
-    fn nothing_is_said_where_no_config_can_be_chosen() {
+    fn no_status_entry_where_no_config_can_be_chosen() {
         assert!(said(REPOSITORY, &["/hieradata/web.yaml"]).is_empty());
         let chosen = format!(
             "#- /.hiera-ls.yaml\nhieraConfig: docker/hiera_live.yaml\n{REPOSITORY}{CONFIGS}"

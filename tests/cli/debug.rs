@@ -114,7 +114,7 @@ fn encrypted_text_is_never_printed() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_said() {
+fn debug_of_a_file_without_data_is_an_error() {
     let root = repo("debug-none", &[CONFIG, ("data/common.yaml", "k: 1\n"), ("x.txt", "k: 1\n")]);
     let (status, out, err) = at(&root, &["debug", "scope", "nowhere.yaml"], "");
     assert_eq!((status, out.as_str()), (2, ""));

@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn keys_are_listed_with_what_reads_them() {
+fn keys_are_listed_with_their_readers() {
     let root = repo("cli-keys", &FILES);
     let (status, out, _) = at(&root, &["keys"], "");
     assert_eq!(status, 0);

@@ -39,7 +39,7 @@ const CONFIG: (&str, &str) =
     ("hiera.yaml", "version: 5\nhierarchy: [{name: Common, path: common.yaml}]\n");
 
 #[test]
-fn lookup_tells_found_from_missing_from_broken() {
+fn lookup_has_a_status_each_for_found_missing_and_broken() {
     let sample = in_package("tests/control-repo");
     let node = ["--node", "db-01.oslo.example.net"];
     let lookup = |args: &[&str]| at(&sample, &[&["lookup"], &node[..], args].concat(), "");
@@ -102,7 +102,7 @@ fn lookup_takes_what_the_lookup_function_takes() {
 }
 
 #[test]
-fn check_tells_clean_from_findings_from_broken() {
+fn check_has_a_status_each_for_clean_findings_and_broken() {
     let clean = in_package("tests/control-repo");
     assert_eq!(at(&clean, &["check"], "").0, 0);
     let broken = repo(
@@ -517,7 +517,7 @@ fn a_batch_answers_every_line() {
 /// A conversion that only Puppet can do is reported for the key that it belongs to, even if another
 /// key asks for it.
 #[test]
-fn conversions_left_out_are_told_of_their_own_keys() {
+fn conversions_left_out_are_reported_for_their_own_keys() {
     let data = "lookup_options: {inner: {convert_to: 'Object[{}]'}}\ninner: 1\nouter: \"%{alias('inner')}\"\n\
                 twice: [\"%{lookup('inner')}\", \"%{lookup('inner')}\", \"%{lookup('plain')}\"]\nplain: 1\n";
     let root = repo("cli-unapplied", &[CONFIG, ("data/common.yaml", data)]);

@@ -35,7 +35,7 @@ fn neovim_0_7_to_0_10_with_its_own_client() {
 }
 
 #[test]
-fn neovim_on_repositories_that_nobody_prepared() {
+fn neovim_on_unprepared_repositories() {
     match neovim_0_11() {
         Ok(program) => drive_neovim_unprepared("neovim-0.11-unprepared", &program),
         Err(obstacle) => drop(support::missing("nvim", &obstacle)),

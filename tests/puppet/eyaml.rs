@@ -253,7 +253,7 @@ fn merges_keep_decrypted_text_hidden() {
 }
 
 #[test]
-fn hover_keeps_what_was_decrypted_back_unless_the_user_wants_it_shown() {
+fn hover_hides_decrypted_text_unless_the_user_reveals_it() {
     if !require("eyaml") {
         return;
     }

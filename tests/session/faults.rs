@@ -3,7 +3,7 @@
 //! message: every answer is the same as on a sound disk, or an error, or a message reports the
 //! fault.
 //!
-//! Threads and memory that cannot be had are the business of `transport/ends.rs`.
+//! `transport/ends.rs` tests missing threads and missing memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -155,7 +155,7 @@ fn what_the_disk_refuses_is_told_or_changes_nothing() {
 }
 
 #[test]
-fn settings_and_sources_of_nodes_that_cannot_be_read_are_told() {
+fn settings_and_sources_of_nodes_that_cannot_be_read_are_reported() {
     for name in [settings::FILE_NAME, "spec/facts/web-01.oslo.example.net.json"] {
         let refused = Some(Question::Read(sample().join(name)));
         let opened = opened(&Refusing { refused, ..Refusing::default() });

@@ -40,7 +40,7 @@ class web($port = 80, $owner = 'root', $opt = undef, $required, $list = [1], $pi
 }
 
 #[test]
-fn a_merge_in_a_default_is_told_where_data_has_the_key() {
+fn a_merge_in_a_default_is_reported_where_data_has_the_key() {
     check(
         "
 #- levels Role Common

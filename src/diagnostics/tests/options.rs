@@ -153,7 +153,7 @@ lookup_options:
 }
 
 #[test]
-fn options_that_nobody_reads() {
+fn options_without_a_reader() {
     check(
         r#"
 lookup_options:

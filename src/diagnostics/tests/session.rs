@@ -108,7 +108,7 @@ fn told<F: Borrow<Finding>>(snapshot: &Snapshot, findings: &[F]) -> String {
 }
 
 #[test]
-fn what_is_told_is_what_looking_anew_tells() {
+fn incremental_results_equal_new_ones() {
     let mut random = Random::new(20_261_121);
     let (mut deferred, mut ahead) = (0, 0);
     for _ in 0..edits::rounds(60) {
@@ -224,7 +224,7 @@ fn what_is_told_is_what_looking_anew_tells() {
 
 /// Manifests are edited beside the data that they read: the findings of the data follow.
 #[test]
-fn what_code_says_is_followed() {
+fn edits_of_manifests_update_findings_of_data() {
     const FILES: &[&str] = &[
         "/modules/profile/manifests/init.pp",
         "/modules/profile/manifests/web.pp",

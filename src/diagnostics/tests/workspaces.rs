@@ -66,7 +66,7 @@ e: "%{lookup('h.\"x\".y')} %{lookup('h.\"x.y\"')}"
 }
 
 #[test]
-fn subkeys_of_what_tokens_stand_for() {
+fn subkeys_of_interpolated_values() {
     check(
         r#"
 h: "%{alias('g')}"

@@ -615,7 +615,7 @@ fn what_a_deep_merge_leaves_as_it_is_is_shared_not_copied() {
 }
 
 #[test]
-fn a_merge_that_nobody_waits_for_is_left_off_within_a_member() {
+fn a_cancelled_merge_stops_within_a_member() {
     let nested = (0..50).fold("1".to_owned(), |inner, _| format!(r#"{{"a": {inner}}}"#));
     let places = [value(&format!(r#"{{"own": {nested}}}"#)), value(r#"{"other": 1}"#)];
     let left = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(10));

@@ -69,7 +69,7 @@ fn written(hierarchy: &Hierarchy, fixture: &Fixture) -> String {
 }
 
 #[test]
-fn the_levels_of_a_node_and_what_has_the_key() {
+fn the_levels_of_a_node_and_the_files_with_the_key() {
     check(
         REPO,
         "/data/common.yaml",
@@ -156,7 +156,7 @@ fn without_a_key_and_without_a_node() {
 }
 
 #[test]
-fn an_undetermined_location_names_what_it_may_be() {
+fn an_undetermined_location_names_its_candidates() {
     let open = REPO.replace("#- scope web01 role=web tenants=[\"one\",\"two\"]\n", "");
     check(
         &open,

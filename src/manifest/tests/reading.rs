@@ -322,7 +322,7 @@ fn values_that_name_classes_are_known() {
 }
 
 #[test]
-fn node_blocks_tell_names_and_what_they_include() {
+fn node_blocks_yield_names_and_includes() {
     let text = "node 'a.example.net', web01.example.net, /^db\\d+\\/x$/ inherits base {\n  $role = 'web'\n  include role::web\n  role('db', 3)\n  lookup('k')\n}\nnode default { }\nnode \"b\" { class { 'x': } }\n";
     let manifest = parse(text, None);
     let names: Vec<_> = manifest.nodes[0].names.iter().map(|(name, _)| name.clone()).collect();

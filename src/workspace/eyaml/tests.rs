@@ -23,7 +23,7 @@ fn message(config: EyamlConfig, private: &str) -> String {
 const NO_KEY: &str = "Neither PUB key nor PRIV key: unsupported";
 
 #[test]
-fn nothing_is_decrypted_unless_the_user_says_so() {
+fn nothing_is_decrypted_without_the_users_switch() {
     assert!(
         Keys::new(&EyamlConfig::default(), &Arc::default(), Arc::new(MemoryFs::new())).is_none()
     );
@@ -116,7 +116,7 @@ fn a_link_to_a_key_outside_the_workspace_is_not_followed() {
 
 /// A repository may name any variable: no message contains its value.
 #[test]
-fn what_a_variable_holds_is_not_told() {
+fn values_of_variables_are_not_revealed() {
     // One that is set wherever tests run, and surely holds no key.
     let (variable, value) = ("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
     let source = KeySource { variable: Some(variable.to_owned()), file: None };

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_keys_come_to_is_told_unless_it_is_much() {
+    fn the_reach_of_many_keys_is_bounded() {
         let names: Vec<String> = (0..4 * FAR).map(|n| format!("k{n}")).collect();
         let (starts, others) = names.split_at(2 * FAR);
         let reach = |others: &[String]| {

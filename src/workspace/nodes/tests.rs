@@ -107,7 +107,7 @@ fn server_facts_are_there_from_version_8_on() {
 }
 
 #[test]
-fn a_file_that_is_none_of_these_says_why() {
+fn a_file_of_no_known_form_is_an_error_with_a_reason() {
     let error = |name: &str, text: &str| read_parts(&FilePath::new(name), text).unwrap_err();
     assert!(error("x.yaml", "just text").contains("no hash of facts"));
     assert!(error("x.jsonl", "{}\n{").starts_with("line 2"));
@@ -150,7 +150,7 @@ fn n1_trusted_among_the_facts_of_puppetdb_is_no_fact() {
 }
 
 #[test]
-fn n2_extensions_that_no_source_tells_are_unknown() {
+fn n2_extensions_without_a_source_are_unknown() {
     for text in ["{}", r#"{"name": "x", "values": {}}"#] {
         let found = nodes("x.json", text);
         assert_eq!(

@@ -105,7 +105,7 @@ fn no_text_makes_it_panic_or_run_away() {
 }
 
 #[test]
-fn what_would_read_other_files_is_said_not_to_be_read() {
+fn includes_are_reported_as_unread() {
     let text = "a = 1\ninclude file(\"/etc/passwd\")\n";
     let tree = parse_hocon(text);
     let problem = &tree.problems[0];

@@ -78,7 +78,7 @@ fn recorded() -> Vec<Json> {
 /// Each expected finding is there, with Puppet's message; where there is none, Puppet has no error,
 /// or one that occurs only when the code runs.
 #[test]
-fn findings_say_what_puppet_says() {
+fn findings_have_puppets_messages() {
     let scratch = support::scratch("backends-found");
     let (cases, recorded) = (cases(), recorded());
     assert_eq!(cases.len(), recorded.len(), "every case has its answer");
@@ -113,7 +113,7 @@ fn says(ours: &str, theirs: &str) -> bool {
 }
 
 #[test]
-fn puppet_says_of_backends_what_is_recorded() {
+fn recorded_answers_about_backends_are_puppets() {
     if !support::require("puppet") {
         return;
     }

@@ -117,7 +117,7 @@ fn a_store_of_secrets_answers_over_the_network() {
     assert_eq!(ask(&[&pass[..], &["vault_other"]].concat(), Some("t0ken")).stdout, "below\n");
     let refused = ask(&[&pass[..], &["vault_db"]].concat(), Some("other"));
     assert!(refused.stderr.contains("Vault refuses: 403"), "{}", refused.stderr);
-    // Keys that the level is not for ask nothing.
+    // Keys that the level excludes cause no request.
     let before = requests.load(Ordering::SeqCst);
     assert_eq!(ask(&["port"], None).stdout, "80\n");
     assert_eq!(requests.load(Ordering::SeqCst), before);

@@ -1,6 +1,6 @@
-//! Processes for functions that begin with Puppet loaded: where hundreds are wanted for their
-//! answers, the start of each would take most of the time. `hostile` and the command line start
-//! theirs as users do.
+//! Processes for functions that begin with Puppet loaded: a suite that needs hundreds of processes
+//! would spend most of its time on their start. `hostile` and the command line start theirs as
+//! users do.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

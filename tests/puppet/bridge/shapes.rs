@@ -243,7 +243,7 @@ fn a_backend_of_hiera_3_answers_arrays_and_hashes() {
 /// Functions run in the Puppet that is installed; a difference from `puppet.version` is reported
 /// once.
 #[test]
-fn another_version_of_puppet_is_told_once() {
+fn another_version_of_puppet_is_reported_once() {
     if !require("puppet") {
         return;
     }

@@ -74,7 +74,7 @@ fn recorded_questions_follow_from_the_data() {
 }
 
 #[test]
-fn recording_is_what_puppet_says() {
+fn recorded_answers_are_puppets() {
     if !require("puppet") {
         return;
     }

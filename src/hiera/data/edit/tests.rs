@@ -273,12 +273,12 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
 }
 
 #[test]
-fn an_edited_file_says_what_a_new_one_says() {
+fn an_edited_file_equals_a_new_one() {
     edits(TEXT, Format::Yaml, FRAGMENTS, (5, 10));
 }
 
 #[test]
-fn an_edited_json_file_says_what_a_new_one_says() {
+fn an_edited_json_file_equals_a_new_one() {
     edits(JSON, Format::Json, JSON_FRAGMENTS, (3, 4));
 }
 

@@ -161,7 +161,7 @@ fn members_come_from_the_type_and_from_other_definitions() {
 }
 
 #[test]
-fn values_are_the_types_words_and_what_other_levels_say() {
+fn values_are_the_types_words_and_those_of_other_levels() {
     expect![[r#"
         true: Boolean
         false: Boolean

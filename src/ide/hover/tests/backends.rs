@@ -69,7 +69,7 @@ hierarchy:
 }
 
 #[test]
-fn a_published_function_says_which_service_it_asks_without_secrets() {
+fn a_published_function_names_its_service_without_secrets() {
     check(
         "
 #- /hiera.yaml

@@ -105,7 +105,7 @@ fn a_strategy_in_a_parameter_is_its_default() {
 }
 
 #[test]
-fn a_strategy_in_a_parameter_is_what_data_says() {
+fn a_strategy_in_a_parameter_has_the_value_of_data() {
     check(
         &with("$strategy", "us$0ers: {joan: 3}\nsite::strategy: first"),
         expect![[r#"
@@ -125,7 +125,7 @@ fn a_strategy_in_a_parameter_is_what_data_says() {
 }
 
 #[test]
-fn calls_that_disagree_are_told() {
+fn calls_that_disagree_are_reported() {
     let more = "us$0ers: {joan: 3}\n#- /manifests/more.pp\n$more = hiera('users')";
     check(
         &with("'deep'", more),

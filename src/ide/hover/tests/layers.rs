@@ -60,7 +60,7 @@ b: 2
 }
 
 #[test]
-fn a_level_that_a_function_reads_says_so() {
+fn a_level_that_a_function_reads_is_marked() {
     check(
         "
 #- scope web01 role=web

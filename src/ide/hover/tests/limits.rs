@@ -106,7 +106,7 @@ fn values_by_unknown_variables_beyond_those_that_are_shown_are_counted() {
 }
 
 #[test]
-fn more_cases_than_are_looked_up_are_said_not_to_be() {
+fn cases_beyond_the_lookup_limit_are_marked() {
     let names = ["zone", "site", "rack", "role", "tier"];
     let levels: String = names
         .iter()

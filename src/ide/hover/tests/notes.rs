@@ -157,7 +157,7 @@ port: 80
 
 /// A token in the lower value, and a part of a hash whose other members would stay.
 #[test]
-fn what_only_looks_equal_is_not_said_to_change_nothing() {
+fn values_that_only_look_equal_get_no_redundancy_note() {
     check(
         &format!(
             "{LEVELS}#- /data/roles/web.yaml

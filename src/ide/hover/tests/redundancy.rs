@@ -170,7 +170,7 @@ fn knockouts_and_conversions_are_not_judged() {
 
 /// The file adds to the value of one node.
 #[test]
-fn what_holds_in_one_group_alone_is_not_said() {
+fn notes_that_hold_in_one_group_alone_are_left_out() {
     let text = |own: &str| {
         format!(
             "{NODES}#- /data/nodes/web02.yaml\n{own}\n#- /data/roles/web.yaml\n$0k: [a]\n#- /data/common.yaml\nlookup_options: {{k: {{merge: unique}}}}\nk: [a, b]\n"

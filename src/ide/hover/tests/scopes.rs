@@ -6,7 +6,7 @@ use super::{check, hovered};
 use crate::text::FilePath;
 
 #[test]
-fn an_inferred_scope_and_what_could_override() {
+fn an_inferred_scope_lists_possible_overrides() {
     check(
         r#"
 #- levels Node Role Common
@@ -239,7 +239,7 @@ $0a: 3
 }
 
 #[test]
-fn an_environment_that_the_path_tells_is_named() {
+fn an_environment_in_the_path_is_named() {
     check(
         r#"
 #- /hiera.yaml

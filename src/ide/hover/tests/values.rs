@@ -307,7 +307,7 @@ li$0st: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 2
 }
 
 #[test]
-fn hocon_tells_where_each_part_is_written() {
+fn hocon_values_have_their_origins() {
     check(
         r#"
 #- scope web01 role=web

@@ -71,7 +71,7 @@ fn version_4_becomes_version_5_in_place() {
 }
 
 #[test]
-fn what_version_5_cannot_say_is_told() {
+fn settings_that_version_5_cannot_express_are_named() {
     let cases = [
         ("---\n:back$0ends: [http]\n:hierarchy: [common]\n", "Hiera 3 is not installed"),
         ("$0:hierarchy: ['%{calling_module}']\n:yaml:\n  :datadir: /hd\n", "`calling_module`"),
@@ -91,7 +91,7 @@ fn what_version_5_cannot_say_is_told() {
 }
 
 #[test]
-fn a_conversion_says_how_many_nodes_get_other_values() {
+fn a_conversion_title_counts_nodes_with_other_values() {
     // A token in the data of the global layer sees the environment's from then on.
     let fixture = Fixture::new(
         "#- node a role=web\n#- /hiera.yaml\n$0:backends: [yaml]\n:hierarchy: [common]\n:yaml:\n  :datadir: /hd\n#- /hd/common.yaml\nk: \"x %{lookup('m::k')}\"\n#- /modules/m/hiera.yaml\nversion: 5\n#- /modules/m/data/common.yaml\nm::k: 1\n",

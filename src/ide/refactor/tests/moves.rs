@@ -52,7 +52,7 @@ fn a_value_that_another_level_overrides_moves_without_effect() {
 }
 
 #[test]
-fn what_cannot_leave_its_file_says_why() {
+fn keys_that_cannot_be_moved_have_a_reason() {
     check_moves(
         "#- /data/roles/web.yaml\n$0k: &a 1\nl: *a\n#- /data/common.yaml\nx: 1\n",
         expect![[r#"

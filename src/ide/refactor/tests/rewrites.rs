@@ -5,7 +5,7 @@ fn check_rewrites(text: &str, expected: Expect) {
 }
 
 #[test]
-fn a_strategy_is_written_beside_other_options_and_tells_its_effect() {
+fn a_strategy_is_written_beside_other_options_with_its_effect_in_the_title() {
     check_rewrites(
         "#- levels Role Common\n#- node a role=web\n#- node b role=db\n#- /data/roles/web.yaml\n$0k: [1]\n#- /data/common.yaml\nlookup_options:\n  x::y:\n    merge: first\nk: [2]\n",
         expect![[r#"
@@ -165,7 +165,7 @@ fn a_file_is_sorted_with_its_comments_and_anchors_above_aliases() {
 const EYAML: &str = "#- /hiera.yaml\nversion: 5\nhierarchy:\n  - name: Secrets\n    lookup_key: eyaml_lookup_key\n    path: secrets.eyaml\n    options:\n      pkcs7_public_key: ";
 
 #[test]
-fn what_cannot_be_encrypted_is_told_without_the_text() {
+fn text_that_cannot_be_encrypted_is_reported_without_the_text() {
     let title = |options: &str, data: &str| {
         let fixture = Fixture::new(&format!("{EYAML}{options}#- /data/secrets.eyaml\n{data}"));
         let all = found(&fixture, &[RefactoringKind::Rewrite]);

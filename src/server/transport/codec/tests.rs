@@ -124,7 +124,7 @@ fn a_stream_without_messages_is_given_up() {
 }
 
 #[test]
-fn an_end_within_a_message_is_told() {
+fn an_end_within_a_message_is_reported() {
     for bytes in [
         "Content-",
         "Content-Length: 5\r\n",

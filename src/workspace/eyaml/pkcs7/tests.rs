@@ -64,7 +64,7 @@ fn no_message_and_no_key_makes_it_panic() {
 }
 
 #[test]
-fn what_is_no_key_is_said_to_be_none() {
+fn texts_that_are_no_key_are_refused() {
     let wrong = [
         "",
         "junk",

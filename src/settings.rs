@@ -38,7 +38,7 @@ pub struct Settings {
     pub workspace: WorkspaceConfig,
     /// The settings of the rules.
     pub rules: RulesConfig,
-    /// When an editor is told of findings.
+    /// When the server publishes findings to an editor.
     pub run: Run,
     /// The hints that an editor shows beside the text.
     pub hints: HintConfig,

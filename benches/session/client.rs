@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// How long a message is waited for; a server that takes longer is as good as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The protocol's error for a request that was taken back.
+/// The protocol's error for a request that was cancelled.
 const REQUEST_CANCELLED: i64 = -32800;
 
 /// A running server, and the messages that it has sent.

@@ -22,7 +22,7 @@ pub(super) fn while_reading<T>(root: &FilePath, read: impl FnOnce() -> T) -> T {
 }
 
 /// Does `work`, and calls `tell` with the seconds since its start after `first`, twice that, and so
-/// on until it is done. Calls nothing if no thread can be started.
+/// on until `work` is done. `tell` is never called if no thread can be started.
 fn telling<T>(first: Duration, tell: impl Fn(u64) + Send, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let (done, is_done) = channel::<()>();

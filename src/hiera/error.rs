@@ -259,7 +259,8 @@ impl LookupError {
         LookupError::new(LookupErrorKind::Config(message.into()), None)
     }
 
-    /// Returns the error of an undefined variable. Puppet names it without a leading `::`.
+    /// Returns the error of an undefined variable. Puppet's message has a qualified name
+    /// without a leading `::`, and a name such as `::x` with it.
     pub(super) fn undefined_variable(name: &str, span: Option<Span>) -> LookupError {
         let name = name.strip_prefix("::").filter(|rest| rest.contains("::")).unwrap_or(name);
         LookupError::new(LookupErrorKind::UndefinedVariable(name.to_owned()), span)

@@ -528,7 +528,7 @@ fn climbed<'a>(folder: &'a str, path: &'a str) -> (&'a str, &'a str) {
             ".." => folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => return (folder, rest),
         }
-        // Removes the slashes behind the folded name, too.
+        // Removes all slashes behind `.` or `..`: there may be several.
         rest = more.trim_start_matches('/');
     }
 }

@@ -90,7 +90,8 @@ impl Audience {
         Audience::Known { readers, of, variables: told(scope, environment, path) }
     }
 
-    /// Returns the audience of values that depend on unknown variables.
+    /// Returns this audience for values that depend on further variables: [`Audience::KindsWith`]
+    /// for [`Audience::AnyWith`]; any other audience unchanged.
     pub fn of_kinds(self) -> Audience {
         match self {
             Audience::AnyWith(known) => Audience::KindsWith(known),

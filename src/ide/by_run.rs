@@ -1,5 +1,5 @@
-//! The findings of a feature in a file, run by run of its entries. A run that an edit leaves as it
-//! was keeps its findings.
+//! Items of a feature in a file (symbols, semantic tokens), grouped by runs of entries. A run that
+//! an edit does not change keeps its items.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -7,20 +7,21 @@ use std::sync::{Arc, Weak};
 use crate::hiera::data::{DataFile, Part};
 use crate::text::TextRange;
 
-/// The findings in neighbouring entries.
+/// The items in a run of neighbouring entries.
 #[derive(Clone, Debug)]
 pub struct Run<T> {
     /// The bytes of the entries in the text.
     pub range: TextRange,
-    /// The findings in the order of the text, with places counted from the start of the run. The
+    /// The items in the order of the text, with places counted from the start of the run. The
     /// `Arc` is that of an earlier version of the file if the run is the same in both.
     pub items: Arc<[T]>,
-    /// The entries, as long as some version of the file has them.
+    /// The entries that the items are from; they live as long as some version of the file has them.
     parts: Weak<[Part]>,
 }
 
 impl<T> Run<T> {
-    /// Returns the findings in a text that has no entries. No later version of the file takes them.
+    /// Returns the items of a text without entries, as one run. No later version of the file reuses
+    /// it.
     pub(super) fn without_entries(range: TextRange, items: Vec<T>) -> Run<T> {
         let parts: Weak<[Part; 0]> = Weak::new();
         Run { range, items: items.into(), parts }
@@ -39,9 +40,9 @@ pub(super) fn entry_runs(
     runs.into_iter().zip(ends).map(with_range)
 }
 
-/// Returns the findings in a file that is `length` bytes long. A run that one of `before` has, too,
-/// takes its findings from there; `find` returns those of any other run. `None` if `find` returns
-/// `None`, which it does when cancelled.
+/// Returns the items in a file that is `length` bytes long. A run that is also in `before` keeps
+/// its items; `find` returns those of any other run. `None` if `find` returns `None`, as it does
+/// when cancelled.
 pub(super) fn by_run<T>(
     data: &DataFile,
     length: u32,

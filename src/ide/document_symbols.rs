@@ -45,7 +45,7 @@ pub enum SymbolKind {
     Boolean,
     /// No value.
     Null,
-    /// An alias. Its anchor may be in an entry that is read apart.
+    /// An alias. Its anchor may be in another entry, which is parsed separately.
     Alias,
     /// A level of a hierarchy.
     Level,
@@ -63,9 +63,9 @@ pub struct FileSymbols {
     is_config: bool,
 }
 
-/// Returns the symbols of the file at `path`: of a broken file those of the entries that can be
-/// read. Those of entries that are as they were `before` are taken from there. `None` for a file
-/// that no environment governs, and when cancelled.
+/// Returns the symbols of the file at `path`: for a broken file, those of the entries that can be
+/// parsed. Runs of entries that have not changed since `before` keep their symbols. `None` for a
+/// file that no environment governs, and when cancelled.
 pub fn document_symbols(
     snapshot: &Snapshot,
     path: &FilePath,

@@ -52,8 +52,8 @@ pub struct FileTokens {
     keys: DefinedKeys,
 }
 
-/// Returns the tokens of the file at `path`. Those of entries that are as they were `before` are
-/// taken from there. `None` for a file that no environment governs, and when cancelled.
+/// Returns the tokens of the file at `path`. Runs of entries that have not changed since `before`
+/// keep their tokens. `None` for a file that no environment governs, and when cancelled.
 pub fn file_tokens(
     snapshot: &Snapshot,
     path: &FilePath,

@@ -356,7 +356,8 @@ pub enum AskedStrategy {
 }
 
 impl AskedStrategy {
-    /// Returns the strategy's value; `None` if it is computed.
+    /// Returns the literal value of the strategy, or the known value of its variable; `None` where
+    /// there is neither.
     pub fn value(&self) -> Option<&Literal> {
         match self {
             AskedStrategy::Literal(value) => Some(value),

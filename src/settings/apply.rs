@@ -1,5 +1,5 @@
-//! Settings as written, applied over the settings so far. Each group of settings has a file, which
-//! knows its own config only.
+//! Applies settings as written over the settings so far. Each group of settings has a file here,
+//! which knows its own config only.
 
 mod backends;
 mod editor;
@@ -66,7 +66,7 @@ impl Settings {
         reader.into_problems()
     }
 
-    /// Applies a member of the settings; whether it is one that this origin may have.
+    /// Applies a member of the settings; `false` for one that settings of this origin do not have.
     fn apply_member(&mut self, reader: &mut Reader, key: &str, value: &Value) -> bool {
         let Settings { workspace, rules, .. } = self;
         let common = &mut workspace.common;
@@ -111,7 +111,7 @@ mod tests {
     use crate::puppet::{PuppetVersion, Strict};
     use crate::settings::schema;
 
-    /// The settings of a repository with such a file, and their problems.
+    /// Returns the settings of a repository with this settings file, and their problems.
     pub(super) fn applied(text: &str) -> (Settings, Vec<String>) {
         let mut settings = Settings::default();
         let problems = settings

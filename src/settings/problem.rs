@@ -1,9 +1,9 @@
-//! A problem with a setting. It tells its file and its place, so that the rules can report it.
+//! A problem of a setting, with its file and place, so that the rules can report it.
 
 use crate::diagnostics::WrongSetting;
 use crate::text::{FilePath, TextRange};
 
-/// Something wrong with a setting.
+/// A problem of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingProblem {
     /// The settings file that contains it; `None` for settings of a client or of the command line.

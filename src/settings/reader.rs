@@ -1,5 +1,5 @@
-//! The values of settings as they are written, for each origin with what it may set. Which settings
-//! there are is up to the callers.
+//! Reads the values of settings of one origin: checks their types, and refuses values that the
+//! origin may not set. `apply` decides which setting each value is for.
 
 use serde_json::Value;
 
@@ -50,8 +50,8 @@ impl<'a> Reader<'a> {
         self.origin
     }
 
-    /// Calls `each` for the members of a hash that are not `null` and in the schema; it says
-    /// whether it knows the member.
+    /// Calls `each` for the members of a hash that are in the schema, and reports the others, as
+    /// well as those for which `each` returns `false`. Members that are `null` are skipped.
     pub(super) fn members(
         &mut self,
         key: &str,
@@ -100,8 +100,8 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// Reads a path. One in a file of the repository must not lead out of the workspace. `None` after
-    /// a report.
+    /// Reads a path. A path in a file of the repository must not lead out of the workspace. `None`
+    /// after a report.
     pub(super) fn path(&mut self, key: &str, value: &Value) -> Option<String> {
         let text = self.text(key, value)?;
         if self.origin == Origin::Repository && leaves_workspace(&text) {
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         Some(path.to_string())
     }
 
-    /// Reads a list of paths, without those that were reported.
+    /// Reads a list of paths, without those that were reported; `None` for a value that is no list.
     pub(super) fn paths(&mut self, key: &str, value: &Value) -> Option<Vec<String>> {
         let Some(items) = value.as_array() else {
             self.report(key, "must be a list of paths");
@@ -149,8 +149,8 @@ impl<'a> Reader<'a> {
         Some(FilePath::new(&text))
     }
 
-    /// Returns a path below the folder of the settings file; unchanged for settings that are in no
-    /// file, as those may mean any folder.
+    /// Returns a path joined to the folder of the settings file; unchanged for settings that are in
+    /// no file, as these may apply to any folder.
     pub(super) fn below_folder(&self, path: String) -> String {
         self.folder.map_or_else(|| path.clone(), |folder| folder.join(&path).to_string())
     }
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sets a setting to the value that was read; after a report it stays.
+/// Sets a setting to the value that was read; leaves it unchanged for `None`, after a report.
 pub(super) fn set<T>(setting: &mut T, read: Option<T>) {
     if let Some(value) = read {
         *setting = value;

@@ -316,7 +316,7 @@ pub const SCHEMA: &[Setting] = &[
     },
 ];
 
-/// Keys that editors use for themselves beside the settings.
+/// Keys that editors use for themselves beside the settings of the server.
 pub(super) const CLIENT_KEYS: [&str; 3] = ["server", "trace", "enable"];
 
 /// Whether a dotted name is a setting, a hash of settings, or a member of one that takes a hash.
@@ -330,7 +330,7 @@ pub fn knows(name: &str) -> bool {
     })
 }
 
-/// Returns the name that a dotted name which is not known is probably a slip of.
+/// Returns the known name that an unknown dotted name is probably a misspelling of.
 pub fn nearest_to(name: &str) -> Option<String> {
     let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));
     if above == "rules" {

@@ -1,5 +1,5 @@
 //! Input just beyond the limits of `docs/limits.md`: each limit is reported as the page states, or
-//! has no wrong result.
+//! causes no wrong result.
 
 use crate::fixture::Fixture;
 use crate::hiera::key::LookupKey;

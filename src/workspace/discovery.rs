@@ -389,8 +389,8 @@ impl Discovery<'_> {
     }
 
     /// Returns the refusal of a module that Puppet ignores because of its metadata.json, with an
-    /// error in its log: unless the file is empty, it needs all of these members. Source:
-    /// `Puppet::Module#load_metadata`.
+    /// error in its log: a file with any member needs all of these, and `dependencies` must be a
+    /// list. Source: `Puppet::Module#load_metadata`.
     fn refused(&self, root: &FilePath, name: &str) -> Option<RefusedModule> {
         const NEEDED: [&str; 5] = ["source", "author", "version", "license", "dependencies"];
         let metadata = self.metadata(root, "")?;

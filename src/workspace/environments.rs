@@ -251,8 +251,8 @@ impl Environment {
         self.reach[self.role(path).reach?].level.backend.reader()
     }
 
-    /// Whether the file's format is unknown: only an opaque backend reads it, and its name ends
-    /// neither as YAML nor as JSON.
+    /// Whether the file's format is unknown: only an opaque backend reads it, and its extension is
+    /// none of a data format (YAML, JSON, HOCON).
     pub fn is_foreign(&self, path: &FilePath) -> bool {
         !has_data_name(path) && self.reaches(path) && self.reader(path).is_none()
     }

@@ -181,7 +181,8 @@ impl SyntaxError {
 }
 
 impl Tree {
-    /// Adds a mapping of these entries, at least one, as the root.
+    /// Adds a mapping of these entries, at least one, and returns its number. The caller makes it
+    /// the root.
     pub(super) fn add_root(&mut self, entries: Vec<(NodeId, NodeId)>, flow: bool) -> NodeId {
         let span = |id: NodeId| self.nodes[id.0 as usize].span;
         let cover = |all: TextRange, (key, value): &(NodeId, NodeId)| {

@@ -1,4 +1,5 @@
-//! Work without a reader: requests that are cancelled, and findings that an edit has made obsolete.
+//! Work whose result is no longer needed: requests that are cancelled, and findings that an edit
+//! has made obsolete.
 
 use std::time::{Duration, Instant};
 

@@ -44,7 +44,8 @@ pub(super) struct Refused {
 }
 
 impl CustomLevel<'_> {
-    /// Returns the file with the function, and the declaration in it.
+    /// Returns the file in which Puppet looks for the function, and the function that the file
+    /// declares, which may have another name.
     pub(super) fn declared(
         &self,
         context: &FileContext<'_>,

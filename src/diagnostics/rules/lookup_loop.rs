@@ -37,8 +37,8 @@ const MAX_KEYS: usize = 100_000;
 const MAX_STEPS: usize = 2_000;
 /// How many definitions are checked for all tokens of a file together.
 const MAX_STEPS_IN_FILE: usize = 10_000;
-/// The longest path that such a search follows step by step; a longer path is checked by one lookup
-/// in a scope that reads all of its files.
+/// The longest path, in definitions, that such a search follows. For a longer one, the cycles of a
+/// scope that reads all files of the path are computed.
 const MAX_WAY: usize = 50;
 
 fn check(context: &DataContext<'_>, findings: &mut Vec<Finding>) {

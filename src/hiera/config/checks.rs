@@ -42,7 +42,7 @@ impl Reading<'_> {
         hash
     }
 
-    /// Like `expect_hash`, for a value whose members Puppet's message calls a `Struct`.
+    /// Like `expect_hash`, for a value whose expected type Puppet's message calls a `Struct`.
     pub(super) fn expect_struct<'v>(
         &mut self,
         value: &'v Value,

@@ -1,4 +1,4 @@
-//! Documents behind the first one of a YAML file, which Puppet ignores.
+//! The documents behind the first one of a YAML file: Puppet ignores them.
 
 use super::{EntryData, Problem, ProblemKind};
 use crate::text::{FileId, PartId, Span, TextRange};
@@ -9,8 +9,9 @@ const MAX_IGNORED_KEYS: usize = 5;
 /// How many bytes of ignored documents are read to name their keys.
 const MAX_IGNORED_BYTES: usize = 64 << 10;
 
-/// Reads the text behind the first document, from its marker on, as a part of its own: no data, and
-/// a problem if there are keys or values in it. Source: semantics 4.1, Psych reads one document.
+/// Reads the text behind the first document, from the marker of the second one on, as a part of its
+/// own: without data, and with a problem if the text has keys or values. Source: semantics 4.1,
+/// Psych reads one document.
 pub(super) fn behind(tree: &Tree, text: &str, (file, part): (FileId, PartId)) -> EntryData {
     let mut data = EntryData { is_behind_document: true, ..EntryData::default() };
     let found = tree.second_document.and_then(|marker| Some((marker, ignored(text, marker)?)));
@@ -22,8 +23,8 @@ pub(super) fn behind(tree: &Tree, text: &str, (file, part): (FileId, PartId)) ->
     data
 }
 
-/// Returns the problem of documents that follow the first one, the marker of the second one being
-/// there; `None` if nothing stands in them.
+/// Returns the problem of documents that follow the first one; `marker` is that of the second one.
+/// `None` if they have no content.
 pub(super) fn ignored(text: &str, marker: TextRange) -> Option<ProblemKind> {
     let rest = &text[marker.start as usize..];
     let cut = yaml::char_floor(rest, MAX_IGNORED_BYTES.min(rest.len()));

@@ -59,7 +59,8 @@ pub(super) fn entry(
     load.out
 }
 
-/// Puts problems and tokens in the order of their places. They stay for long, and most are few.
+/// Sorts problems and tokens by their places, and shrinks all lists to their lengths: data is kept
+/// for long, and most lists are short.
 fn tidy(data: &mut EntryData) {
     data.members.shrink_to_fit();
     data.tokens.shrink_to_fit();
@@ -79,7 +80,7 @@ struct Loading<'a> {
     aliases: Aliases<'a>,
     /// The budget that is left to the file's aliases and merge keys.
     budget: &'a Budget,
-    /// Whether it was said that they may add no more.
+    /// Whether the problem of an exhausted budget was recorded.
     is_bounded: bool,
     /// The root key whose value is being read.
     root_key: Arc<str>,
@@ -123,7 +124,7 @@ impl Loading<'_> {
         }
         if let Some(hash) = found.as_ref().and_then(Value::as_hash) {
             self.out.has_hash = true;
-            // Unless they were pushed one by one.
+            // The hash is empty where `mapping` has pushed the members one by one.
             self.out.members.extend(hash.iter().map(|(key, member)| (key.clone(), member.clone())));
             return;
         }
@@ -160,8 +161,8 @@ impl Loading<'_> {
         self.problem(ProblemKind::Unloadable(refusal), range, None);
     }
 
-    /// Pays for parts that an alias or a merge key adds to the file; whether it could. The first
-    /// that cannot be paid is the file's problem.
+    /// Takes the parts that an alias or a merge key adds to the file from the budget; `false` if
+    /// the budget does not suffice. The file gets a problem for the first one only.
     fn pay(&mut self, parts: u64, range: TextRange) -> bool {
         self.out.added_parts = self.out.added_parts.saturating_add(parts);
         match self.budget.parts(parts) {
@@ -211,7 +212,7 @@ impl Loading<'_> {
         value
     }
 
-    /// Keeps the anchors that other parts may use.
+    /// Stores the anchors that other parts may use.
     fn keep_anchors(&mut self) {
         if self.part != PartId::WHOLE {
             let (file, part) = (self.file, self.part);
@@ -290,7 +291,7 @@ impl Loading<'_> {
         Value::hash(hash, Provenance::written(Some(self.span(range))))
     }
 
-    /// Returns the string that a mapping tagged as one is.
+    /// Returns the value of a mapping that is tagged as a string.
     fn text_of_mapping(&mut self, id: NodeId, hash: &Hash) -> Value {
         let range = self.tree.node(id).span;
         let value = hash
@@ -366,7 +367,7 @@ impl Loading<'_> {
         members.hash
     }
 
-    /// Reads a root key. Its tokens are never replaced, so they are none.
+    /// Reads a root key. Puppet never replaces tokens in it, so none are recorded.
     fn root_key(&mut self, id: NodeId) -> Value {
         let before = (self.out.tokens.len(), self.out.problems.len());
         let borrowed = self.out.borrowed.len();
@@ -379,7 +380,7 @@ impl Loading<'_> {
         value
     }
 
-    /// Applies a merge key; whether it was one.
+    /// Merges the value of a key `<<` into a hash; `false` if the key is an ordinary one.
     fn merge(&mut self, node: NodeId, value: &Value, into: &mut Hash) -> bool {
         let node = self.tree.node(node);
         match Merge::of(&node.kind, value) {

@@ -1,10 +1,10 @@
-//! The messages of Ruby's readers for syntax errors, with the places that they name.
+//! The messages of Ruby's parsers for syntax errors, with the places that the messages name.
 
 use super::Format;
 use crate::yaml::{SyntaxError, SyntaxErrorKind};
 
-/// Returns the message of Ruby's reader for a syntax error. The reader of characters knows no
-/// place.
+/// Returns the message of Ruby's parser for a syntax error. libyaml names no place for a control
+/// character, so the message has that of the start of the text.
 pub(super) fn refusal(text: &str, problem: &SyntaxError, format: Format) -> String {
     let is_control = problem.kind == SyntaxErrorKind::ControlCharacter;
     let start = if is_control { 0 } else { blamed(problem) };
@@ -14,12 +14,13 @@ pub(super) fn refusal(text: &str, problem: &SyntaxError, format: Format) -> Stri
         let (line, column) = libyaml_place(before);
         return said(problem, line, column);
     }
-    // Where a key stands that is no path, the library does not know.
+    // The library names no place for a key that is no path.
     if format == Format::Hocon && problem.kind == SyntaxErrorKind::EmptyKeyElement {
         return problem.message.clone();
     }
     if format == Format::Hocon {
-        return format!("String: {line}: {}", problem.message); // Puppet hands the text over as a string without a name
+        // Puppet passes the text to the library as a string, without a file name.
+        return format!("String: {line}: {}", problem.message);
     }
     let (line, column) = json_place(before);
     said(problem, line, column)
@@ -46,12 +47,12 @@ fn libyaml_place(before: &str) -> (usize, usize) {
 }
 
 /// Returns the place that the message names: the start of the construct that was being read, if the
-/// reader says it.
+/// parser records it, else that of the error.
 pub(super) fn blamed(problem: &SyntaxError) -> u32 {
     problem.context.as_ref().map_or(problem.span.start, |(_, range)| range.start)
 }
 
-/// Returns the message for a syntax error there, counted from 1.
+/// Returns the message for a syntax error at a line and column, both counted from 1.
 pub(super) fn said(problem: &SyntaxError, line: usize, column: usize) -> String {
     let context =
         problem.context.as_ref().map(|(context, _)| format!(" {context}")).unwrap_or_default();

@@ -28,14 +28,15 @@ pub(super) struct Levels {
 
 /// The work that a location needs.
 enum Ready {
-    /// Nothing: it has no value for any key.
+    /// Nothing: the location has no value for any key.
     Nothing,
-    /// Looking into a file that Puppet takes, at the location with this number among the level's.
+    /// Reading the key from a file that Puppet accepts, at the location with this number among the
+    /// level's.
     Look(usize, Arc<DataFile>),
     /// Asking the location with this number.
     Ask(usize),
-    /// It has no known value: the location with this number is asked only for whether it leaves the
-    /// answer open.
+    /// Asking the location with this number only for whether it leaves the answer open: no value
+    /// of the location is known.
     Open(usize),
 }
 

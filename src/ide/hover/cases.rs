@@ -160,8 +160,8 @@ impl<'a> Writer<'a> {
         )
     }
 
-    /// Returns `where role = web`; `otherwise where` in a row that another one above it may take
-    /// precedence of.
+    /// Returns `where role = web`; `otherwise where` in a row over which another one above it may
+    /// take precedence.
     fn condition(&self, rows: &[Row], number: usize) -> String {
         let row = &rows[number];
         if row.when.iter().any(Vec::is_empty) {

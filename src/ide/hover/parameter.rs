@@ -83,7 +83,8 @@ impl Writer<'_> {
         Some(format!("default {}", self.markup.code(&short(&default.text))))
     }
 
-    /// Returns the declarations that give the parameter, for which its key is not looked up.
+    /// Returns a note about the declarations that give the parameter: for these, Puppet does not
+    /// look its key up. `None` without any.
     fn given(&self, one: ParameterAt<'_>) -> Option<String> {
         let code = self.snapshot.manifests(&self.subject.environment);
         let is_it = |given: &&Attribute| given.name == one.parameter.name;
@@ -98,7 +99,7 @@ impl Writer<'_> {
         (!places.is_empty()).then(|| format!("given by {count}: {}", self.listed(&places)))
     }
 
-    /// Returns the calls and tokens that read a root key; the first of them.
+    /// Returns a note about the calls and tokens that read a root key, with the first of them.
     fn other_readers(&self, root: &str) -> Option<String> {
         let (snapshot, environment) = (self.snapshot, &*self.subject.environment);
         let all = readers_in_code(snapshot, environment, root);

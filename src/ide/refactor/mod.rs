@@ -81,8 +81,8 @@ pub struct Wanted<'a> {
     pub range: TextRange,
     /// Whether a change may create files.
     pub creates_files: bool,
-    /// Whether the user asked, and not the editor by itself while the cursor moves: changes that
-    /// need the whole workspace laid out anew are for users alone.
+    /// Whether the user asked, and not the editor by itself while the cursor moves. Changes for
+    /// which all environments are discovered again are offered only to a user who asks.
     pub is_by_user: bool,
     /// Whether refactorings of a kind are wanted.
     pub kinds: &'a dyn Fn(RefactoringKind) -> bool,

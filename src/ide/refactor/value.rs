@@ -1,4 +1,4 @@
-//! Values as text in a data file: written anew, or moved to another indentation.
+//! Values as text in a data file: new text, or text that is moved to another indentation.
 
 use super::Document;
 use crate::puppet::print::{self, PrintOptions};

@@ -84,8 +84,8 @@ impl Renaming<'_> {
         }
     }
 
-    /// Checks that the class's body uses the parameter only as a variable, and no other variable of
-    /// that name.
+    /// Checks that the class's body uses the parameter only as a variable, and has no other
+    /// variable of that name.
     fn check_body(&self, found: &ParameterAt<'_>) -> Result<(), RenameError> {
         let ParameterAt { file, class, parameter } = found;
         let nested = |range: TextRange| {

@@ -64,8 +64,8 @@ impl<'a> RecursionGuard<'a> {
         })
     }
 
-    /// Returns the text of an alias: `write` gets whether the alias is written out, as it is not in
-    /// progress.
+    /// Returns the text of an alias from `write`, whose second argument is whether to write the
+    /// target, too: not while an alias is repeated.
     pub(super) fn write_out(
         &mut self,
         alias: &str,

@@ -250,7 +250,7 @@ fn has_other(one: &DataType, seen: &mut Vec<Arc<str>>) -> bool {
     }
 }
 
-/// Whether an alias is asked about the same value as the type.
+/// Whether a check of a value against the type checks the same value against an alias.
 fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
     match one {
         T::Named(alias) if &*alias.name == name => true,
@@ -259,7 +259,8 @@ fn leads_back(one: &DataType, name: &str, seen: &mut Vec<Arc<str>>) -> bool {
             seen.push(alias.name.clone());
             alias.with_target(|target| leads_back(target, name, seen))
         }
-        // Puppet checks iterables for recursion through their element types, too.
+        // To check a value against an iterable, Puppet asks whether the element type accepts `Any`,
+        // which asks the aliases in that type.
         T::Variant(_) | T::Optional(_) | T::NotUndef(_) | T::Iterable(_) | T::Iterator(_) => {
             one.parts().into_iter().any(|part| leads_back(part, name, seen))
         }

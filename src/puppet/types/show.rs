@@ -71,8 +71,8 @@ impl fmt::Display for DataType {
 }
 
 impl DataType {
-    /// Returns the type's text with aliases, and the local types of functions, replaced by their
-    /// targets.
+    /// Returns the type's text with each alias, and each local type of a function, as `name =
+    /// target`.
     pub(super) fn expanded(&self) -> String {
         self.shown(true, &mut RecursionGuard::default())
     }

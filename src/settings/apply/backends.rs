@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::hiera::config::{DescribedBackends, why_not_described};
 use crate::settings::reader::{Reader, leaves_workspace};
 
-/// Reads the files that functions read: hashes with `files`, by the names of the functions. `None`
-/// for what is no hash.
+/// Returns the files that functions read, from hashes with `files` by the names of the functions.
+/// `None` for a value that is no hash.
 pub(super) fn described(reader: &mut Reader, value: &Value) -> Option<DescribedBackends> {
     let Some(members) = value.as_object() else {
         reader.report("backends", "must be a hash of functions and what they read");

@@ -1,4 +1,4 @@
-//! The settings of what an editor shows: `diagnostics`, `inlayHints` and `codeLens`.
+//! The settings of an editor's features: `diagnostics`, `inlayHints` and `codeLens`.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::ide::code_lens::LensConfig;
 use crate::ide::inlay_hints::HintConfig;
 use crate::settings::reader::{Reader, set};
 
-/// When an editor is told of findings.
+/// When the server publishes findings to an editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Run {
     /// At each change.

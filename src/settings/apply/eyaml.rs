@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::settings::reader::{Reader, set};
 use crate::workspace::eyaml::EyamlConfig;
 
-/// Decryption is the user's to switch on: a repository that could would have its own values
-/// decrypted with the user's keys.
+/// The problem of the settings in a file of the repository: only the user may switch decryption on,
+/// as a repository would have its own values decrypted with the user's keys.
 const REFUSAL: &str =
     "is refused here: only the user may switch decryption on, no file of the repository";
 
-/// Reads the settings, which must be the user's own.
+/// Applies the settings, which must be the user's own.
 pub(super) fn apply(reader: &mut Reader, value: &Value, eyaml: &mut EyamlConfig) {
     if !reader.is_users("eyaml", REFUSAL) {
         return;

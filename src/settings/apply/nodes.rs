@@ -1,4 +1,5 @@
-//! The settings `nodes`: where nodes come from, and which variables are derived for them.
+//! The settings `nodes`: the sources of nodes, the default node, and the rules that derive
+//! variables.
 
 use regex::Regex;
 use serde_json::Value;
@@ -8,13 +9,14 @@ use crate::settings::reader::{Reader, set};
 use crate::workspace::NodesConfig;
 use crate::workspace::nodes::{Step, Steps};
 
-/// Reads the sources of nodes.
+/// Applies the settings `nodes`.
 pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig) {
     reader.members("nodes", value, |reader, key, value| {
         match key {
             "sources" => {
                 if let Some(sources) = reader.paths("nodes.sources", value) {
-                    // Those of a file lie below its folder; the client's may lie below any.
+                    // Sources in a settings file lie below its folder; those of a client may lie
+                    // below any folder.
                     let sources = sources.into_iter().map(|source| reader.below_folder(source));
                     nodes.sources = sources.collect();
                 }
@@ -36,7 +38,7 @@ pub(super) fn apply(reader: &mut Reader, value: &Value, nodes: &mut NodesConfig)
     });
 }
 
-/// Reads the ways in which nodes become known; `None` for what is no list of them.
+/// Reads the steps that infer nodes, without unknown ones; `None` for a value that is no list.
 fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
     let Some(words) = value.as_array() else {
         reader.report("nodes.infer", "must be a list of steps");
@@ -55,7 +57,7 @@ fn steps(reader: &mut Reader, value: &Value) -> Option<Steps> {
     Some(steps)
 }
 
-/// Reads a rule that computes variables; `None` after a report.
+/// Reads a rule that derives variables; `None` for an invalid one.
 fn derive_rule(reader: &mut Reader, value: &Value) -> Option<DeriveRule> {
     let (Some(from), Some(pattern)) = (value["from"].as_str(), value["match"].as_str()) else {
         let message = "a rule must have `from`, a variable, and `match`, a regular expression";

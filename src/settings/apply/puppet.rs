@@ -1,11 +1,11 @@
-//! The settings `puppet`: the version to agree with.
+//! The settings `puppet`: the version of Puppet whose results hiera-ls gives, and its `strict`.
 
 use serde_json::Value;
 
 use crate::puppet::{PuppetVersion, Strict};
 use crate::settings::reader::Reader;
 
-/// Reads the version, and Puppet's setting `strict` where it is set; see [`settle`].
+/// Applies the version, and Puppet's setting `strict` to `strict` if it is set; see [`settle`].
 pub(super) fn apply(
     reader: &mut Reader,
     value: &Value,
@@ -28,12 +28,12 @@ pub(super) fn apply(
     });
 }
 
-/// Sets `strict`: to the default of the version where no setting does.
+/// Sets `puppet.strict` to the setting, or without one to the default of the version.
 pub(super) fn settle(puppet: &mut PuppetVersion, strict: Option<Strict>) {
     puppet.strict = strict.unwrap_or(PuppetVersion::of_major(puppet.major).strict);
 }
 
-/// Puppet's setting `strict` by name.
+/// Returns the value of Puppet's setting `strict` with this name.
 fn strict_from_name(name: &str) -> Option<Strict> {
     match name {
         "off" => Some(Strict::Off),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::diagnostics::{Severities, Severity, catalogue};
 use crate::settings::reader::Reader;
 
-/// Reads severities by the codes of rules.
+/// Applies severities by the codes of rules.
 pub(super) fn apply(reader: &mut Reader, value: &Value, severities: &mut Severities) {
     reader.members("rules", value, |reader, code, value| {
         if catalogue::find(code).is_none() {

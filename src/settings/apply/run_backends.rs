@@ -33,11 +33,11 @@ impl RunBackends {
     }
 }
 
-/// Whoever can switch them on has code run.
+/// The problem of the setting in a file of the repository: the setting makes hiera-ls run code.
 const REFUSAL: &str =
     "is refused here: only the user may have functions of levels run, no file of the repository";
 
-/// Reads the settings, which must be the user's own.
+/// Applies the settings, which must be the user's own.
 pub(super) fn apply(reader: &mut Reader, value: &Value, settings: &mut RunBackends) {
     if !reader.is_users("runBackends", REFUSAL) {
         return;

@@ -1,5 +1,5 @@
-//! The settings of the workspace that are single values: the global config, deployed paths, and how
-//! much of a repository is read.
+//! Settings of the workspace without a group of their own: the global config, the mappings of
+//! deployed paths, and the maximum size of files.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) fn global_config(reader: &mut Reader, key: &str, value: &Value) -> Op
     Some(FilePath::new(&reader.text(key, value)?))
 }
 
-/// Reads deployed paths with their paths in the workspace; `None` for what is no hash of them.
+/// Reads deployed paths with their paths in the workspace; `None` for a value that is no hash.
 pub(super) fn path_mappings(reader: &mut Reader, value: &Value) -> Option<PathMappings> {
     let Some(members) = value.as_object() else {
         reader.report("pathMappings", "must be a hash of deployed paths and paths here");
@@ -33,8 +33,8 @@ pub(super) fn path_mappings(reader: &mut Reader, value: &Value) -> Option<PathMa
     Some(mappings)
 }
 
-/// Reads the length of the longest file that is read, in bytes; `most` is the limit so far. The
-/// user decides how much of a repository is read, not the repository.
+/// Reads the size of the largest file that is read, in bytes; `most` is the limit so far. A file of
+/// the repository may only lower the limit. `None` after a report.
 pub(super) fn max_file_size(
     reader: &mut Reader,
     key: &str,

@@ -26,8 +26,8 @@ pub enum CalledMerge<'a> {
     None,
     /// All of them ask for the same strategy.
     One(MergingCall<'a>),
-    /// They ask for different ones, or one of them computes its strategy. In the order of their
-    /// files; calls that ask for no strategy are included.
+    /// They ask for different ones, or the strategy of one of them is not known. In the order of
+    /// their files; calls that ask for no strategy are included.
     Several(Vec<ReaderAt<'a>>),
 }
 

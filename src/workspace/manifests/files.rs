@@ -57,7 +57,7 @@ impl CodePlace {
 
     /// Returns the rank of the file among those in which Puppet looks for a class or defined type
     /// of this name; `None` where Puppet does not look for it. Of two files that define it, the
-    /// definition of the greater one wins. Source: `TypeLoader#files_to_try_for`.
+    /// one with the greater rank wins. Source: `TypeLoader#files_to_try_for`.
     pub fn autoload_rank(&self, name: &str) -> Option<usize> {
         let CodePlace::Module { module, path } = self else {
             return (*self == CodePlace::Main).then_some(usize::MAX);

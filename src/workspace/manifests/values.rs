@@ -26,7 +26,7 @@ pub enum ParameterValue {
     /// A level has it.
     Found(Value),
     /// No level has it, or its value is null: the class's default takes its place. `None` for a
-    /// default that is no literal value.
+    /// default of which the code does not show the value.
     Default(Option<Value>),
     /// Its value is null, and there is no default.
     Undef,

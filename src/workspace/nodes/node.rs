@@ -21,7 +21,8 @@ pub struct Node {
     /// The folder of the environment whose own settings name that file; `None` where the
     /// workspace's do, or none does.
     pub environment: Option<FilePath>,
-    /// Whether a file states its environment; otherwise the scope has the settings' environment.
+    /// Whether a file states the node's environment; otherwise the scope has the environment of the
+    /// settings.
     pub states_environment: bool,
     /// Whether the settings name a file that it is in. A fleet of such nodes is taken for complete.
     pub is_given: bool,

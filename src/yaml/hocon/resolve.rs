@@ -185,7 +185,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Begins to replace a substitution; returns its source text.
+    /// Begins to replace a substitution; returns its text for messages, `${path}`. Errors: the
+    /// substitution is already being replaced.
     fn open(&mut self, node: &Rc<Node>, path: &[Segment]) -> Result<String, Stop> {
         let written: Vec<&str> = path.iter().map(|segment| segment.text.as_str()).collect();
         let written = format!("${{{}}}", written.join("."));

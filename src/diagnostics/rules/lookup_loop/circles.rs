@@ -169,8 +169,9 @@ impl<'a> Circles<'a> {
         self.numbers.get(root).map(|number| &self.nodes[*number])
     }
 
-    /// Returns the hops of a shortest cycle through a token, the first one being its own. The
-    /// search ends after `most` hops: then the last hop does not lead back to the token's key.
+    /// Returns the hops of a shortest cycle through a token, the first one being its own. `most`
+    /// bounds the number of hops, and of visited keys: beyond it the search ends, and the last hop
+    /// does not lead back to the token's key.
     pub(super) fn way_round(&self, token: &TokenUse, most: usize) -> Vec<&Hop> {
         let Some(start) = self.numbers.get(&token.root) else { return Vec::new() };
         let own = self.nodes[*start].hops.iter().find(|hop| hop.span == token.span);

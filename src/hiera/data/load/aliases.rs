@@ -1,4 +1,4 @@
-//! The anchors of a part while it is read, and the nodes that its aliases stand for.
+//! The anchors of a part while the part is read, and the targets of its aliases.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use super::super::{Borrowed, Refusal, TokenUse};
 use crate::text::{Span, TextRange};
 use crate::yaml::{NodeId, Tree};
 
-/// The anchors that were read so far.
+/// The anchors of a part that were read so far, and the uses of anchors above the part.
 pub(super) struct Aliases<'a> {
-    /// The anchor of a name in the parts above.
+    /// Returns the anchor of a name in the parts above.
     above: &'a dyn Fn(&str) -> Option<Anchored>,
-    /// The names that aliases take from there.
+    /// The names of those that aliases use.
     used: IndexSet<Arc<str>, foldhash::fast::RandomState>,
     /// The anchored nodes that were read, which aliases share.
     done: HashMap<NodeId, Anchored>,
@@ -23,27 +23,27 @@ pub(super) struct Aliases<'a> {
 }
 
 impl<'a> Aliases<'a> {
-    /// Returns those of a part in which nothing was read; `above` returns the anchors of parts
-    /// above.
+    /// Returns the state before anything of a part is read; `above` returns the anchor of a name
+    /// in the parts above.
     pub(super) fn new(above: &'a dyn Fn(&str) -> Option<Anchored>) -> Aliases<'a> {
         let (used, done, open) = (IndexSet::default(), HashMap::new(), Vec::new());
         Aliases { above, used, done, open }
     }
 
-    /// Records that an anchored node is being read.
+    /// Records that the reading of an anchored node begins.
     pub(super) fn begin(&mut self, node: NodeId) {
         self.open.push(node);
     }
 
-    /// Records that the anchored node that was begun last is read.
+    /// Records the result for the anchored node that was begun last.
     pub(super) fn end(&mut self, anchored: Anchored) {
         if let Some(node) = self.open.pop() {
             self.done.insert(node, anchored);
         }
     }
 
-    /// Returns the node that an alias stands for; `None` where it was not read. `target` is the
-    /// node, if it is one of the part. An error where Puppet refuses the file for the alias.
+    /// Returns the anchored node that an alias refers to; `None` where that was not read. `target`
+    /// is the node, if it is in this part. Errors: Puppet refuses the file for the alias.
     pub(super) fn resolve(
         &mut self,
         name: &str,
@@ -62,8 +62,9 @@ impl<'a> Aliases<'a> {
         Ok(self.done.get(&target).cloned())
     }
 
-    /// Takes out the anchors that other parts may use, and the names of those that the part uses of
-    /// others; `None` where there are neither. `span` gives places in the part.
+    /// Returns the anchors that other parts may use, and the names of anchors in other parts that
+    /// this part uses; `None` where there are neither. `span` returns the place of a range in the
+    /// part.
     pub(super) fn take(
         &mut self,
         tree: &Tree,
@@ -87,7 +88,7 @@ impl<'a> Aliases<'a> {
     }
 }
 
-/// Returns the root keys that tokens ask for, and values through aliases, each once.
+/// Returns the root keys that these tokens, and values inserted by aliases, ask for, each once.
 pub(super) fn asked(tokens: &[TokenUse], borrowed: &[Borrowed]) -> Arc<[Arc<str>]> {
     let mut asked: IndexSet<Arc<str>, foldhash::fast::RandomState> =
         tokens.iter().filter_map(|token| Some(token.reference.key()?.root_text())).collect();

@@ -1,4 +1,4 @@
-//! The members of one mapping, and the keys that stand twice in it.
+//! The members of one mapping while it is read, and the problems of its repeated keys.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Returns none yet; `count` is the number of entries to come.
+    /// Returns an empty collection with room for `count` members.
     pub(super) fn with_capacity(count: usize) -> Members {
         Members {
             hash: Hash::with_capacity_and_hasher(count, Default::default()),
@@ -24,8 +24,8 @@ impl Members {
         }
     }
 
-    /// Adds a member; the last one of a key wins. Returns the problem with a key that is written
-    /// before, and the place where it is.
+    /// Adds a member; the last one of a key wins. For a key that the mapping already has, returns
+    /// the problem and the place of the earlier key.
     pub(super) fn add(&mut self, key: Key, member: Member) -> Option<(ProblemKind, Option<Span>)> {
         let repeated = self.written.insert(key.clone(), member.key_origin).map(|first| {
             let before = self.hash.get(&key);
@@ -38,7 +38,7 @@ impl Members {
     }
 }
 
-/// Returns the key that a value is in a mapping: in YAML a symbol is a string there.
+/// Returns a value as the key of a mapping: in YAML, a symbol becomes a string.
 pub(super) fn key(value: Value, format: Format) -> Key {
     let (data, from) = value.into_parts();
     let data = match (data, format) {
@@ -48,7 +48,7 @@ pub(super) fn key(value: Value, format: Format) -> Key {
     Key::new(data, from)
 }
 
-/// Returns the text of a key as people read it.
+/// Returns the text of a key, for a value that may be of any type.
 pub(super) fn name(value: &Value) -> Arc<str> {
     match value.data() {
         Data::String(name) => name.clone(),

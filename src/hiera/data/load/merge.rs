@@ -4,8 +4,8 @@ use crate::puppet::value::{Data, Hash, Value};
 use crate::yaml::psych::{TagMeaning, tag_meaning};
 use crate::yaml::{Node, NodeKind};
 
-/// Whether a key of this value, which is written in such a node, merges the value behind it. A tag
-/// can make it a string like others.
+/// Whether a key with this node and value is a merge key. A `<<` that is tagged as a string is an
+/// ordinary key.
 pub(super) fn is_key(node: &Node, value: &Value) -> bool {
     let is_text = |node: &Node| {
         let meaning = node.tag.as_ref().map(|tag| tag_meaning(&tag.name, &node.kind));
@@ -14,24 +14,24 @@ pub(super) fn is_key(node: &Node, value: &Value) -> bool {
     value.as_str() == Some("<<") && !is_text(node)
 }
 
-/// What a merge key adds to its hash.
+/// The content that a merge key adds to its hash.
 pub(super) enum Merge<'a> {
-    /// The members of these hashes, of which earlier ones win.
+    /// The members of these hashes; an earlier hash wins.
     Hashes(Vec<&'a Hash>),
     /// Nothing: an `!!omap` without members.
     Nothing,
 }
 
 impl Merge<'_> {
-    /// Returns what the value of a key `<<` adds, which is written in such a node; `None` where the
-    /// key is one like others.
+    /// Returns the content that a key `<<` adds, for the node and the value behind it; `None` where
+    /// the key is an ordinary one.
     pub(super) fn of<'a>(node: &NodeKind, value: &'a Value) -> Option<Merge<'a>> {
         match (node, value.data()) {
             (NodeKind::Sequence { .. }, Data::Array(items)) => {
                 items.iter().map(Value::as_hash).collect::<Option<_>>().map(Merge::Hashes)
             }
-            // A list that is a hash is an `!!omap`; Psych merges an empty one, and keeps any other
-            // under the key.
+            // A sequence whose value is a hash is an `!!omap`. Psych merges an empty one, and keeps
+            // any other as the value of the key `<<`.
             (NodeKind::Sequence { .. }, Data::Hash(hash)) => {
                 hash.is_empty().then_some(Merge::Nothing)
             }
@@ -43,10 +43,10 @@ impl Merge<'_> {
     }
 }
 
-/// Adds the members of hashes to one. They keep the places where they were written.
+/// Adds the members of these hashes to `into`. Members keep their origins.
 ///
 /// Source: semantics 4.2: entries before a merge key are overwritten, those after it overwrite; of
-/// a list, earlier maps win.
+/// a list of hashes, an earlier one wins.
 pub(super) fn add(hashes: &[&Hash], into: &mut Hash) {
     if let [hash] = hashes {
         into.extend((*hash).clone());

@@ -8,7 +8,7 @@ use crate::yaml::{ScalarStyle, resolve_hocon, resolve_json};
 
 /// The value of a scalar.
 pub(super) enum Scalar {
-    /// The text itself, in which tokens may stand.
+    /// The text itself, which may have tokens.
     Text,
     /// Another value.
     Data(Data),
@@ -16,7 +16,7 @@ pub(super) enum Scalar {
     Refused(Refusal),
 }
 
-/// Reads a scalar. `text` is decoded.
+/// Reads a scalar. `text` is its decoded text.
 pub(super) fn read(
     style: ScalarStyle,
     text: &str,

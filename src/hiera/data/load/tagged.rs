@@ -1,12 +1,14 @@
-//! Collections that a tag makes something else: ordered hashes, and strings.
+//! Collections whose tag changes their type: lists that are ordered hashes, and mappings that are
+//! strings.
 
 use super::super::Refusal;
 use crate::puppet::ruby::inspect::inspect;
 use crate::puppet::value::{Data, Hash, Key, Member, Value};
 
-/// Returns the member that an item of an `!!omap` is: Psych takes the first thing in it for a key
-/// and the last for its value, be it a mapping or a list. `None` for an item that is neither, or
-/// empty, for which Ruby fails.
+/// Returns the member of the ordered hash for an item of an `!!omap`. Psych uses the item's first
+/// part as the key and its last part as the value: for a mapping the first key and the last value,
+/// for a list the first and the last element. `None` for an item that is neither, or empty; Ruby
+/// fails for these.
 pub(super) fn member_of_omap(item: &Value) -> Option<(Key, Member)> {
     match item.data() {
         Data::Hash(members) => {
@@ -23,13 +25,13 @@ pub(super) fn member_of_omap(item: &Value) -> Option<(Key, Member)> {
     }
 }
 
-/// The error of Ruby for an item of an `!!omap` that is no member.
+/// Returns Ruby's error for an item of an `!!omap` that gives no member.
 pub(super) fn no_member() -> Refusal {
     Refusal::Ruby("undefined method `first' for nil:NilClass".to_owned())
 }
 
-/// Returns the error of Ruby for a mapping tagged as a string, if there is one: Psych takes the
-/// member `str` for the string, here `value`, and all others for variables of that object.
+/// Returns Ruby's error for a mapping that is tagged as a string, if there is one. Psych uses the
+/// member `str`, here `value`, as the string, and sets all others as instance variables of it.
 pub(super) fn refusal_of_text(hash: &Hash, value: &Value) -> Option<Refusal> {
     let first = hash.keys().find(|key| key.as_str() != Some("str"))?;
     let name = first.to_text();

@@ -1,4 +1,4 @@
-//! The tokens of a string, at the places where they are written.
+//! The tokens of a string, with their places in the source text.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::yaml::scalar::Written;
 
 /// A string of a part.
 pub(super) struct WrittenString<'a> {
-    /// The text that the string means.
+    /// The decoded text of the string.
     pub(super) value: &'a str,
-    /// The text of the part.
+    /// The source text of the part.
     pub(super) text: &'a str,
     /// The string's node.
     pub(super) node: &'a Node,
-    /// Its place.
+    /// The string's place.
     pub(super) span: Span,
-    /// The root key in whose value it stands.
+    /// The root key whose value contains the string.
     pub(super) root: &'a Arc<str>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn collect(string: &WrittenString, found: &mut Vec<TokenUse>) -> Vec<
     reading.problems
 }
 
-/// Whether a problem is one with a token.
+/// Whether a problem is that of a token.
 pub(super) fn is_problem(kind: &ProblemKind) -> bool {
     matches!(
         kind,
@@ -69,7 +69,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Returns the place in the part where these bytes of the string are written.
+    /// Returns the place in the part for these bytes of the decoded string.
     fn source(&self, range: TextRange) -> TextRange {
         let WrittenString { text, node, .. } = self.string;
         let written = self.written.get_or_init(|| Written::of(text, node));
@@ -79,8 +79,8 @@ impl Reading<'_> {
         TextRange::new(start, end.max(start))
     }
 
-    /// Returns the key or variable that a token asks for, with its place; `range` is the token's.
-    /// `None` for one that asks for nothing, or is wrong.
+    /// Returns the key or variable that a token asks for, and the place of its name; `range` is the
+    /// place of the token. `None` for a token without a key or variable, and for an invalid one.
     fn reference(&mut self, token: Token, range: TextRange) -> Option<(TextRange, Reference)> {
         match token.kind {
             TokenKind::Empty => None,
@@ -108,7 +108,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns what the argument of a function names, which is called `name` in the token.
+    /// Returns the key or variable that the argument of a function names; `name` is the function's
+    /// name as written, and `range` the place of the argument.
     fn argument(
         &mut self,
         function: Method,

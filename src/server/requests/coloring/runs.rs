@@ -14,7 +14,7 @@ use crate::text::{Encoding, Text};
 pub(super) struct EncodedRun {
     /// The start of the run in the document.
     start: lsp::Position,
-    /// The tokens; equal tokens of an earlier answer share the `Arc`.
+    /// The tokens. An earlier answer shares the `Arc` if the run's tokens have not changed.
     tokens: Arc<[lsp::SemanticToken]>,
     /// The place of the last token, counted from the start of the run.
     last: lsp::Position,

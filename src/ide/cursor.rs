@@ -132,13 +132,9 @@ impl KeyPath {
     }
 }
 
-/// Returns whether a value is written at a place. A level may read the file in another format than
-/// the one of its name, and only one of these readings is in parts.
+/// Whether a value is written at a place.
 fn is_written_at(snapshot: &Snapshot, value: &Value, place: Span) -> bool {
-    value.origin.is_some_and(|origin| {
-        let is_same_text = || snapshot.place(origin) == snapshot.place(place);
-        origin == place || origin.file == place.file && origin.part != place.part && is_same_text()
-    })
+    value.origin.is_some_and(|origin| snapshot.is_same_place(origin, place))
 }
 
 /// Returns the key that a lookup would be asked for about a subject; `None` for one that is no key.

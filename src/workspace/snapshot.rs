@@ -66,6 +66,13 @@ impl Snapshot {
         if span.part == PartId::WHOLE { span.range } else { moved().unwrap_or_default() }
     }
 
+    /// Whether two spans are the same bytes of a file. Two levels may read the file in different
+    /// formats, and only the reading in the format of its name is in parts.
+    pub fn is_same_place(&self, one: Span, other: Span) -> bool {
+        let is_same_range = || self.place(one) == self.place(other);
+        one == other || one.file == other.file && one.part != other.part && is_same_range()
+    }
+
     /// Returns the path of the file with this number, whether it still exists or not.
     pub fn path(&self, id: FileId) -> Option<&FilePath> {
         self.ids.get(id.number() as usize)

@@ -221,11 +221,11 @@ fn finding(context: &DataContext<'_>, token: &TokenUse, circle: &Circle) -> Find
 
 /// Returns the token of a string that asks for a key, or the string itself where that is unknown.
 fn token_in(context: &DataContext<'_>, string: Span, asked: &str) -> Span {
-    let data =
-        context.file.snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));
+    let snapshot = context.file.snapshot;
+    let data = snapshot.path(string.file).and_then(|path| context.file.view.data_of(path));
     let is_it = |token: &&TokenUse| {
-        token.string_span == string
-            && matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
+        matches!(&token.reference, Reference::Key { key, .. } if &*key.text == asked)
+            && snapshot.is_same_place(token.string_span, string)
     };
     data.and_then(|data| data.tokens().find(is_it).map(|token| token.span)).unwrap_or(string)
 }

@@ -10,6 +10,7 @@ use crate::hiera::resolution::Resolution;
 use crate::manifest::model::UseKind;
 use crate::puppet::value::{Data, Value};
 use crate::text::Span;
+use crate::workspace::Snapshot;
 use crate::workspace::manifests::{DefinitionAt, ManifestIndex};
 
 /// The rule.
@@ -102,7 +103,8 @@ fn concerned(
         let scope = node.scope_in(&file.environment.name);
         let resolver = Resolver::new(file.snapshot.context(file.environment, file.view, &scope));
         let included = file.snapshot.lookup_as_called(file.environment, &resolver, including);
-        let is_included = included.value.ok().flatten().is_some_and(|value| holds(&value, span));
+        let is_included =
+            included.value.ok().flatten().is_some_and(|value| holds(file.snapshot, &value, span));
         if is_included && looked_up(context, node, wanted, lacks) {
             names.push(node.name.to_string());
         }
@@ -111,7 +113,8 @@ fn concerned(
 }
 
 /// Whether a part of a value comes from a place.
-fn holds(value: &Value, span: Span) -> bool {
+fn holds(snapshot: &Snapshot, value: &Value, span: Span) -> bool {
     let items = if let Data::Array(items) = value.data() { items.as_slice() } else { &[] };
-    value.origin == Some(span) || items.iter().any(|item| item.origin == Some(span))
+    let is_there = |origin| snapshot.is_same_place(origin, span);
+    [value].into_iter().chain(items).any(|part| part.origin.is_some_and(is_there))
 }

@@ -257,10 +257,11 @@ fn takers(
         return None;
     }
     let key = LookupKey::of_root(key);
+    let is_there = |origin| file.snapshot.is_same_place(origin, span);
     let gets_it = |node: &&Arc<Node>| {
         looked_up(context, node, &key, |resolution| {
             !is_settled(resolution)
-                || parts_of(resolution, wanted).iter().any(|part| part.origin == Some(span))
+                || parts_of(resolution, wanted).iter().any(|part| part.origin.is_some_and(is_there))
         })
     };
     Some(nodes.into_iter().filter(gets_it).map(|node| node.name.to_string()).collect())

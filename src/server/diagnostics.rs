@@ -7,7 +7,8 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt as _};
 use tower_lsp::lsp_types as lsp;
 
-use super::state::{Documents, Features};
+use super::documents::Documents;
+use super::features::Features;
 use super::to_lsp;
 use crate::diagnostics::Finding;
 use crate::text::work::{Work, count};
@@ -202,7 +203,7 @@ mod tests {
         fn apply(&mut self, change: Change) {
             self.fixture.workspace.apply(change);
             let snapshot = self.fixture.workspace.snapshot();
-            let (features, documents) = (Features::default(), Documents::new());
+            let (features, documents) = (Features::default(), Documents::default());
             for (path, found) in self.findings.update(&snapshot, &self.fixture.settings.rules) {
                 let written = self.writer.write(&snapshot, &path, &found, &features, &documents);
                 self.told.insert(path, written);

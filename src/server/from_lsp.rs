@@ -2,8 +2,8 @@
 
 use tower_lsp::lsp_types as lsp;
 
+use super::features::{CompletionFeatures, Features, TextFormat};
 use super::requests::Announced;
-use super::state::{CompletionFeatures, Features, TextFormat};
 use crate::text::{Encoding, FilePath, FilePosition, LineCol, Text, TextRange};
 use crate::workspace::{Change, Snapshot};
 

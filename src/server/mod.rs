@@ -5,17 +5,24 @@
 //! findings, and sends those that still hold. Requests take a snapshot and are answered from it.
 //! While the folders are being read, a request waits for the end of that; otherwise it takes the
 //! snapshot before its first `await`. Answers that are expected to be quick are computed in place,
-//! see `state::Pace`; all others on another thread.
+//! see `pace::Pace`; all others on another thread.
 
+mod client_settings;
 mod diagnostics;
+mod documents;
 mod evaluator;
+mod features;
+mod folders;
 mod from_lsp;
 mod nodes;
+mod pace;
 mod publish;
 mod pull;
 mod pulled;
+mod readings;
 mod requests;
 mod scanner;
+mod slots;
 mod state;
 mod status;
 mod to_lsp;
@@ -36,8 +43,12 @@ use crate::settings::Run;
 use crate::text::CancelToken;
 use crate::text::FilePath;
 use crate::workspace::{Change, Snapshot};
+use client_settings::ClientSettings;
 use evaluator::Evaluator;
-use state::{Features, Moment, Shared, Slots};
+use features::Features;
+use pace::Moment;
+use slots::Slots;
+use state::Shared;
 use transport::{Outlet, Workers};
 
 /// Serves the protocol over standard input and output until the client ends it.
@@ -78,7 +89,7 @@ pub(crate) struct Backend {
 
 impl Backend {
     /// Answers a request from the snapshot of this moment, on a thread of its own unless answers
-    /// are quick, see [`Pace`](state::Pace): a slow answer holds back nothing, and a panic ends
+    /// are quick, see [`Pace`](pace::Pace): a slow answer holds back nothing, and a panic ends
     /// nothing but the request. Positions in the document `about` are those of its text when the
     /// request came, so a text that changed while the folders were read is no text to answer for.
     async fn answer<T: Send + 'static>(
@@ -164,7 +175,7 @@ impl LanguageServer for Backend {
         self.shared.with(|state| {
             state.features = features;
             state.evaluates = evaluates;
-            state.initialization_options = options.filter(|options| options.is_object());
+            state.client_settings = ClientSettings::of_options(options);
             state.list_folders(folders);
         });
         let server_info = lsp::ServerInfo {
@@ -192,7 +203,7 @@ impl LanguageServer for Backend {
         let document = params.text_document;
         let Some(path) = from_lsp::path(&document.uri) else { return };
         let is_new_folder = self.shared.with(|state| {
-            state.opened(&path, &document.uri, document.version);
+            state.documents.opened(&path, &document.uri, document.version);
             let is_new_folder = state.adopt(&path);
             state.workspace.apply(Change::Open(path, document.text));
             is_new_folder
@@ -212,7 +223,7 @@ impl LanguageServer for Backend {
                 let change = from_lsp::change(path.clone(), change, text, state.features.encoding);
                 state.workspace.apply(change);
             }
-            state.edited(&path, &params.text_document.uri, params.text_document.version);
+            state.documents.edited(&path, &params.text_document.uri, params.text_document.version);
             // Findings of unsaved files are published later, see `publish`.
             if state.settings.run != Run::OnSave {
                 self.shared.changed.notify_one();
@@ -222,7 +233,7 @@ impl LanguageServer for Backend {
 
     async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
         if let Some(path) = from_lsp::path(&params.text_document.uri) {
-            self.shared.with(|state| state.saved(&path));
+            self.shared.with(|state| state.documents.saved(&path));
         }
         // Not every client watches files; a save certainly changes a file on disk.
         self.shared.disk.ask();
@@ -243,7 +254,7 @@ impl LanguageServer for Backend {
 
     async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
         self.shared.with(|state| {
-            let mut folders = state.listed.clone();
+            let mut folders = state.folders.listed().to_vec();
             let removed: Vec<FilePath> = params
                 .event
                 .removed

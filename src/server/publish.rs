@@ -29,8 +29,11 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::diagnostics::{Diagnostic, Writer, notification};
+use super::documents::Documents;
+use super::features::Features;
+use super::pace::Pace;
 use super::pull::refresh;
-use super::state::{Documents, Features, Pace, Shared};
+use super::state::Shared;
 use super::status::{Status, StatusNotification};
 use super::to_lsp;
 use super::transport::Outlet;
@@ -150,7 +153,7 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
             documents: state.documents.clone(),
         });
         let documents = round.documents.clone();
-        lull = if documents.values().all(|document| document.is_saved) {
+        lull = if documents.iter().all(|(_, document)| document.is_saved) {
             LULL
         } else {
             LULL_OF_A_TYPIST
@@ -181,7 +184,8 @@ pub(super) async fn run(client: Client, output: Outlet, shared: Arc<Shared>) {
         }
         if pulls {
             keep(&shared, run, &documents, found, &mut published);
-            let deferred = documents.keys().filter(|path| findings.is_deferred(path));
+            let deferred =
+                documents.iter().map(|(path, _)| path).filter(|path| findings.is_deferred(path));
             shared.pulled.finish_round(revision, deferred.cloned().collect());
             settle(&shared, &findings, may_look_ahead);
             refresh(&client, &shared);
@@ -260,7 +264,7 @@ fn keep_closed(shared: &Shared, findings: &Findings, writer: &mut Writer, told: 
     let (features, documents) =
         shared.with(|state| (state.features.clone(), state.documents.clone()));
     // One that was opened meanwhile belongs to the next round.
-    let closed = told.into_iter().filter(|(path, _)| !documents.contains_key(path));
+    let closed = told.into_iter().filter(|(path, _)| !documents.contains(path));
     let written = closed.map(|(path, findings)| {
         let written = writer.write(snapshot, &path, &findings, &features, &documents);
         (path, written)
@@ -331,7 +335,7 @@ fn check(
 /// Gives a file that is no longer open the findings that it has as a closed one; `false` where these
 /// come later.
 fn has_news(findings: &Findings, round: &Round, (path, told): &mut Told) -> bool {
-    if round.documents.contains_key(path) || !told.is_empty() || findings.watches(path) {
+    if round.documents.contains(path) || !told.is_empty() || findings.watches(path) {
         return true;
     }
     let closed = findings.of_closed(path);

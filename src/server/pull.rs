@@ -89,7 +89,7 @@ impl Backend {
         let configs = governing.flat_map(|environment| environment.configs());
         let paths: HashSet<&FilePath> = configs
             .map(|(_, config)| &config.path)
-            .filter(|config| *config != path && !documents.contains_key(*config))
+            .filter(|config| *config != path && !documents.contains(config))
             .collect();
         let report = |config: &FilePath| {
             let report = self.shared.pulled.report(config)?.full();

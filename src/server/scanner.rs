@@ -10,10 +10,11 @@ use tower_lsp::lsp_types as lsp;
 use tower_lsp::lsp_types::notification::Progress as ProgressNotification;
 use tower_lsp::lsp_types::request::WorkDoneProgressCreate;
 
+use super::folders::MAX_FOLDERS;
 use super::requests;
-use super::state::{MAX_FOLDERS, Shared, State};
+use super::state::{Shared, State};
 use super::transport::answered;
-use crate::settings::{Origin, READINGS, Settings, gather, of_environments};
+use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
 use crate::text::escape::{notification, terminal};
 use crate::workspace::fs::OsFs;
@@ -40,7 +41,7 @@ pub(super) async fn run(client: Client, shared: Arc<Shared>) {
     let mut first = true;
     let mut told = LastTold::default();
     loop {
-        shared.disk.cancel_token().await;
+        shared.disk.requested().await;
         if first {
             // Settings usually come at once, and then the folders are read once. If not, they come
             // into force when they come.
@@ -118,7 +119,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
             )
             .await;
     }
-    let left_out = shared.with(|state| state.left_out);
+    let left_out = shared.with(|state| state.folders.left_out());
     // Thousands may arrive one by one: one message is enough.
     if std::mem::replace(&mut told.left_out, left_out) == 0 && left_out > 0 {
         let text = format!(
@@ -153,7 +154,7 @@ pub(super) async fn pull_settings(
         }
         false => None,
     };
-    let is_new = shared.with(|state| state.told_settings(pushed.as_ref(), answer));
+    let is_new = shared.with(|state| state.client_settings.told(pushed.as_ref(), answer));
     if is_new || pushed.is_some() {
         shared.disk.ask();
     }
@@ -162,16 +163,8 @@ pub(super) async fn pull_settings(
 /// Puts the settings of all places together and reports new problems with them; returns whether the
 /// folders are to be read with other settings than before.
 async fn configure(client: &Client, shared: &Shared) -> bool {
-    let (snapshot, options, client_settings) = shared.with(|state| {
-        (
-            state.workspace.snapshot(),
-            state.initialization_options.clone(),
-            state.client_settings.clone(),
-        )
-    });
-    let given = [(options, Origin::User), (client_settings, Origin::Editor)];
-    let given: Vec<_> =
-        given.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
+    let (snapshot, given) =
+        shared.with(|state| (state.workspace.snapshot(), state.client_settings.given()));
     let (settings, problems) = gather(&snapshot, &given, &OsFs);
     let (is_other, news) = shared.with(|state| {
         let news: Vec<_> = problems

@@ -8,7 +8,8 @@ use tower_lsp::lsp_types as lsp;
 
 pub(super) use edits::workspace_edit;
 
-use super::state::{Documents, Features};
+use super::documents::Documents;
+use super::features::Features;
 use crate::diagnostics::{Finding, Severity, Tag};
 use crate::hiera::key::LookupKey;
 use crate::ide::definition::{Definitions, Target};
@@ -230,20 +231,17 @@ pub(super) fn range_in(text: &impl Positions, range: TextRange, encoding: Encodi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::state::Document;
 
     #[test]
     #[cfg(unix)]
     fn an_open_documents_address_is_the_clients() {
         let path = FilePath::new("/a b.yaml");
         let spelt = lsp::Url::parse("file://localhost/a%20b.yaml").unwrap();
-        let documents = Documents::from_iter([(
-            path.clone(),
-            Document { uri: spelt.clone(), others: Vec::new(), version: 1, is_saved: true },
-        )]);
+        let mut documents = Documents::default();
+        documents.opened(&path, &spelt, 1);
         assert_eq!(address(&path, &documents), Some(spelt));
         assert_eq!(
-            address(&path, &Documents::new()).map(String::from).as_deref(),
+            address(&path, &Documents::default()).map(String::from).as_deref(),
             Some("file:///a%20b.yaml")
         );
     }

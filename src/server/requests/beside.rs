@@ -11,7 +11,9 @@ use tower_lsp::{Client, jsonrpc};
 
 use crate::ide::code_lens::{Lens, LensKind, LensText, lens_text, lenses};
 use crate::ide::inlay_hints::{Hint, inlay_hints};
-use crate::server::state::{Documents, Features, Shared};
+use crate::server::documents::Documents;
+use crate::server::features::Features;
+use crate::server::state::Shared;
 use crate::server::transport::{Written, answered};
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{Lines, TextRange};

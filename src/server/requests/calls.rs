@@ -5,7 +5,8 @@ use tower_lsp::lsp_types as lsp;
 
 use super::parts::in_parts;
 use crate::ide::call_hierarchy::{CallItem, CallItemKind, LookupCall, incoming, outgoing, prepare};
-use crate::server::state::{Documents, Features};
+use crate::server::documents::Documents;
+use crate::server::features::Features;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;

@@ -94,7 +94,7 @@ impl Backend {
         let Some((changes, answer)) = computed.await? else { return Ok(None) };
         let encoded = answer.encoded.clone();
         let result_id = self.shared.with(|state| {
-            let is_open = state.documents.contains_key(&path);
+            let is_open = state.documents.contains(&path);
             is_open.then(|| state.last_tokens.keep(&path, answer).to_string())
         });
         Ok(match changes {

@@ -6,7 +6,7 @@ use tower_lsp::lsp_types as lsp;
 
 use crate::ide::completion::{CompletionConfig, SETTINGS_FILE, SettingWord, completion, resolve};
 use crate::ide::hover::HoverConfig;
-use crate::server::state::TextFormat;
+use crate::server::features::TextFormat;
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::settings::schema::{self, Kind};

@@ -6,7 +6,7 @@ use tower_lsp::lsp_types as lsp;
 use crate::ide::document_links::document_links;
 use crate::ide::folding::{Fold, folds};
 use crate::ide::selection::selection;
-use crate::server::state::Features;
+use crate::server::features::Features;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{FilePosition, Text};
 use crate::workspace::Snapshot;

@@ -8,8 +8,9 @@ use tower_lsp::lsp_types as lsp;
 use crate::ide::by_run::Run;
 use crate::ide::document_symbols::{FileSymbols, Symbol, SymbolKind, document_symbols};
 use crate::ide::workspace_symbols::{KeySymbol, workspace_symbols};
+use crate::server::documents::Documents;
+use crate::server::features::Features;
 use crate::server::requests::parts::in_parts;
-use crate::server::state::{Documents, Features};
 use crate::server::transport::Written;
 use crate::server::{Backend, from_lsp, to_lsp};
 use crate::text::{Lines, TextRange};
@@ -36,7 +37,7 @@ impl Backend {
         });
         let Some((written, symbols)) = answered.await? else { return Ok(None) };
         self.shared.with(|state| {
-            if state.documents.contains_key(&path) {
+            if state.documents.contains(&path) {
                 state.last_symbols.insert(path, Arc::new(symbols));
             }
         });

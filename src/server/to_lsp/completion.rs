@@ -6,7 +6,7 @@ use tower_lsp::lsp_types as lsp;
 
 use super::range;
 use crate::ide::completion::{Completions, Item, ItemKind, TRIGGERS, Topic};
-use crate::server::state::{Features, TextFormat};
+use crate::server::features::{Features, TextFormat};
 use crate::text::{FileId, Span};
 use crate::workspace::Snapshot;
 

@@ -3,7 +3,8 @@
 use tower_lsp::lsp_types as lsp;
 
 use super::{address, range_in};
-use crate::server::state::{Documents, Features};
+use crate::server::documents::Documents;
+use crate::server::features::Features;
 use crate::text::{FilePath, SourceChange, TextEdit};
 use crate::workspace::Snapshot;
 

@@ -25,6 +25,8 @@ mod scanner;
 mod slots;
 mod state;
 mod status;
+#[cfg(test)]
+mod tests;
 mod to_lsp;
 mod transport;
 mod views;
@@ -270,13 +272,13 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
-        let pulling =
-            scanner::pull_settings(self.client.clone(), self.shared.clone(), Some(params.settings));
-        match self.shared.with(|state| state.features.configuration) {
-            true => drop(tokio::spawn(pulling)),
-            // The server cannot request settings from this client; awaiting keeps the order of
-            // pushed ones.
-            false => pulling.await,
+        let pushed = Some(params.settings);
+        if self.shared.with(|state| state.features.configuration) {
+            tokio::spawn(scanner::pull_settings(self.client.clone(), self.shared.clone(), pushed));
+        } else {
+            // The server cannot request settings from this client. Taking them before the first
+            // `await` keeps the order of pushed ones.
+            self.shared.take_settings(pushed.as_ref(), None);
         }
     }
 

@@ -154,10 +154,7 @@ pub(super) async fn pull_settings(
         }
         false => None,
     };
-    let is_new = shared.with(|state| state.client_settings.told(pushed.as_ref(), answer));
-    if is_new || pushed.is_some() {
-        shared.disk.ask();
-    }
+    shared.take_settings(pushed.as_ref(), answer);
 }
 
 /// Puts the settings of all places together and reports new problems with them; returns whether the

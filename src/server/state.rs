@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tokio::sync::Notify;
 use tower_lsp::lsp_types as lsp;
 
@@ -108,6 +109,15 @@ impl Shared {
         // A panic under the lock leaves the state as it was between two assignments: better than no
         // server.
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes settings that the client pushed, and its answer when it was asked for them. A new
+    /// reading of the folders applies them.
+    pub(super) fn take_settings(&self, pushed: Option<&Value>, answer: Option<Value>) {
+        let is_new = self.with(|state| state.client_settings.told(pushed, answer));
+        if is_new || pushed.is_some() {
+            self.disk.ask();
+        }
     }
 
     /// Requests another reading of the disk, in the background, if the last one is old.

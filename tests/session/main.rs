@@ -25,6 +25,7 @@ mod refactorings;
 mod refused;
 mod renames;
 mod repositories;
+mod settings;
 mod stopping;
 mod transport;
 mod typing;

@@ -61,6 +61,12 @@ impl Output {
 pub(in crate::server) struct Outlet(mpsc::WeakSender<Vec<u8>>);
 
 impl Outlet {
+    /// Returns an output of a session that has ended.
+    #[cfg(test)]
+    pub(in crate::server) fn closed() -> Outlet {
+        Outlet(mpsc::channel(1).0.downgrade())
+    }
+
     /// Sends a message that is JSON already; it is lost where the session has ended.
     pub(in crate::server) async fn send_json(&self, body: &[u8]) {
         if let Some(sender) = self.0.upgrade() {

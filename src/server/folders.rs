@@ -38,7 +38,7 @@ impl Folders {
     /// Takes the folders that the client has; returns those to read.
     pub(super) fn list(&mut self, listed: Vec<FilePath>) -> Vec<FilePath> {
         self.listed = listed;
-        self.to_read()
+        self.choose()
     }
 
     /// Adds the environment of a file that lies in none of the folders that are `read`; returns
@@ -52,12 +52,12 @@ impl Folders {
             return None;
         }
         self.adopted.push(root);
-        Some(self.to_read())
+        Some(self.choose())
     }
 
     /// A folder within an environment stands for all of it: modules, nodes and settings lie beside
     /// it. Folders beyond [`MAX_FOLDERS`] are left out.
-    fn to_read(&mut self) -> Vec<FilePath> {
+    fn choose(&mut self) -> Vec<FilePath> {
         let mut before = std::mem::take(&mut self.whole);
         let mut folders: Vec<FilePath> = Vec::new();
         for folder in self.listed.iter().take(MAX_FOLDERS) {

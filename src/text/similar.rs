@@ -3,16 +3,17 @@
 /// Returns the name that is nearest to `word`, if it is near enough for `word` to be a misspelling.
 /// Of several equally near ones, returns the first.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (word.chars().count() / 3).clamp(1, 3);
-    let near = |name: &'a str| Some((distance(word, name, most)?, name));
+    let word: Vec<char> = word.chars().collect();
+    let most = (word.len() / 3).clamp(1, 3);
+    let near = |name: &'a str| Some((distance(&word, name, most)?, name));
     let best = names.into_iter().filter_map(near).reduce(|a, b| if b.0 < a.0 { b } else { a });
     best.map(|(_, name)| name)
 }
 
 /// Returns how many letters are to be inserted, removed, replaced or swapped with their neighbour;
 /// `None` for more than `most`, and for none.
-fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
-    let [a, b]: [Vec<char>; 2] = [a, b].map(|text| text.chars().collect());
+fn distance(a: &[char], b: &str, most: usize) -> Option<usize> {
+    let b: Vec<char> = b.chars().collect();
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
@@ -28,6 +29,10 @@ fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
             }
         }
         before = std::mem::replace(&mut row, next);
+        // Each later number is at least as large as one of these two rows.
+        if row.iter().chain(&before).all(|number| *number > most) {
+            return None;
+        }
     }
     Some(row[b.len()]).filter(|found| (1..=most).contains(found))
 }
@@ -49,6 +54,26 @@ mod tests {
             ("x", None),
         ] {
             assert_eq!(nearest(word, names), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_ends_early_finds_the_same_distances() {
+        let mut words = vec![String::new()];
+        for length in 0..5 {
+            let longest: Vec<String> =
+                words.iter().filter(|word| word.len() == length).cloned().collect();
+            words.extend(longest.iter().flat_map(|word| ["a", "b"].map(|c| format!("{word}{c}"))));
+        }
+        for one in &words {
+            let letters: Vec<char> = one.chars().collect();
+            for other in &words {
+                let whole = distance(&letters, other, 9);
+                for most in 1..4 {
+                    let expected = whole.filter(|found| *found <= most);
+                    assert_eq!(distance(&letters, other, most), expected, "{one} {other}");
+                }
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ fn roots(ctx: &Context<'_>, edit: Edit<'_>, argument: &Argument<'_>, items: &mut
             item
         })
     };
-    keys::with_prefix(ctx, argument.text, items, &item);
+    keys::with_prefix(ctx, argument.text, items, &|_| true, &item);
 }
 
 /// Adds the parts of the value of a dotted key.

@@ -1,5 +1,7 @@
 //! Keys that data defines, in the order of their names.
 
+use std::sync::Arc;
+
 use super::context::{Context, FileContext};
 use super::item::{Item, ItemKind, Items, Topic};
 use super::shape::Shape;
@@ -11,18 +13,21 @@ use crate::text::FilePath;
 const MAX_SEARCHED: usize = 10_000;
 
 /// Adds the keys that data of the environment defines and that begin with `prefix`, then those that
-/// contain it. `item` makes the item of a key; `None` leaves it out.
+/// contain it. `is_wanted` is asked first, as it must be cheap. `item` makes the item of a key;
+/// `None` leaves it out.
 pub(super) fn with_prefix(
     ctx: &Context<'_>,
     prefix: &str,
     items: &mut Items,
+    is_wanted: &dyn Fn(&str) -> bool,
     item: &dyn Fn(&str) -> Option<Item>,
 ) {
     let index = ctx.snapshot.keys();
     let view = ctx.snapshot.view(ctx.environment);
     let offer = |key: &str, items: &mut Items| {
-        let is_key = key != LOOKUP_OPTIONS && !items.has(key);
-        if is_key
+        if is_wanted(key)
+            && key != LOOKUP_OPTIONS
+            && !items.has(key)
             && view.is_defined(key)
             && let Some(item) = item(key)
         {
@@ -41,7 +46,8 @@ pub(super) fn with_prefix(
     if index.key_count() > MAX_SEARCHED {
         items.cut();
     }
-    for key in index.keys().take(MAX_SEARCHED).filter(|key| key.contains(prefix)) {
+    let is_new = |key: &&Arc<str>| !key.starts_with(prefix) && key.contains(prefix);
+    for key in index.keys().take(MAX_SEARCHED).filter(is_new) {
         if items.is_full() {
             return items.cut();
         }

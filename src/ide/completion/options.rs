@@ -122,7 +122,7 @@ fn entries(ctx: &Context<'_>, items: &mut Items) {
         |key: &str| key.starts_with(prefix) && !place.others.iter().any(|other| other == key);
     if !prefix.starts_with('^') {
         let item = |key: &str| is_wanted(key).then(|| entry(ctx, key));
-        keys::with_prefix(ctx, prefix, items, &item);
+        keys::with_prefix(ctx, prefix, items, &|_| true, &item);
         let may_match = |class: &str| parameters::agrees(class, prefix);
         parameters::of_all(ctx, &may_match, &is_wanted, items, &|key, _| entry(ctx, key));
     }

@@ -52,8 +52,7 @@ pub(super) fn complete(ctx: &Context<'_>, items: &mut Items) {
     let may_match = |class: &str| parameters::agrees(class, prefix);
     parameters::of_all(ctx, &may_match, &is_wanted, items, &parameter);
     // Keys that only contain the text come at last.
-    let contains = |key: &str| is_lacking(key).then(|| keys::item(ctx, key)).flatten();
-    keys::with_prefix(ctx, prefix, items, &contains);
+    keys::with_prefix(ctx, prefix, items, &is_lacking, &|key| keys::item(ctx, key));
     if !prefix.is_empty() {
         let is_wanted = |key: &str| key.contains(prefix) && is_lacking(key);
         parameters::of_all(ctx, &|class| class.contains(prefix), &is_wanted, items, &parameter);

@@ -72,7 +72,8 @@ impl Renaming<'_> {
         one: &Occurrence,
         new: &str,
     ) -> Option<TextEdit> {
-        if !self.is_plain_root(file, text, one) && !self.is_own_key(file, one) {
+        let is_own = || self.is_plain_root(file, text, one) || self.is_own_key(file, one);
+        if self.is_misnamed(file) || !is_own() {
             return None;
         }
         let written = text.slice(one.range);
@@ -92,6 +93,15 @@ impl Renaming<'_> {
         let is_symbol = written.strip_prefix(':') == Some(self.old());
         (is_symbol && is_plain)
             .then(|| TextEdit::new(TextRange::new(one.range.start + 1, one.range.end), new))
+    }
+
+    /// Whether a level reads the file as HOCON though its name says otherwise, or HOCON in another
+    /// format: then the tree of its text has other keys than its data.
+    fn is_misnamed(&self, file: &File) -> bool {
+        let is_hocon = |format: Format| format == Format::Hocon;
+        let mut environments = self.snapshot.environments().governing(&file.path);
+        let reader = environments.find_map(|environment| environment.reader(&file.path));
+        reader.is_some_and(|reader| is_hocon(reader.format()) != is_hocon(file.format()))
     }
 
     /// Whether a root key begins a line of an entry without merge keys, as most do: then the key's

@@ -40,10 +40,10 @@ fn measured(
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (kind, typed) in TYPED {
-        // Behind the marker of the document, as text before it makes another document.
-        let marker = if text.starts_with("---\n") { "---\n" } else { "" };
-        let line = marker.lines().count();
-        let text = format!("{marker}{typed}\n{}", &text[marker.len()..]);
+        let line = middle(text);
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.insert(line, typed);
+        let text = lines.join("\n") + "\n";
         let mut times = [Vec::new(), Vec::new()];
         for client in clients.iter_mut() {
             client.open(uri, 1, &text);
@@ -67,6 +67,18 @@ fn measured(
         figures.push(figure.at_most_floor(4.0));
     }
     figures
+}
+
+/// Returns the number of a line in the middle of a text where an entry of the root begins. Users
+/// type anywhere, and text before the first entry may change how a whole file is read.
+fn middle(text: &str) -> usize {
+    let begins_entry = |line: &str| {
+        line.starts_with(|c: char| c.is_alphabetic())
+            && (line.contains(": ") || line.ends_with(':'))
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| begins_entry(line));
+    let entries: Vec<usize> = lines.map(|(number, _)| number).collect();
+    entries.get(entries.len() / 2).copied().unwrap_or_default()
 }
 
 /// A letter behind the word, or its removal, in turn.

@@ -123,14 +123,19 @@ impl Place {
     /// of another column, nothing but a token can be typed.
     fn look_below(&mut self, text: &Text, line: u32, parent: Option<usize>) {
         let mut is_first = true;
-        for number in line + 1..(line + 1).saturating_add(MAX_LINES_BELOW) {
-            let Some(line) = text.line(number) else { return };
+        let last = text.line_of(text.len()).min(line.saturating_add(MAX_LINES_BELOW));
+        let (Some(first), Some(last)) = (text.line_range(line + 1), text.line_range(last)) else {
+            return;
+        };
+        // The lines are sliced together, as each slice of a long text is a search.
+        let below = text.slice(TextRange::new(first.start, last.end.max(first.start)));
+        for line in line::split(&below) {
             let content = line.trim_start_matches(' ');
             let column = line.len() - content.len();
             if content.trim().is_empty() || content.starts_with('#') {
                 continue;
             }
-            if parent.is_some_and(|parent| column <= parent) || line::is_marker(&line) {
+            if parent.is_some_and(|parent| column <= parent) || line::is_marker(line) {
                 return;
             }
             let is_foreign =

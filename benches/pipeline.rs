@@ -109,7 +109,8 @@ fn pipeline(criterion: &mut Criterion) {
     workspace.apply(Change::Open(path.clone(), text));
     group.bench_function("a character, then the file's findings", |bencher| {
         bencher.iter(|| {
-            workspace.apply(Change::Edit(path.clone(), vec![(TextRange::empty(4), "#".into())]));
+            workspace
+                .apply(Change::Edit(path.clone(), vec![(TextRange::new_empty(4), "#".into())]));
             check_file(&workspace.snapshot(), &path, &rules)
         });
     });

@@ -125,7 +125,7 @@ impl Fixture {
             return self.range();
         }
         let position = self.position();
-        Span::in_file(position.file, TextRange::empty(position.offset))
+        Span::in_file(position.file, TextRange::new_empty(position.offset))
     }
 
     fn id(&self, path: &FilePath) -> crate::text::FileId {

@@ -9,7 +9,7 @@ use crate::ide::phrases::Names;
 use crate::ide::readers::{KeyReader, ReadKey, ReaderKind, keys_of, readers_of};
 use crate::manifest::model::Parameter;
 use crate::text::Span;
-use crate::text::escape::terminal;
+use crate::text::escape::escape_terminal;
 use crate::workspace::environments::Environment;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ModuleOrigin};
 
@@ -56,9 +56,14 @@ fn write(lines: Vec<Line>, as_json: bool, out: &mut dyn Write) -> Result<(), Fai
             writeln!(out, "{}", line.json)?;
             continue;
         }
-        writeln!(out, "{:width$}  {}", terminal(&line.subject), terminal(&line.text))?;
+        writeln!(
+            out,
+            "{:width$}  {}",
+            escape_terminal(&line.subject),
+            escape_terminal(&line.text)
+        )?;
         for text in line.more {
-            writeln!(out, "    {}", terminal(&text))?;
+            writeln!(out, "    {}", escape_terminal(&text))?;
         }
     }
     Ok(())

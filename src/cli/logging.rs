@@ -14,7 +14,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::note;
-use crate::text::escape::terminal;
+use crate::text::escape::escape_terminal;
 use crate::workspace::fs::environment_variable;
 
 /// Sets the level where `--log` does not.
@@ -93,7 +93,7 @@ impl Subscriber for Log {
             fields.others
         );
         // In one piece: other threads write, too. Without a reader there is no log.
-        let _ = std::io::stderr().write_all(format!("{}\n", terminal(&line)).as_bytes());
+        let _ = std::io::stderr().write_all(format!("{}\n", escape_terminal(&line)).as_bytes());
     }
 
     // The program has events only.

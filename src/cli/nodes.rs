@@ -8,7 +8,7 @@ use super::{Failure, Given, NodesArguments, Opened, Status, open};
 use crate::hiera::scope::Variable;
 use crate::puppet::print::{self, PrintOptions};
 use crate::text::FilePath;
-use crate::text::escape::terminal;
+use crate::text::escape::escape_terminal;
 use crate::workspace::environments::Environment;
 use crate::workspace::nodes::Node;
 
@@ -51,14 +51,14 @@ fn write_names(
     let width = named.map(|node| node.name.chars().count()).max().unwrap_or(0);
     for node in nodes {
         let source = relative(&node.source, &opened.root);
-        let name = terminal(&node.name);
+        let name = escape_terminal(&node.name);
         match node.is_kind() {
             true => writeln!(out, "{name}")?,
-            false => writeln!(out, "{name:width$}  {}", terminal(source))?,
+            false => writeln!(out, "{name:width$}  {}", escape_terminal(source))?,
         }
     }
     for (variable, count) in &opened.snapshot.kinds_of(environment).open {
-        let variable = terminal(variable);
+        let variable = escape_terminal(variable);
         writeln!(
             out,
             "# {variable} stays open: it has {count} values, and there would be too many kinds"
@@ -66,7 +66,7 @@ fn write_names(
     }
     let overviews = opened.snapshot.overviews();
     if let Some(overview) = overviews.iter().find(|overview| overview.root == environment.root) {
-        writeln!(out, "{}", terminal(&overview.line(&opened.root)))?;
+        writeln!(out, "{}", escape_terminal(&overview.line(&opened.root)))?;
     }
     Ok(())
 }
@@ -80,10 +80,10 @@ fn write_variables(
 ) -> Result<(), Failure> {
     for node in nodes {
         let source = relative(&node.source, &opened.root);
-        let (name, environment) = (terminal(&node.name), terminal(&environment.name));
+        let (name, environment) = (escape_terminal(&node.name), escape_terminal(&environment.name));
         match node.is_kind() {
             true => writeln!(out, "nodes with {name} in {environment}")?,
-            false => writeln!(out, "{name} in {environment}, from {}", terminal(source))?,
+            false => writeln!(out, "{name} in {environment}, from {}", escape_terminal(source))?,
         }
         for (name, value, source) in variables(node, &opened.root) {
             let text = print::inline(
@@ -91,12 +91,18 @@ fn write_variables(
                 &PrintOptions { mask_encrypted: true, ..PrintOptions::default() },
             );
             let source = source.map_or_else(String::new, |source| format!("  # {source}"));
-            writeln!(out, "  {}: {}{}", terminal(&name), terminal(&text), terminal(&source))?;
+            writeln!(
+                out,
+                "  {}: {}{}",
+                escape_terminal(&name),
+                escape_terminal(&text),
+                escape_terminal(&source)
+            )?;
         }
         if let Some((classes, file)) = node.classes() {
             let text = print::inline(classes, &PrintOptions::default());
             let file = relative(file, &opened.root);
-            writeln!(out, "  # classes: {}, in {}", terminal(&text), terminal(file))?;
+            writeln!(out, "  # classes: {}, in {}", escape_terminal(&text), escape_terminal(file))?;
         }
         if node.scope.open {
             writeln!(out, "  # other variables are unknown")?;

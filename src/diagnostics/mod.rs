@@ -101,11 +101,11 @@ pub fn check_range(
         let parts = check.data.parts();
         let is_there = |part: &&Part| {
             let of_part = parts.range(part.id, length);
-            of_part.unwrap_or(TextRange::new(0, length)).meets(range)
+            of_part.unwrap_or(TextRange::new(0, length)).meets_range(range)
         };
         let mut findings = check.file();
         findings.extend(parts.iter().filter(is_there).flat_map(|part| check.entry(&part.data)));
-        findings.retain(|finding| snapshot.place(finding.span).meets(range));
+        findings.retain(|finding| snapshot.place(finding.span).meets_range(range));
         in_order(snapshot, findings)
     };
     FileCheck::of(snapshot, path, config, all).unwrap_or_default()

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::Finding;
 use super::secret_lines::SecretLines;
-use crate::text::escape::terminal;
+use crate::text::escape::escape_terminal;
 use crate::text::{Encoding, FilePath, LineCol, Span};
 use crate::workspace::Snapshot;
 
@@ -92,17 +92,17 @@ pub(crate) fn write_findings(
 
 fn write_finding(finding: &Finding, spans: &LineSpans<'_>, out: &mut dyn Write) -> io::Result<()> {
     let span = spans.of(finding.span);
-    let (severity, message) = (finding.severity.name(), terminal(&finding.message));
+    let (severity, message) = (finding.severity.name(), escape_terminal(&finding.message));
     let LineSpan { path, line, column, .. } = &span;
-    let path = terminal(path);
+    let path = escape_terminal(path);
     writeln!(out, "{path}:{line}:{column}: {severity}: {message} [{}]", finding.rule.code)?;
     if !spans.secret.hold(finding.span) {
         write_line(&span, out)?;
     }
     for related in &finding.related {
         let LineSpan { path, line, column, text, .. } = spans.of(related.span);
-        let path = terminal(&path);
-        writeln!(out, "    {path}:{line}:{column}: {}", terminal(&related.message))?;
+        let path = escape_terminal(&path);
+        writeln!(out, "    {path}:{line}:{column}: {}", escape_terminal(&related.message))?;
         if related.is_quoted && line != span.line && !spans.secret.hold(related.span) {
             let text = text.trim();
             let shown = visible(text.chars().take(LINE_WIDTH));
@@ -145,5 +145,5 @@ fn write_line(span: &LineSpan, out: &mut dyn Write) -> io::Result<()> {
 /// Returns a part of a line as it is shown: a tab takes one column.
 fn visible(text: impl Iterator<Item = char>) -> String {
     let text: String = text.map(|c| if c == '\t' { ' ' } else { c }).collect();
-    terminal(&text).into_owned()
+    escape_terminal(&text).into_owned()
 }

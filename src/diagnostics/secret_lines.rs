@@ -79,12 +79,12 @@ impl<'a> SecretLines<'a> {
 
 fn begins_entry(text: &Text, line: u32) -> bool {
     let is_within = [' ', '\t', '#', '-', '}', ']', '\r', '\n'];
-    text.line(line).is_some_and(|line| !line.is_empty() && !line.starts_with(is_within))
+    text.line_text(line).is_some_and(|line| !line.is_empty() && !line.starts_with(is_within))
 }
 
 /// Returns the root key of the entry that begins with a line.
 fn root_key(text: &Text, line: u32) -> Option<String> {
-    let first = text.line(line)?;
+    let first = text.line_text(line)?;
     let key = first.split_once(':').map_or(&*first, |_| key_of(&first));
     Some(key.trim().trim_matches(['"', '\'']).to_owned())
 }

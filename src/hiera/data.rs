@@ -230,7 +230,7 @@ impl DataFile {
 
     /// Returns a file that cannot be read at all, and why.
     pub fn unreadable(file: FileId, refusal: Refusal) -> DataFile {
-        let span = Span::in_file(file, TextRange::empty(0));
+        let span = Span::in_file(file, TextRange::new_empty(0));
         let kind = ProblemKind::Unreadable(refusal.to_string());
         let problem = Problem { kind, span, related: None };
         let data =
@@ -245,7 +245,7 @@ impl DataFile {
 
     /// Returns the bytes of a place in it; `None` for a place in a part that it does not have.
     pub fn place(&self, span: Span) -> Option<TextRange> {
-        self.parts.start(span.part).map(|start| span.range.shifted(start))
+        self.parts.start(span.part).map(|start| span.range.shift_left(start))
     }
 
     /// Returns the member of a root key. Of a key that stands twice the last one counts.

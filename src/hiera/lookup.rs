@@ -42,7 +42,7 @@ use super::sources::{ModuleLayer, Sources};
 use crate::puppet::PuppetVersion;
 use crate::puppet::convert::{Conversion, ConvertTo, convert};
 use crate::puppet::value::{Secrecy, Value};
-use crate::text::work::{Work, count};
+use crate::text::work::{Work, count_work};
 use crate::text::{Budget, CancelToken, Limit, Span};
 
 /// All that a lookup depends on.
@@ -421,7 +421,7 @@ impl<'a> Resolver<'a> {
             inv.within(|| Kind::InvalidKey, |_| {});
             return Ok(None);
         }
-        count(Work::Lookup);
+        count_work(Work::Lookup);
         let secret = choice.is_secret();
         let node = || Kind::Lookup { key: key.text.clone(), secret };
         let found = inv.within(node, |inv| self.search(inv, key, choice, asked_by));
@@ -447,7 +447,9 @@ impl<'a> Resolver<'a> {
         found: Value,
     ) -> Result<Option<Value>, LookupError> {
         let parts = u64::from(found.weight());
-        inv.budget.parts(parts).map_err(|limit| LookupError::exhausted(limit, convert_to.span))?;
+        inv.budget
+            .pay_parts(parts)
+            .map_err(|limit| LookupError::exhausted(limit, convert_to.span))?;
         match convert(found, convert_to, |name| self.may_define(name)) {
             Conversion::Done(value) => {
                 inv.explain_conversion(convert_to);

@@ -129,7 +129,7 @@ pub fn fold<E: From<MergeError>>(
     if variants == 1 {
         return Ok(next(0)?.map(|value| single(strategy, value)));
     }
-    bounds.budget.steps(variants).map_err(MergeError::Exhausted)?;
+    bounds.budget.pay_steps(variants).map_err(MergeError::Exhausted)?;
     let mut folding = Folding::new(strategy, bounds);
     for n in 0..variants {
         if let Some(value) = next(n)? {

@@ -225,7 +225,7 @@ fn code_item(snapshot: &Snapshot, environment: &Environment, place: Span) -> Opt
     let range = snapshot.place(place);
     let detail = short(environment, path);
     let file = snapshot.manifests(environment).file(path)?;
-    let around = |one: &&Definition| one.range.contains(range);
+    let around = |one: &&Definition| one.range.contains_range(range);
     let definition = file.manifest.definitions.iter().rev().find(around);
     Some(match definition {
         Some(one) => CallItem {

@@ -24,7 +24,7 @@ pub(super) fn in_code(snapshot: &Snapshot, position: FilePosition) -> Option<Sub
     let key = key_of(&part)?;
     let index = snapshot.manifests(&environment);
     let touches = |one: &Reader| {
-        one.keys.iter().flatten().any(|pattern| pattern.range.touches(position.offset))
+        one.keys.iter().flatten().any(|pattern| pattern.range.touches_offset(position.offset))
     };
     let is_called = index.file(path)?.manifest.readers.iter().any(touches);
     let is_parameter = !is_called && part.subkeys.is_empty();
@@ -97,7 +97,7 @@ fn class_at(
         });
     let parents = file.manifest.definitions.iter().filter_map(|one| one.inherits.as_ref());
     let parents = parents.map(|Excerpt { range, text }| (*range, text.as_str()));
-    let (range, name) = used.chain(parents).find(|(range, _)| range.touches(offset))?;
+    let (range, name) = used.chain(parents).find(|(range, _)| range.touches_offset(offset))?;
     Some((range, class_place(snapshot, environment, name)?))
 }
 
@@ -114,7 +114,7 @@ fn alias_at(
         .filter_map(|one| one.data_type.as_ref())
         .chain(file.manifest.aliases.iter().map(|one| &one.data_type))
         .chain(file.manifest.readers.iter().filter_map(|one| one.value_type.as_ref()));
-    let range = { types }.map(|one| one.range).find(|range| range.touches(offset))?;
+    let range = { types }.map(|one| one.range).find(|range| range.touches_offset(offset))?;
     let text = code_text(snapshot, &file.path);
     let word = word_at(&text, range, offset)?;
     let (found, alias) = index.alias(&text[word.as_usize()])?;
@@ -128,5 +128,5 @@ fn word_at(text: &str, within: TextRange, offset: u32) -> Option<TextRange> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     let start = part.get(..at)?.rfind(|c| !is_part(c)).map_or(0, |before| before + 1);
     let end = part[at..].find(|c| !is_part(c)).map_or(part.len(), |length| at + length);
-    (start < end).then(|| TextRange::new(start as u32, end as u32).shifted(within.start))
+    (start < end).then(|| TextRange::new(start as u32, end as u32).shift_left(within.start))
 }

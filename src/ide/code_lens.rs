@@ -74,7 +74,7 @@ pub fn lenses(snapshot: &Snapshot, path: &FilePath, config: LensConfig) -> Vec<L
     let Some(data) = snapshot.view(environment).data_of(path) else { return Vec::new() };
     let mut all = Vec::new();
     if config.nodes && !snapshot.nodes_of(environment).is_empty() {
-        all.push(Lens { range: TextRange::empty(0), key: "".into(), kind: LensKind::Nodes });
+        all.push(Lens { range: TextRange::new_empty(0), key: "".into(), kind: LensKind::Nodes });
     }
     for (key, member) in data.members() {
         if snapshot.cancel_token().is_cancelled() {

@@ -183,7 +183,7 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
     if let NodeKind::Alias { name, target } = &tree.node(located.node).kind {
         let anchor = match target {
             Some(target) => {
-                tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shifted(part.start))
+                tree.node(*target).anchor.as_ref().map(|anchor| anchor.span.shift_left(part.start))
             }
             // The part is one of the data in the format of the file's name.
             None => file
@@ -192,12 +192,12 @@ pub fn under_cursor(snapshot: &Snapshot, position: FilePosition) -> Option<Subje
                 .map(|span| snapshot.place(span)),
         };
         if let Some(anchor) = anchor {
-            let range = tree.node(located.node).span.shifted(part.start);
+            let range = tree.node(located.node).span.shift_left(part.start);
             return subject(range, SubjectKind::Alias { anchor });
         }
     }
     let (key_path, range) = key_path(file.id, &part, &located.path, located.node)?;
-    subject(range.shifted(part.start), SubjectKind::Key(key_path))
+    subject(range.shift_left(part.start), SubjectKind::Key(key_path))
 }
 
 fn backend_at(
@@ -208,13 +208,13 @@ fn backend_at(
     config.levels().find_map(|level| {
         let span = level.backend.span.filter(|span| Some(span.file) == config.file)?;
         let range = snapshot.place(span);
-        range.touches(offset).then(|| (level.clone(), range))
+        range.touches_offset(offset).then(|| (level.clone(), range))
     })
 }
 
 fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option<Template> {
     let is_here =
-        |span: Span| Some(span.file) == config.file && snapshot.place(span).touches(offset);
+        |span: Span| Some(span.file) == config.file && snapshot.place(span).touches_offset(offset);
     let touches = |template: &&Template| template.span.is_some_and(is_here);
     config.levels().flat_map(|level| level.locations.templates()).find(touches).cloned()
 }
@@ -222,11 +222,10 @@ fn location_at(snapshot: &Snapshot, config: &HieraConfig, offset: u32) -> Option
 fn token_at(data: &DataFile, offset: u32) -> Option<(Span, SubjectKind)> {
     let part = data.parts().at(offset)?;
     let offset = offset.checked_sub(data.parts().start(part.id)?)?;
-    let token = part
-        .data
-        .tokens
-        .iter()
-        .find(|token| token.span.range.touches(offset) && offset < token.span.range.end)?;
+    let token =
+        part.data.tokens.iter().find(|token| {
+            token.span.range.touches_offset(offset) && offset < token.span.range.end
+        })?;
     let kind = match &token.reference {
         Reference::Key { key, .. } => SubjectKind::Reference(key.clone()),
         Reference::Variable(key) => SubjectKind::Variable(key.clone()),
@@ -240,7 +239,7 @@ fn root_key_at(file: &File, data: &DataFile, offset: u32) -> Option<(Arc<str>, T
     let part = data.parts().at(offset)?;
     let start = data.parts().start(part.id)?;
     let place = |member: &Member| {
-        Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shifted(start))
+        Some(member.key_origin.filter(|origin| origin.part == part.id)?.range.shift_left(start))
     };
     let mut keys = part.data.members.iter().filter_map(|(key, member)| Some((key, place(member)?)));
     let (key, range) = keys.find(|(_, range)| range.start <= offset && offset < range.end)?;

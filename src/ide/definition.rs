@@ -59,7 +59,7 @@ pub fn definition(snapshot: &Snapshot, position: FilePosition) -> Option<Definit
             let declared = parameter(&key.root_text()).into_iter();
             // From its header the way leads to data, from elsewhere to the header first.
             let is_here = |target: &Target| {
-                target.path == subject.path && target.range.contains(subject.range)
+                target.path == subject.path && target.range.contains_range(subject.range)
             };
             targets.splice(0..0, declared.filter(|target| !is_here(target)));
             targets
@@ -96,7 +96,7 @@ fn class_in_data(
 ) -> Option<Definitions> {
     let SubjectKind::Key(path) = &subject.kind else { return None };
     let is_element = matches!(path.steps.last(), Some(KeyStep::Element { .. }));
-    if subject.range.touches(position.offset) && !is_element {
+    if subject.range.touches_offset(position.offset) && !is_element {
         return None; // The cursor is on the key.
     }
     let file = snapshot.file_by_id(position.file)?;
@@ -108,7 +108,7 @@ fn class_in_data(
         return None;
     }
     let place = code::class_place(snapshot, &subject.environment, text)?;
-    let origin = part.tree.node(located.node).span.shifted(part.start);
+    let origin = part.tree.node(located.node).span.shift_left(part.start);
     Some(Definitions { origin, targets: vec![target_of(snapshot, place)?] })
 }
 
@@ -184,7 +184,7 @@ fn function_of(snapshot: &Snapshot, subject: &Subject, name: &str) -> Option<Tar
     match snapshot.function_source(&subject.environment, name) {
         FunctionSource::File(path) => {
             let declared = snapshot.declared_function(&path);
-            let range = declared.map_or(TextRange::empty(0), |function| function.name_range);
+            let range = declared.map_or(TextRange::new_empty(0), |function| function.name_range);
             Some(Target { path, range })
         }
         _ => None,
@@ -215,7 +215,7 @@ fn files_of(
     first
         .into_iter()
         .chain(rest)
-        .map(|path| Target { path: path.clone(), range: TextRange::empty(0) })
+        .map(|path| Target { path: path.clone(), range: TextRange::new_empty(0) })
         .collect()
 }
 

@@ -92,7 +92,7 @@ fn of_settings(snapshot: &Snapshot, path: &FilePath) -> Vec<Link> {
                 let Some(text) = part.tree.scalar(node) else { continue };
                 let target = folder.join(text);
                 if target.is_within(&folder) && snapshot.file(&target).is_some() {
-                    let range = part.tree.node(node).span.shifted(part.start);
+                    let range = part.tree.node(node).span.shift_left(part.start);
                     links.push(Link { range, target, tooltip: names.join(".") });
                 }
             }

@@ -143,8 +143,8 @@ impl Outline<'_> {
             name: if name.trim().is_empty() { format!("'{name}'") } else { name },
             detail: self.detail(value, depth),
             kind: self.kind(value),
-            range: range.shifted(self.start),
-            selection: selection.shifted(self.start),
+            range: range.shift_left(self.start),
+            selection: selection.shift_left(self.start),
             children,
         }
     }

@@ -191,7 +191,7 @@ text: |
         let fixture = Fixture::new(DATA);
         let path = FilePath::new("/data/common.yaml");
         let text = fixture.snapshot.file(&path).and_then(|file| file.text()).expect("a text");
-        let line = |number| text.line(number).unwrap_or_default().into_owned();
+        let line = |number| text.line_text(number).unwrap_or_default().into_owned();
         let mut shown = String::new();
         for fold in folds(&fixture.snapshot, &path, most).expect("it is governed") {
             let kind = if fold.is_comment { "comment" } else { "-" };

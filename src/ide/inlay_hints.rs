@@ -80,7 +80,7 @@ pub fn inlay_hints(
             );
         }
     }
-    hints.retain(|hint| within.touches(hint.offset));
+    hints.retain(|hint| within.touches_offset(hint.offset));
     hints.sort_by_key(|hint| hint.offset);
     hints
 }

@@ -92,7 +92,7 @@ impl Writer<'_> {
                 self.node(&part, root, false, 1);
             }
             for problem in &part.tree.problems {
-                let place = self.place(problem.span.shifted(part.start));
+                let place = self.place(problem.span.shift_left(part.start));
                 self.line(1, &format!("problem {place} {}", problem.message));
             }
         }
@@ -100,7 +100,7 @@ impl Writer<'_> {
 
     fn node(&mut self, part: &TextPart<'_>, id: NodeId, is_key: bool, depth: usize) {
         let Some(node) = part.tree.nodes.get(id.0 as usize) else { return };
-        let mut line = self.place(node.span.shifted(part.start));
+        let mut line = self.place(node.span.shift_left(part.start));
         let (kind, children): (String, Vec<(NodeId, bool)>) = match &node.kind {
             NodeKind::Scalar { style, text } if is_key => {
                 (format!("{style:?} {}", short(text)), Vec::new())

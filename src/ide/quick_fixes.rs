@@ -53,7 +53,7 @@ mod tests {
         let fixture = Fixture::new(text);
         let position = fixture.position();
         let file = fixture.snapshot.file_by_id(position.file).expect("the cursor is in a file");
-        let range = TextRange::empty(position.offset);
+        let range = TextRange::new_empty(position.offset);
         let rules = &fixture.settings.rules;
         let text = file.text().expect("it has a text").to_str();
         let apply = |fix: QuickFix| {

@@ -20,8 +20,8 @@ pub fn selection(snapshot: &Snapshot, position: FilePosition) -> Option<Vec<Text
     ranges.extend(word(file, position.offset));
     let mut nested: Vec<TextRange> = Vec::new();
     for range in ranges {
-        let fits = |outer: &TextRange| outer.contains(range) && *outer != range;
-        let is_around = range.touches(position.offset) && !range.is_empty();
+        let fits = |outer: &TextRange| outer.contains_range(range) && *outer != range;
+        let is_around = range.touches_offset(position.offset) && !range.is_empty();
         if nested.last().is_none_or(|outer| is_around && fits(outer)) {
             nested.push(range);
         }
@@ -40,7 +40,7 @@ fn nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
             (PathStep::Entry(n), NodeKind::Mapping { entries, .. }) => {
                 let Some((key, value)) = entries.get(*n).copied() else { return };
                 let entry = tree.whole_span(key).cover(tree.whole_span(value));
-                ranges.push(entry.shifted(part.start));
+                ranges.push(entry.shift_left(part.start));
                 current = value;
             }
             (PathStep::Item(n), NodeKind::Sequence { items, .. }) => {
@@ -49,9 +49,9 @@ fn nodes(part: &TextPart<'_>, offset: u32, ranges: &mut Vec<TextRange>) {
             }
             _ => return,
         }
-        ranges.push(tree.whole_span(current).shifted(part.start));
+        ranges.push(tree.whole_span(current).shift_left(part.start));
     }
-    ranges.push(tree.node(located.node).span.shifted(part.start));
+    ranges.push(tree.node(located.node).span.shift_left(part.start));
     ranges.extend(between_quotes(part, located.node));
 }
 
@@ -62,7 +62,7 @@ fn between_quotes(part: &TextPart<'_>, node: NodeId) -> Option<TextRange> {
     let is_quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
     let range = (is_quoted && node.span.len() >= 2)
         .then(|| TextRange::new(node.span.start + 1, node.span.end - 1))?;
-    Some(range.shifted(part.start))
+    Some(range.shift_left(part.start))
 }
 
 /// Returns the token at a place, then the name in it.
@@ -76,7 +76,7 @@ fn token(snapshot: &Snapshot, file: &File, offset: u32) -> Vec<TextRange> {
         .tokens
         .iter()
         .map(|token| [snapshot.place(token.span), snapshot.place(token.name_span)]);
-    places.filter(|[token, _]| token.touches(offset)).flatten().collect()
+    places.filter(|[token, _]| token.touches_offset(offset)).flatten().collect()
 }
 
 /// Returns the letters, digits and underscores around a place.
@@ -89,7 +89,7 @@ fn word(file: &File, offset: u32) -> Option<TextRange> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let start = before.trim_end_matches(is_part).len();
     let end = at + behind.len() - behind.trim_start_matches(is_part).len();
-    (start < end).then(|| TextRange::from_usize(start..end).shifted(line.start))
+    (start < end).then(|| TextRange::from_usize(start..end).shift_left(line.start))
 }
 
 #[cfg(test)]

@@ -459,7 +459,10 @@ impl Manifest {
     pub fn parameter_of(&self, reader: &Reader) -> Option<(&Definition, &Parameter)> {
         let definition = self.definitions.get(reader.definition?)?;
         let holds = |parameter: &&Parameter| {
-            parameter.default.as_ref().is_some_and(|default| default.range.contains(reader.range))
+            parameter
+                .default
+                .as_ref()
+                .is_some_and(|default| default.range.contains_range(reader.range))
         };
         definition.parameters.iter().find(holds).map(|parameter| (definition, parameter))
     }

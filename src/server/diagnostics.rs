@@ -11,7 +11,7 @@ use super::documents::Documents;
 use super::features::Features;
 use super::to_lsp;
 use crate::diagnostics::Finding;
-use crate::text::work::{Work, count};
+use crate::text::work::{Work, count_work};
 use crate::text::{FilePath, PartId, Span};
 use crate::workspace::Snapshot;
 
@@ -80,7 +80,7 @@ impl Writer {
                         .filter(|known| known.range == range && known.related == related)
                         .map(|known| known.json);
                     let json = json.unwrap_or_else(|| {
-                        count(Work::Write);
+                        count_work(Work::Write);
                         let diagnostic = to_lsp::diagnostic(snapshot, finding, features, documents);
                         serde_json::to_string(&diagnostic).unwrap_or_default().into()
                     });
@@ -220,7 +220,7 @@ mod tests {
                 assert_eq!(*told, expected, "{path}");
             }
             work::take();
-            (0..written.written).for_each(|_| count(Work::Write));
+            (0..written.written).for_each(|_| count_work(Work::Write));
         }
     }
 

@@ -117,7 +117,7 @@ pub(super) fn position(
     encoding: Encoding,
 ) -> Option<FilePosition> {
     let file = snapshot.file(&path(&place.text_document.uri)?)?;
-    let offset = file.text()?.offset(line_col(place.position), encoding)?;
+    let offset = file.text()?.offset_at(line_col(place.position), encoding)?;
     Some(FilePosition { file: file.id, offset })
 }
 
@@ -131,7 +131,7 @@ pub(super) fn change(
     let Some(range) = change.range else { return Change::Replace(path, change.text) };
     // A place beyond the text can only mean its end.
     let offset =
-        |place: lsp::Position| text.offset(line_col(place), encoding).unwrap_or(text.len());
+        |place: lsp::Position| text.offset_at(line_col(place), encoding).unwrap_or(text.len());
     Change::Edit(path, vec![(TextRange::new(offset(range.start), offset(range.end)), change.text)])
 }
 

@@ -16,7 +16,7 @@ use super::state::{Shared, State};
 use super::transport::answered;
 use crate::settings::{READINGS, Settings, gather, of_environments};
 use crate::text::FilePath;
-use crate::text::escape::{notification, terminal};
+use crate::text::escape::{escape_notification, escape_terminal};
 use crate::workspace::fs::OsFs;
 use crate::workspace::nodes::NodeSource;
 use crate::workspace::scan;
@@ -109,7 +109,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
         of_environments(&state.workspace.snapshot(), unlisted)
     });
     for one in unlisted.iter().filter(|_| first) {
-        client.log_message(lsp::MessageType::WARNING, terminal(&one.to_string())).await;
+        client.log_message(lsp::MessageType::WARNING, escape_terminal(&one.to_string())).await;
     }
     if first && cut_short {
         client
@@ -131,7 +131,7 @@ async fn read(client: &Client, shared: &Arc<Shared>, first: bool, told: &mut Las
         client
             .log_message(
                 lsp::MessageType::WARNING,
-                terminal(&format!("{path}: no nodes read from it: {error}")),
+                escape_terminal(&format!("{path}: no nodes read from it: {error}")),
             )
             .await;
     }
@@ -182,7 +182,7 @@ async fn configure(client: &Client, shared: &Shared) -> bool {
         (is_other, news)
     });
     for problem in news {
-        let text = notification(&format!("hiera-ls: {problem}"));
+        let text = escape_notification(&format!("hiera-ls: {problem}"));
         client.show_message(lsp::MessageType::WARNING, text).await;
     }
     is_other

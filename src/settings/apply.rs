@@ -40,7 +40,7 @@ impl Settings {
                     file: Some(folder.join(FILE_NAME)),
                     key: FILE_NAME.into(),
                     part: None,
-                    range: TextRange::empty(at.min(text.len() as u32)),
+                    range: TextRange::new_empty(at.min(text.len() as u32)),
                     message: error.to_string(),
                 }];
             }

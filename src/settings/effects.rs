@@ -7,7 +7,7 @@ use super::problem::SettingProblem;
 use super::reader::leaves_workspace;
 use super::{FILE_NAME, places};
 use crate::hiera::data::Format;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 use crate::text::{FilePath, TextRange};
 use crate::workspace::Snapshot;
 use crate::workspace::fs::FileSystem;
@@ -59,7 +59,7 @@ impl Looking<'_> {
             file: Some(self.folder.join(FILE_NAME)),
             key: key.to_owned(),
             part: Some(part.to_owned()),
-            range: TextRange::empty(0),
+            range: TextRange::new_empty(0),
             message,
         });
     }
@@ -152,7 +152,7 @@ impl Looking<'_> {
         if self.snapshot.node(wanted).is_some() {
             return;
         }
-        let near = nearest(wanted, nodes.iter().map(|node| &*node.name));
+        let near = nearest_name(wanted, nodes.iter().map(|node| &*node.name));
         let near = near.map(|name| format!("; '{name}' is")).unwrap_or_default();
         let message = format!("no node '{wanted}' is known{near}");
         self.report("nodes.default", wanted, message);

@@ -123,7 +123,7 @@ fn of_file(folder: &FilePath, message: String) -> SettingProblem {
         file: Some(folder.join(FILE_NAME)),
         key: FILE_NAME.into(),
         part: None,
-        range: TextRange::empty(0),
+        range: TextRange::new_empty(0),
         message,
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn locate_all(text: &str, problems: &mut [SettingProblem]) {
 /// Returns the place of a dotted setting: its name, as far as it is written; or that of a part of
 /// its value, which is an element of a list, or the value of a member with this name.
 fn locate(tree: &Tree, key: &str, part: Option<&str>) -> TextRange {
-    let mut range = TextRange::empty(0);
+    let mut range = TextRange::new_empty(0);
     let (mut node, mut rest) = (tree.root, key);
     while let Some((name, value)) = node.and_then(|node| member(tree, node, rest)) {
         range = tree.nodes[name.0 as usize].span;

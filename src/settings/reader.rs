@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             file: self.folder.map(|folder| folder.join(FILE_NAME)),
             key: key.to_owned(),
             part: part.map(str::to_owned),
-            range: TextRange::empty(0),
+            range: TextRange::new_empty(0),
             message: message.to_owned(),
         });
     }

@@ -3,7 +3,7 @@
 //! are made from it.
 
 use crate::diagnostics::catalogue;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 use crate::workspace::nodes::Step;
 
 /// A setting.
@@ -334,14 +334,14 @@ pub fn knows(name: &str) -> bool {
 pub fn nearest_to(name: &str) -> Option<String> {
     let (above, last) = name.rsplit_once('.').map_or(("", name), |(above, last)| (above, last));
     if above == "rules" {
-        let code = nearest(last, catalogue::RULES.iter().map(|rule| rule.code))?;
+        let code = nearest_name(last, catalogue::RULES.iter().map(|rule| rule.code))?;
         return Some(format!("rules.{code}"));
     }
     let below = |setting: &'static Setting| match above {
         "" => setting.name.split('.').next(),
         _ => setting.name.strip_prefix(above)?.strip_prefix('.')?.split('.').next(),
     };
-    let meant = nearest(last, SCHEMA.iter().filter_map(below))?;
+    let meant = nearest_name(last, SCHEMA.iter().filter_map(below))?;
     Some(if above.is_empty() { meant.to_owned() } else { format!("{above}.{meant}") })
 }
 

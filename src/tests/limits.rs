@@ -316,7 +316,7 @@ fn a_folder_of_more_files_than_are_listed_is_cut_short() {
 fn long_lines_do_not_move_the_comments_of_others() {
     let line = |text: &str| Line {
         text: text.to_owned(),
-        origin: Some(Span::in_file(FileId::new(0), TextRange::empty(0))),
+        origin: Some(Span::in_file(FileId::new(0), TextRange::new_empty(0))),
     };
     let with = |long: usize| {
         let lines = [line("a: 1"), line(&"x".repeat(long))];

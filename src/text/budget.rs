@@ -84,18 +84,18 @@ pub struct Bounds<'a> {
 /// work, so that a request that is refused has not yet allocated.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    parts: Left,
-    bytes: Left,
-    steps: Left,
-    lookups: Left,
+    parts: RemainingBudget,
+    bytes: RemainingBudget,
+    steps: RemainingBudget,
+    lookups: RemainingBudget,
 }
 
 /// A number that only falls, with the limit to name once it is spent.
 #[derive(Clone, Debug)]
-struct Left(Cell<u64>, Limit);
+struct RemainingBudget(Cell<u64>, Limit);
 
-impl Left {
-    fn pay(&self, count: u64) -> Result<(), Limit> {
+impl RemainingBudget {
+    fn pay_count(&self, count: u64) -> Result<(), Limit> {
         let Some(left) = self.0.get().checked_sub(count) else {
             self.0.set(0);
             return Err(self.1);
@@ -118,16 +118,16 @@ impl Budget {
 
     fn new(parts: u64, limit: Limit) -> Budget {
         Budget {
-            parts: Left(Cell::new(parts), limit),
-            bytes: Left(Cell::new(MAX_REQUEST_BYTES), Limit::Bytes),
-            steps: Left(Cell::new(MAX_REQUEST_STEPS), Limit::Steps),
-            lookups: Left(Cell::new(MAX_LOOKUPS), Limit::Lookups),
+            parts: RemainingBudget(Cell::new(parts), limit),
+            bytes: RemainingBudget(Cell::new(MAX_REQUEST_BYTES), Limit::Bytes),
+            steps: RemainingBudget(Cell::new(MAX_REQUEST_STEPS), Limit::Steps),
+            lookups: RemainingBudget(Cell::new(MAX_LOOKUPS), Limit::Lookups),
         }
     }
 
     /// Pays for so many parts of values. An error once they are spent, then and from then on.
-    pub fn parts(&self, count: u64) -> Result<(), Limit> {
-        self.parts.pay(count)
+    pub fn pay_parts(&self, count: u64) -> Result<(), Limit> {
+        self.parts.pay_count(count)
     }
 
     /// Returns the parts that are left.
@@ -137,8 +137,8 @@ impl Budget {
     }
 
     /// Pays for so many bytes of text.
-    pub fn bytes(&self, count: usize) -> Result<(), Limit> {
-        self.bytes.pay(count as u64)
+    pub fn pay_bytes(&self, count: usize) -> Result<(), Limit> {
+        self.bytes.pay_count(count as u64)
     }
 
     /// Pays for the text of a value of so many parts, whose length is not known before it is made.
@@ -149,13 +149,13 @@ impl Budget {
     }
 
     /// Pays for so many steps of a search.
-    pub fn steps(&self, count: usize) -> Result<(), Limit> {
-        self.steps.pay(count as u64)
+    pub fn pay_steps(&self, count: usize) -> Result<(), Limit> {
+        self.steps.pay_count(count as u64)
     }
 
     /// Pays for a nested lookup.
     pub fn lookup(&self) -> Result<(), Limit> {
-        self.lookups.pay(1)
+        self.lookups.pay_count(1)
     }
 }
 
@@ -172,13 +172,13 @@ mod tests {
     #[test]
     fn what_is_spent_stays_spent() {
         let budget = Budget::of_file();
-        assert_eq!(budget.parts(MAX_FILE_PARTS - 1), Ok(()));
-        assert_eq!(budget.parts(1), Ok(()));
-        assert_eq!(budget.parts(1), Err(Limit::FileParts));
+        assert_eq!(budget.pay_parts(MAX_FILE_PARTS - 1), Ok(()));
+        assert_eq!(budget.pay_parts(1), Ok(()));
+        assert_eq!(budget.pay_parts(1), Err(Limit::FileParts));
         let budget = Budget::of_request();
-        assert_eq!(budget.parts(u64::MAX), Err(Limit::RequestParts));
-        assert_eq!(budget.parts(1), Err(Limit::RequestParts), "a refused payment empties it");
-        assert_eq!(budget.bytes(1), Ok(()), "the others are not touched");
+        assert_eq!(budget.pay_parts(u64::MAX), Err(Limit::RequestParts));
+        assert_eq!(budget.pay_parts(1), Err(Limit::RequestParts), "a refused payment empties it");
+        assert_eq!(budget.pay_bytes(1), Ok(()), "the others are not touched");
         assert_eq!(budget.text_of(u32::MAX), Err(Limit::Bytes));
     }
 }

@@ -40,15 +40,15 @@ impl Text {
 
     /// Returns how many bytes it holds.
     pub fn len(&self) -> u32 {
-        u32::try_from(self.bytes()).unwrap_or(u32::MAX)
+        u32::try_from(self.byte_count()).unwrap_or(u32::MAX)
     }
 
     /// Returns whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.bytes() == 0
+        self.byte_count() == 0
     }
 
-    fn bytes(&self) -> usize {
+    fn byte_count(&self) -> usize {
         match &self.form {
             Form::Piece(text) => text.len(),
             Form::Rope(rope) => rope.len_bytes(),
@@ -64,8 +64,8 @@ impl Text {
     ///
     /// A range beyond the end, or within a character, is moved to the nearest place before it that
     /// is possible.
-    pub fn edit(&self, range: TextRange, insert: &str) -> Text {
-        let range = self.clamped(range).as_usize();
+    pub fn replace_range(&self, range: TextRange, insert: &str) -> Text {
+        let range = self.clamp_range(range).as_usize();
         match &self.form {
             Form::Piece(text) => {
                 Text::new(&[&text[..range.start], insert, &text[range.end..]].concat())
@@ -83,8 +83,8 @@ impl Text {
     /// Returns where a string differs from this text: the bytes of this one that are not in it, and
     /// those of it that stand there instead. Both begin at the same byte, and cut no character.
     /// `None` for equal texts.
-    pub fn difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
-        let length = self.bytes();
+    pub fn find_difference(&self, other: &str) -> Option<(TextRange, TextRange)> {
+        let length = self.byte_count();
         let mut start = match &self.form {
             Form::Piece(text) => common_start([&**text].into_iter(), other.as_bytes()),
             Form::Rope(rope) => common_start(rope.chunks(), other.as_bytes()),
@@ -118,9 +118,9 @@ impl Text {
     }
 
     /// Returns the nearest range that lies in the text and cuts no character.
-    pub fn clamped(&self, range: TextRange) -> TextRange {
+    pub fn clamp_range(&self, range: TextRange) -> TextRange {
         let clamp = |offset: u32| {
-            let mut at = (offset as usize).min(self.bytes());
+            let mut at = (offset as usize).min(self.byte_count());
             while !self.is_boundary(at) {
                 at -= 1;
             }
@@ -131,7 +131,7 @@ impl Text {
 
     /// Returns the bytes of `range`, clamped to the text and to whole characters.
     pub fn slice(&self, range: TextRange) -> Cow<'_, str> {
-        let range = self.clamped(range).as_usize();
+        let range = self.clamp_range(range).as_usize();
         match &self.form {
             Form::Piece(text) => Cow::from(&text[range]),
             Form::Rope(rope) => Cow::from(rope.byte_slice(range)),
@@ -139,8 +139,8 @@ impl Text {
     }
 
     /// Returns how many characters `range` holds, clamped as for a slice. O(log n).
-    pub fn chars(&self, range: TextRange) -> u32 {
-        let range = self.clamped(range).as_usize();
+    pub fn char_count(&self, range: TextRange) -> u32 {
+        let range = self.clamp_range(range).as_usize();
         match &self.form {
             Form::Piece(text) => text[range].chars().count() as u32,
             Form::Rope(rope) => {
@@ -151,7 +151,7 @@ impl Text {
 
     /// Returns how many UTF-16 code units they are. O(log n).
     pub fn utf16_units(&self, range: TextRange) -> u32 {
-        let range = self.clamped(range).as_usize();
+        let range = self.clamp_range(range).as_usize();
         match &self.form {
             Form::Piece(text) => text[range].chars().map(|c| c.len_utf16() as u32).sum(),
             Form::Rope(rope) => {
@@ -172,7 +172,7 @@ impl Text {
     /// Returns the line (0-based) that holds the byte at `offset`; the last line for an offset
     /// beyond the end.
     pub fn line_of(&self, offset: u32) -> u32 {
-        let offset = (offset as usize).min(self.bytes());
+        let offset = (offset as usize).min(self.byte_count());
         let line = match &self.form {
             Form::Piece(text) => str_utils::byte_to_line_idx(text, offset),
             Form::Rope(rope) => rope.byte_to_line(offset),
@@ -202,7 +202,7 @@ impl Text {
     }
 
     /// Returns the text of a line without its line end; `None` when there is no such line.
-    pub fn line(&self, line: u32) -> Option<Cow<'_, str>> {
+    pub fn line_text(&self, line: u32) -> Option<Cow<'_, str>> {
         self.line_range(line).map(|range| self.slice(range))
     }
 }
@@ -293,12 +293,12 @@ mod tests {
             (&longer[9..], &longer),
         ] {
             let old_text = Text::new(old);
-            let Some((gone, come)) = old_text.difference(new) else {
+            let Some((gone, come)) = old_text.find_difference(new) else {
                 assert_eq!(old, new);
                 continue;
             };
             assert_eq!(
-                old_text.edit(gone, &new[come.as_usize()]).to_str(),
+                old_text.replace_range(gone, &new[come.as_usize()]).to_str(),
                 *new,
                 "{old:?} {new:?}"
             );
@@ -310,14 +310,14 @@ mod tests {
     fn only_the_protocols_line_ends_count() {
         let text = Text::new("a\u{2028}b\u{85}c\u{b}d\ne\r\nf\rg");
         let lines: Vec<_> =
-            (0..text.line_count()).map(|n| text.line(n).unwrap().into_owned()).collect();
+            (0..text.line_count()).map(|n| text.line_text(n).unwrap().into_owned()).collect();
         assert_eq!(lines, ["a\u{2028}b\u{85}c\u{b}d", "e", "f", "g"]);
     }
 
     #[test]
     fn an_edit_replaces_bytes_and_leaves_the_old_text() {
         let old = Text::new("key: värde\n");
-        let new = old.edit(TextRange::new(5, 11), "x");
+        let new = old.replace_range(TextRange::new(5, 11), "x");
         assert_eq!((old.to_str().as_ref(), new.to_str().as_ref()), ("key: värde\n", "key: x\n"));
     }
 
@@ -329,17 +329,20 @@ mod tests {
         assert_eq!(rope, piece);
         assert_eq!(piece.line_count(), rope.line_count());
         for at in 0..text.len() as u32 + 2 {
-            assert_eq!((piece.line_of(at), piece.line(at)), (rope.line_of(at), rope.line(at)));
+            assert_eq!(
+                (piece.line_of(at), piece.line_text(at)),
+                (rope.line_of(at), rope.line_text(at))
+            );
             for end in at..text.len() as u32 + 2 {
                 let range = TextRange::new(at, end);
                 assert_eq!(
-                    (piece.clamped(range), piece.slice(range)),
-                    (rope.clamped(range), rope.slice(range))
+                    (piece.clamp_range(range), piece.slice(range)),
+                    (rope.clamp_range(range), rope.slice(range))
                 );
-                assert!(piece.edit(range, "ö\n") == rope.edit(range, "ö\n"));
+                assert!(piece.replace_range(range, "ö\n") == rope.replace_range(range, "ö\n"));
             }
         }
-        let grown = piece.edit(TextRange::empty(0), &"x\n".repeat(SHORT));
+        let grown = piece.replace_range(TextRange::new_empty(0), &"x\n".repeat(SHORT));
         assert!(
             matches!(grown.form, Form::Rope(_))
                 && grown.line_count() == piece.line_count() + SHORT as u32
@@ -348,7 +351,7 @@ mod tests {
 
     #[test]
     fn an_edit_beyond_the_end_or_within_a_character_is_moved() {
-        assert_eq!(Text::new("ab").edit(TextRange::new(9, 12), "c").to_str(), "abc");
-        assert_eq!(Text::new("ä").edit(TextRange::new(1, 1), "x").to_str(), "xä");
+        assert_eq!(Text::new("ab").replace_range(TextRange::new(9, 12), "c").to_str(), "abc");
+        assert_eq!(Text::new("ä").replace_range(TextRange::new(1, 1), "x").to_str(), "xä");
     }
 }

@@ -6,16 +6,16 @@ use std::fmt::Write as _;
 
 /// One line for a terminal: every character that a terminal obeys, or does not show, is written
 /// visibly (`\n`, `\u{1b}`).
-pub fn terminal(text: &str) -> Cow<'_, str> {
-    visible(text, |_| false)
+pub fn escape_terminal(text: &str) -> Cow<'_, str> {
+    make_visible(text, |_| false)
 }
 
 /// Several lines for a terminal: like [`terminal`], but line feeds and tabs stay.
 pub fn terminal_lines(text: &str) -> Cow<'_, str> {
-    visible(text, |c| matches!(c, '\n' | '\t'))
+    make_visible(text, |c| matches!(c, '\n' | '\t'))
 }
 
-fn visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn make_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return text.into();
     }
@@ -52,7 +52,7 @@ fn is_invisible(c: char) -> bool {
 ///
 /// Source: <https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts>.
 pub fn workflow_message(text: &str) -> String {
-    terminal(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape_terminal(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a workflow command, its separators as well.
@@ -63,8 +63,8 @@ pub fn workflow_property(text: &str) -> String {
 /// Escapes a text for a line of Markdown, so that it is shown literally: without markup, links or
 /// images, and without links from addresses in it. Other characters get no backslash, as not every
 /// client removes backslashes.
-pub fn markdown(text: &str) -> String {
-    let text = terminal(text);
+pub fn escape_markdown(text: &str) -> String {
+    let text = escape_terminal(text);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.char_indices().peekable();
     let mut in_word = false;
@@ -88,7 +88,7 @@ pub fn markdown(text: &str) -> String {
 
 /// Returns a text as code within a line of Markdown.
 pub fn markdown_code(text: &str) -> String {
-    let text = terminal(text);
+    let text = escape_terminal(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
@@ -103,8 +103,8 @@ pub fn markdown_block(language: &str, code: &str) -> String {
 }
 
 /// Returns a message for the user of an editor. VS Code makes links of `[text](address)` in it.
-pub fn notification(text: &str) -> String {
-    terminal(text).replace("](", "] (")
+pub fn escape_notification(text: &str) -> String {
+    escape_terminal(text).replace("](", "] (")
 }
 
 fn longest_run(text: &str) -> usize {
@@ -117,11 +117,17 @@ mod tests {
 
     #[test]
     fn terminals_obey_nothing() {
-        assert_eq!(terminal("plain æøå ✓"), "plain æøå ✓");
-        assert_eq!(terminal("a\x1b[31mb\x07\u{9b}2J\u{7f}"), r"a\u{1b}[31mb\u{7}\u{9b}2J\u{7f}");
-        assert_eq!(terminal("a\nb\r\tc"), r"a\nb\r\tc");
+        assert_eq!(escape_terminal("plain æøå ✓"), "plain æøå ✓");
+        assert_eq!(
+            escape_terminal("a\x1b[31mb\x07\u{9b}2J\u{7f}"),
+            r"a\u{1b}[31mb\u{7}\u{9b}2J\u{7f}"
+        );
+        assert_eq!(escape_terminal("a\nb\r\tc"), r"a\nb\r\tc");
         assert_eq!(terminal_lines("a\nb\r\tc\x1b"), "a\nb\\r\tc\\u{1b}");
-        assert_eq!(terminal("\u{202e}txt.exe\u{2028}\u{feff}"), r"\u{202e}txt.exe\u{2028}\u{feff}");
+        assert_eq!(
+            escape_terminal("\u{202e}txt.exe\u{2028}\u{feff}"),
+            r"\u{202e}txt.exe\u{2028}\u{feff}"
+        );
     }
 
     #[test]
@@ -143,7 +149,7 @@ mod tests {
             ("a@e.example", r"a\@e.example"),
             ("a\r\r![p]", r"a\\r\\r!\[p\]"),
         ] {
-            assert_eq!(markdown(text), expected);
+            assert_eq!(escape_markdown(text), expected);
         }
     }
 

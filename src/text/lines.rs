@@ -32,14 +32,14 @@ impl Positions for Lines<'_> {
     fn line_col(&self, offset: u32, encoding: Encoding) -> LineCol {
         let offset = offset.min(self.text.len() as u32);
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
-        LineCol { line: line as u32, column: self.column(line, offset as usize, encoding) }
+        LineCol { line: line as u32, column: self.column_at(line, offset as usize, encoding) }
     }
 }
 
 impl Lines<'_> {
     /// Returns the column of a byte in its line. A byte of the line's end has the column behind the
     /// last character.
-    fn column(&self, line: usize, mut offset: usize, encoding: Encoding) -> u32 {
+    fn column_at(&self, line: usize, mut offset: usize, encoding: Encoding) -> u32 {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }

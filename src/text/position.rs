@@ -16,7 +16,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    fn width(self, c: char) -> u32 {
+    fn char_width(self, c: char) -> u32 {
         match self {
             Encoding::Utf8 => c.len_utf8() as u32,
             Encoding::Utf16 => c.len_utf16() as u32,
@@ -60,9 +60,9 @@ impl Text {
     pub fn column_in(&self, line: TextRange, offset: u32, encoding: Encoding) -> u32 {
         let before = TextRange::new(line.start, offset.clamp(line.start, line.end));
         match encoding {
-            Encoding::Utf8 => self.clamped(before).len(),
+            Encoding::Utf8 => self.clamp_range(before).len(),
             Encoding::Utf16 => self.utf16_units(before),
-            Encoding::Utf32 => self.chars(before),
+            Encoding::Utf32 => self.char_count(before),
         }
     }
 
@@ -71,7 +71,7 @@ impl Text {
     /// A column beyond the end of its line is the end of the line; a column within a character is
     /// its start. A line that does not exist gives `None`, but the line just behind the last is the
     /// end of the text: clients send it for "everything".
-    pub fn offset(&self, place: LineCol, encoding: Encoding) -> Option<u32> {
+    pub fn offset_at(&self, place: LineCol, encoding: Encoding) -> Option<u32> {
         if place.line == self.line_count() {
             return Some(self.len());
         }
@@ -80,7 +80,7 @@ impl Text {
         let mut left = place.column;
         let mut bytes = 0;
         for c in text.chars() {
-            let width = encoding.width(c);
+            let width = encoding.char_width(c);
             if left < width {
                 break;
             }
@@ -119,7 +119,7 @@ mod tests {
             {
                 let place = text.line_col(offset as u32, encoding);
                 assert_eq!(
-                    text.offset(place, encoding),
+                    text.offset_at(place, encoding),
                     Some(offset as u32),
                     "{encoding:?} {place:?}"
                 );
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn a_stale_place_is_clamped_and_an_unknown_line_is_none() {
         let text = Text::new("𝄞\nab");
-        assert_eq!(text.offset(at(0, 99), Encoding::Utf16), Some(4));
-        assert_eq!(text.offset(at(0, 1), Encoding::Utf16), Some(0), "within a surrogate pair");
-        assert_eq!(text.offset(at(2, 0), Encoding::Utf16), Some(7), "just behind the last line");
-        assert_eq!(text.offset(at(3, 0), Encoding::Utf16), None);
+        assert_eq!(text.offset_at(at(0, 99), Encoding::Utf16), Some(4));
+        assert_eq!(text.offset_at(at(0, 1), Encoding::Utf16), Some(0), "within a surrogate pair");
+        assert_eq!(text.offset_at(at(2, 0), Encoding::Utf16), Some(7), "just behind the last line");
+        assert_eq!(text.offset_at(at(3, 0), Encoding::Utf16), None);
     }
 }

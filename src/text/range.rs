@@ -29,7 +29,7 @@ impl TextRange {
     }
 
     /// Returns the empty range at `offset`.
-    pub fn empty(offset: u32) -> TextRange {
+    pub fn new_empty(offset: u32) -> TextRange {
         TextRange { start: offset, end: offset }
     }
 
@@ -45,17 +45,17 @@ impl TextRange {
 
     /// Returns whether a cursor at `offset` touches the range: both borders count, as editors place
     /// a cursor between characters.
-    pub fn touches(self, offset: u32) -> bool {
+    pub fn touches_offset(self, offset: u32) -> bool {
         self.start <= offset && offset <= self.end
     }
 
     /// Returns whether it has a byte, or an end, in common with `other`.
-    pub fn meets(self, other: TextRange) -> bool {
+    pub fn meets_range(self, other: TextRange) -> bool {
         self.start <= other.end && other.start <= self.end
     }
 
     /// Returns whether `other` lies wholly inside.
-    pub fn contains(self, other: TextRange) -> bool {
+    pub fn contains_range(self, other: TextRange) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
@@ -65,7 +65,7 @@ impl TextRange {
     }
 
     /// Returns the range as seen from a place `by` bytes before its own zero.
-    pub fn shifted(self, by: u32) -> TextRange {
+    pub fn shift_left(self, by: u32) -> TextRange {
         TextRange { start: self.start + by, end: self.end + by }
     }
 

@@ -2,17 +2,17 @@
 
 /// Returns the name that is nearest to `word`, if it is near enough for `word` to be a misspelling.
 /// Of several equally near ones, returns the first.
-pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.chars().collect();
     let most = (word.len() / 3).clamp(1, 3);
-    let near = |name: &'a str| Some((distance(&word, name, most)?, name));
+    let near = |name: &'a str| Some((edit_distance(&word, name, most)?, name));
     let best = names.into_iter().filter_map(near).reduce(|a, b| if b.0 < a.0 { b } else { a });
     best.map(|(_, name)| name)
 }
 
 /// Returns how many letters are to be inserted, removed, replaced or swapped with their neighbour;
 /// `None` for more than `most`, and for none.
-fn distance(a: &[char], b: &str, most: usize) -> Option<usize> {
+fn edit_distance(a: &[char], b: &str, most: usize) -> Option<usize> {
     let b: Vec<char> = b.chars().collect();
     if a.len().abs_diff(b.len()) > most {
         return None;
@@ -53,7 +53,7 @@ mod tests {
             ("driftfile", None),
             ("x", None),
         ] {
-            assert_eq!(nearest(word, names), expected, "{word}");
+            assert_eq!(nearest_name(word, names), expected, "{word}");
         }
     }
 
@@ -68,10 +68,10 @@ mod tests {
         for one in &words {
             let letters: Vec<char> = one.chars().collect();
             for other in &words {
-                let whole = distance(&letters, other, 9);
+                let whole = edit_distance(&letters, other, 9);
                 for most in 1..4 {
                     let expected = whole.filter(|found| *found <= most);
-                    assert_eq!(distance(&letters, other, most), expected, "{one} {other}");
+                    assert_eq!(edit_distance(&letters, other, most), expected, "{one} {other}");
                 }
             }
         }

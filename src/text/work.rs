@@ -56,11 +56,11 @@ thread_local! {
 /// Counts one piece of work.
 #[cfg(not(test))]
 #[inline(always)]
-pub(crate) fn count(_: Work) {}
+pub(crate) fn count_work(_: Work) {}
 
 /// Counts one piece of work.
 #[cfg(test)]
-pub(crate) fn count(work: Work) {
+pub(crate) fn count_work(work: Work) {
     COUNTS.with(|counts| {
         let mut now = counts.get();
         match work {

@@ -108,14 +108,15 @@ impl File {
         let Some(old) = self.text() else {
             return File::opened(self.id, self.path.clone(), Text::new(text));
         };
-        match old.difference(text) {
+        match old.find_difference(text) {
             None => File {
                 read: self.read.clone(),
                 ..File::opened(self.id, self.path.clone(), old.clone())
             },
-            Some((gone, come)) => {
-                self.edited(Edited::new(gone, come.len()), old.edit(gone, &text[come.as_usize()]))
-            }
+            Some((gone, come)) => self.edited(
+                Edited::new(gone, come.len()),
+                old.replace_range(gone, &text[come.as_usize()]),
+            ),
         }
     }
 

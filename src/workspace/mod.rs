@@ -213,8 +213,8 @@ impl Workspace {
                 let Some(mut file) = self.overlay.get(&path).cloned() else { return };
                 for (range, insert) in &edits {
                     let Some(text) = file.text() else { return };
-                    let range = text.clamped(*range);
-                    let edited = text.edit(range, insert);
+                    let range = text.clamp_range(*range);
+                    let edited = text.replace_range(range, insert);
                     file = Arc::new(file.edited(Edited::new(range, insert.len() as u32), edited));
                 }
                 self.overlay.insert(path.clone(), file);

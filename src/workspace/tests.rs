@@ -707,8 +707,9 @@ fn what_takes_long_to_read_makes_nobody_else_wait() {
         snapshot.keys();
         (is_indexed, snapshot.is_indexed())
     };
-    let edit =
-        |at: usize| Change::Edit(path.clone(), vec![(TextRange::empty(at as u32), "x".to_owned())]);
+    let edit = |at: usize| {
+        Change::Edit(path.clone(), vec![(TextRange::new_empty(at as u32), "x".to_owned())])
+    };
     assert_eq!(is_indexed_after(Change::Open(path.clone(), text.clone())), (false, true));
     assert_eq!(
         is_indexed_after(edit(text.find("value").unwrap())),

@@ -11,7 +11,7 @@ use super::index::lazy::LazyIndex;
 use super::manifests::lazy::LazyManifests;
 use super::names::Names;
 use super::snapshot::Snapshot;
-use crate::text::work::{Work, count};
+use crate::text::work::{Work, count_work};
 use crate::text::{FileId, FilePath, SourceChange, Text, TextEdit};
 
 impl Snapshot {
@@ -83,7 +83,7 @@ impl Snapshot {
 
     /// Discovers the environments, and renews the indexes that depend on them.
     pub(super) fn lay_out(&mut self) {
-        count(Work::Layout);
+        count_work(Work::Layout);
         self.key_index = Arc::new(LazyIndex::after_layout(&self.key_index));
         let configs = Configs::among(self.files.values().cloned(), &self.config);
         // The scan has listed the files outside the workspace.

@@ -63,7 +63,7 @@ impl Builder {
     pub(super) fn empty_with(&mut self, at: u32, properties: Properties) {
         self.leaf(
             NodeKind::Scalar { style: ScalarStyle::Plain, text: "".into() },
-            TextRange::empty(at),
+            TextRange::new_empty(at),
             properties,
         );
     }

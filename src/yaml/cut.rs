@@ -55,7 +55,7 @@ pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
         {
             return None;
         }
-        entry.range = entry.range.shifted(u32::try_from(at).ok()?);
+        entry.range = entry.range.shift_left(u32::try_from(at).ok()?);
         at = entry.range.end as usize;
         entries.push(entry);
     }
@@ -79,7 +79,7 @@ pub struct Cutter<'t> {
 impl<'t> Cutter<'t> {
     /// Makes a cutter for a text; `window` is the part that is likely to be read.
     pub fn new(text: &'t Text, syntax: Syntax, window: TextRange) -> Cutter<'t> {
-        let window = text.clamped(window);
+        let window = text.clamp_range(window);
         Cutter { text, syntax, window, piece: text.slice(window) }
     }
 
@@ -109,7 +109,7 @@ impl<'t> Cutter<'t> {
                 self.look_at(at, |text, is_all| json_cut::entry(text, column, is_all))?
             }
         };
-        Some(Entry { range: entry.range.shifted(at), ..entry })
+        Some(Entry { range: entry.range.shift_left(at), ..entry })
     }
 
     /// Whether the entry that begins at a byte is read as before although the text up to another
@@ -146,7 +146,7 @@ impl<'t> Cutter<'t> {
     }
 
     fn look_at<T>(&mut self, at: u32, look: impl Fn(&str, bool) -> Result<T, Stop>) -> Option<T> {
-        if !self.window.touches(at) {
+        if !self.window.touches_offset(at) {
             self.take(TextRange::new(at, at + LITTLE));
         }
         loop {
@@ -164,7 +164,7 @@ impl<'t> Cutter<'t> {
     }
 
     fn take(&mut self, window: TextRange) {
-        self.window = self.text.clamped(window);
+        self.window = self.text.clamp_range(window);
         self.piece = self.text.slice(self.window);
     }
 }
@@ -457,7 +457,7 @@ mod tests {
                 "{broken}"
             );
             let rope = Text::new(&text);
-            for window in [TextRange::empty(0), TextRange::new(500, 60_000)] {
+            for window in [TextRange::new_empty(0), TextRange::new(500, 60_000)] {
                 let mut cutter = Cutter::new(&rope, Syntax::Yaml, window);
                 assert_eq!(cutter.head(), Some(0));
                 for (number, entry) in cut.iter().enumerate() {

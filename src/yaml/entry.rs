@@ -99,9 +99,9 @@ pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
                 *target = Some(found);
             }
         }
-        all.second_document = tree.second_document.map(|marker| marker.shifted(by));
+        all.second_document = tree.second_document.map(|marker| marker.shift_left(by));
         all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
-        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shifted(by)));
+        all.comments.extend(tree.comments.into_iter().map(|comment| comment.shift_left(by)));
     }
     all.root = Some(all.add_root(entries, flow));
     all

@@ -31,7 +31,7 @@ impl Tree {
         let mut path = Vec::new();
         let mut best = None;
         loop {
-            if self.whole_span(node).touches(offset) {
+            if self.whole_span(node).touches_offset(offset) {
                 best = Some(Located { node, path: path.clone(), on_key: false });
             }
             let (step, key, value) = match self.child_before(node, offset) {
@@ -40,7 +40,7 @@ impl Tree {
             };
             path.push(step);
             if let Some(key) = key
-                && self.whole_span(key).touches(offset)
+                && self.whole_span(key).touches_offset(offset)
             {
                 return Some(Located { node: key, path, on_key: true });
             }
@@ -50,7 +50,7 @@ impl Tree {
             } else {
                 span.end
             };
-            if span.touches(offset) {
+            if span.touches_offset(offset) {
                 node = value;
             } else if !is_blank(
                 source,
@@ -127,7 +127,7 @@ impl Search<'_> {
     fn offer(&mut self, node: NodeId, on_key: bool) {
         let span = self.tree.node(node).span;
         let is_closer = self.best.as_ref().is_none_or(|(len, _)| span.len() < *len);
-        if span.touches(self.offset) && is_closer {
+        if span.touches_offset(self.offset) && is_closer {
             self.best = Some((span.len(), Located { node, path: self.path.clone(), on_key }));
         }
     }

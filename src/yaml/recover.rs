@@ -25,7 +25,7 @@ pub(super) fn document(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
     recovery.control_characters();
     let control = error.kind == SyntaxErrorKind::ControlCharacter;
     if control || (error.span.start as usize) < recovery.body {
-        let known = recovery.problems.iter().any(|problem| problem.span.contains(error.span));
+        let known = recovery.problems.iter().any(|problem| problem.span.contains_range(error.span));
         if !known {
             recovery.problems.push(error);
         }

@@ -325,7 +325,10 @@ mod tests {
             let mut last = 0;
             for (at, c) in text.char_indices() {
                 let offset = written.offset(at);
-                assert!(offset >= last && node.span.touches(offset), "{source:?} {node:?} at {at}");
+                assert!(
+                    offset >= last && node.span.touches_offset(offset),
+                    "{source:?} {node:?} at {at}"
+                );
                 last = offset;
                 let is_escape = source[offset as usize..].starts_with('\\');
                 assert!(

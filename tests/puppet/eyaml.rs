@@ -355,7 +355,7 @@ fn encrypted_by_refactoring(repository: &Repository, key: &str, word: &str) -> (
     let at = entry + text[entry..].find(word).expect("it has the word");
     let wanted = Wanted {
         path: &file,
-        range: TextRange::empty(at as u32),
+        range: TextRange::new_empty(at as u32),
         creates_files: true,
         is_by_user: true,
         kinds: &|kind| kind == RefactoringKind::Rewrite,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::diagnostics::render::{LineSpans, write_findings};
 use crate::diagnostics::{Finding, Severity};
-use crate::text::escape::terminal;
+use crate::text::escape::escape_terminal;
 
 pub(super) fn write(
     findings: &[Finding],
@@ -15,7 +15,7 @@ pub(super) fn write(
     write_findings(findings, spans, out)?;
     writeln!(out, "{}", summary(findings, spans))?;
     for overview in spans.snapshot.overviews() {
-        writeln!(out, "{}", terminal(&overview.line(spans.root)))?;
+        writeln!(out, "{}", escape_terminal(&overview.line(spans.root)))?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ fn merge_of_default<'a>(found: &ParameterAt<'a>, key: &str) -> Option<(&'a Reade
     let default = found.parameter.default.as_ref()?;
     found.file.manifest.readers.iter().find_map(|reader| {
         let keys = reader.keys.as_deref().unwrap_or_default();
-        let is_own = default.range.contains(reader.range)
+        let is_own = default.range.contains_range(reader.range)
             && keys.first().is_some_and(|pattern| pattern.literal() == Some(key));
         let strategy = asked_strategy(reader).filter(|one| !one.stops_at_first())?;
         is_own.then_some((reader, strategy.name()))

@@ -48,7 +48,7 @@ fn place(file: &File, marker: &Marker) -> TextRange {
         line: u32::try_from(marker.line()).unwrap_or(1).saturating_sub(1),
         column: u32::try_from(marker.col()).unwrap_or(0),
     };
-    let offset = text.offset(at, Encoding::Utf32).unwrap_or(text.len());
+    let offset = text.offset_at(at, Encoding::Utf32).unwrap_or(text.len());
     let end = text.line_range(text.line_of(offset)).map_or(offset, |line| line.end);
     TextRange::new(offset, end)
 }

@@ -23,5 +23,5 @@ fn check(module: &RefusedModule, file: &File) -> Finding {
         "{problem}: Puppet passes over the module '{}' with an error in its log, and looks up nothing in its data",
         module.name
     );
-    Finding::new(&RULE, Span::in_file(file.id, TextRange::empty(0)), message)
+    Finding::new(&RULE, Span::in_file(file.id, TextRange::new_empty(0)), message)
 }

@@ -16,6 +16,6 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(wrong: &WrongSetting, file: &File) -> Finding {
     // An editor may hold a newer text than the one that the settings were read from.
-    let range = file.text().map_or(wrong.range, |text| text.clamped(wrong.range));
+    let range = file.text().map_or(wrong.range, |text| text.clamp_range(wrong.range));
     Finding::new(&RULE, Span::in_file(file.id, range), wrong.message.clone())
 }

@@ -40,7 +40,7 @@ fn check(config: &HieraConfig, context: &FileContext<'_>, findings: &mut Vec<Fin
         listed(folders),
         listed(configs.into_iter().collect())
     );
-    let start = config.file.map(|file| Span::in_file(file, TextRange::empty(0)));
+    let start = config.file.map(|file| Span::in_file(file, TextRange::new_empty(0)));
     findings.extend(start.map(|start| Finding::new(&RULE, start, message)));
 }
 

@@ -117,7 +117,7 @@ fn wrong_parts(
     let places: Vec<Span> = by_place.iter().map(|(span, _)| *span).collect();
     by_place.retain(|(span, parts)| {
         let is_within = |other: &&Span| {
-            **other != *span && other.part == span.part && span.range.contains(other.range)
+            **other != *span && other.part == span.part && span.range.contains_range(other.range)
         };
         !(parts.iter().all(|part| part.is_of_variant) && places.iter().any(|one| is_within(&one)))
     });

@@ -3,7 +3,7 @@
 use super::backends::{CustomLevel, DECLARED_HERE, custom_levels};
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::config::HieraConfig;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 use crate::workspace::functions::{BUILT_IN, FunctionSource, plain_name};
 
 /// The rule.
@@ -79,7 +79,7 @@ fn meant(name: &str) -> Option<(&'static str, &'static str)> {
         "yaml" | "yaml_lookup_key" => "yaml_data",
         "json" | "json_lookup_key" => "json_data",
         "hocon" | "hocon_lookup_key" => "hocon_data",
-        name => nearest(name, BUILT_IN)?,
+        name => nearest_name(name, BUILT_IN)?,
     };
     Some((kind(function), function))
 }

@@ -2,7 +2,7 @@
 
 use super::unread::{in_code, unread_keys};
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 use crate::workspace::manifests::{KeyStanding, ManifestIndex, ParameterAt, split_key};
 
 /// The rule.
@@ -51,5 +51,5 @@ fn meant<'a>(index: &'a ManifestIndex, module: &'a str, class: &str) -> Option<&
         .map(|name| &**name)
         .collect();
     names.sort_unstable();
-    nearest(class, names)
+    nearest_name(class, names)
 }

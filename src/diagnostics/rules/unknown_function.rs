@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{Check, FileContext, Finding, Rule, Severity};
 use crate::hiera::data::{Problem, ProblemKind};
 use crate::hiera::interpolation::Method;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -19,6 +19,6 @@ fn check(problem: &Problem, _: &FileContext<'_>, findings: &mut Vec<Finding>) {
     let message = format!(
         "unknown interpolation method '{name}': there are lookup, hiera, alias, literal and scope"
     );
-    let meant = nearest(name, Method::NAMES);
+    let meant = nearest_name(name, Method::NAMES);
     findings.push(Finding::new(&RULE, problem.span, message).suggesting(name, meant));
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::puppet::value::Member;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -26,7 +26,7 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
                     "'{option}' is no option of lookup_options, and Puppet passes over it; '{}' can have merge and convert_to",
                     name.to_text()
                 );
-                let meant = nearest(&option, ["merge", "convert_to"]);
+                let meant = nearest_name(&option, ["merge", "convert_to"]);
                 findings.push(Finding::new(&RULE, span, message).suggesting(&option, meant));
             }
         }

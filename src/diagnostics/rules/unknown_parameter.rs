@@ -2,7 +2,7 @@
 
 use super::unread::{in_code, unread_keys};
 use crate::diagnostics::rule::{Check, EntryContext, Finding, Rule, Severity};
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 use crate::workspace::manifests::{DefinitionAt, KeyStanding, ManifestIndex, split_key};
 
 /// The rule.
@@ -20,7 +20,7 @@ fn check(context: &EntryContext<'_>, findings: &mut Vec<Finding>) {
         let KeyStanding::NoParameter(class) = unread.standing else { continue };
         let Some((name, parameter)) = split_key(unread.key) else { continue };
         let names = class.definition.parameters.iter().map(|one| one.name.as_str());
-        let near = nearest(parameter, names);
+        let near = nearest_name(parameter, names);
         let advice = match (near, inherited(index, class, parameter)) {
             (Some(near), _) => format!("; did you mean '{name}::{near}'?"),
             (None, Some(parent)) => format!(

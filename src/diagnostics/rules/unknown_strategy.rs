@@ -3,7 +3,7 @@
 use crate::diagnostics::rule::{Check, DataContext, Finding, Rule, Severity};
 use crate::hiera::merge::{Strategy, parse_strategy};
 use crate::puppet::value::Member;
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 
 /// The rule.
 pub(crate) static RULE: Rule = Rule {
@@ -26,7 +26,8 @@ fn check(options: &Member, _: &DataContext<'_>, findings: &mut Vec<Finding>) {
             let message = format!("{error}: lookups of '{}' fail for it", key.to_text());
             let name = merge.as_str().or_else(|| merge.get("strategy")?.as_str()).unwrap_or("");
             findings.push(
-                Finding::new(&RULE, span, message).suggesting(name, nearest(name, Strategy::NAMES)),
+                Finding::new(&RULE, span, message)
+                    .suggesting(name, nearest_name(name, Strategy::NAMES)),
             );
         }
     }

@@ -30,7 +30,7 @@ fn check(context: &FileContext<'_>, findings: &mut Vec<Finding>) {
     if environment.configs().any(|(_, config)| is_broken(config, context)) {
         return; // Its levels may be those that could not be read.
     }
-    let span = Span::in_file(context.file.id, TextRange::empty(0));
+    let span = Span::in_file(context.file.id, TextRange::new_empty(0));
     let config = environment.config.as_ref().or(environment.global.as_ref());
     let name = config.map_or("any hiera.yaml", |config| config.path.name());
     let message =

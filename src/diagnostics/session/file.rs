@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use crate::diagnostics::{FileCheck, Finding, in_order};
 use crate::hiera::data::{DataFile, Part};
 use crate::hiera::lookup::LOOKUP_OPTIONS;
-use crate::text::work::{Work, count};
+use crate::text::work::{Work, count_work};
 use crate::text::{FileId, PartId};
 use crate::workspace::Snapshot;
 use crate::workspace::index::{KeyChanges, KeyIndex};
@@ -168,7 +168,7 @@ impl FileFindings {
 
     /// Checks an entry.
     fn check_entry(&mut self, check: &FileCheck<'_>, part: &Part) {
-        count(Work::Check);
+        count_work(Work::Check);
         let found = check.entry(&part.data);
         if !found.is_empty() {
             self.of_entries.insert(part.id, shared(found));

@@ -146,7 +146,7 @@ impl Reading<'_> {
         span: Option<Span>,
         message: String,
     ) -> ConfigProblem {
-        let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::empty(0)));
+        let span = span.unwrap_or(Span::in_file(self.source.file, TextRange::new_empty(0)));
         ConfigProblem { kind, message, span, related: None, sought: None, string: None }
     }
 

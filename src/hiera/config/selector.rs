@@ -65,7 +65,7 @@ impl HieraConfig {
         let problem = ConfigProblem {
             kind: ConfigProblemKind::Provider,
             message,
-            span: Span::in_file(file.unwrap_or(FileId::new(0)), TextRange::empty(0)),
+            span: Span::in_file(file.unwrap_or(FileId::new(0)), TextRange::new_empty(0)),
             related: None,
             sought: None,
             string: None,

@@ -13,7 +13,7 @@ use super::anchors::Anchored;
 use super::{Borrowed, EntryData, Format, Problem, ProblemKind, Refusal, documents, message};
 use crate::hiera::shared::shared;
 use crate::puppet::value::{Data, Hash, Member, Provenance, Value};
-use crate::text::work::{Work, count};
+use crate::text::work::{Work, count_work};
 use crate::text::{Budget, FileId, Limit, PartId, Span, TextRange};
 use crate::yaml::psych::{TagMeaning, tag_meaning};
 use crate::yaml::{Node, NodeId, NodeKind, ScalarStyle, Tree};
@@ -37,7 +37,7 @@ pub(super) fn entry(
     above: &dyn Fn(&str) -> Option<Anchored>,
     budget: &Budget,
 ) -> EntryData {
-    count(Work::Read);
+    count_work(Work::Read);
     let may_be_encrypted = format == Format::Hocon || text.contains("ENC[") || text.contains('\\');
     let mut load = Loading {
         tree,
@@ -137,7 +137,7 @@ impl Loading<'_> {
             .is_none_or(|value| matches!(value.data(), Data::Null | Data::Bool(false)));
         let type_name = found.as_ref().map_or("Undef", Value::type_name);
         let range =
-            root.filter(|_| !empty).map_or(TextRange::empty(0), |id| self.tree.node(id).span);
+            root.filter(|_| !empty).map_or(TextRange::new_empty(0), |id| self.tree.node(id).span);
         if self.tree.problems.is_empty() {
             let is_ignored =
                 |problem: &Problem| matches!(problem.kind, ProblemKind::IgnoredDocuments { .. });
@@ -165,7 +165,7 @@ impl Loading<'_> {
     /// the budget does not suffice. The file gets a problem for the first one only.
     fn pay(&mut self, parts: u64, range: TextRange) -> bool {
         self.out.added_parts = self.out.added_parts.saturating_add(parts);
-        match self.budget.parts(parts) {
+        match self.budget.pay_parts(parts) {
             Ok(()) => true,
             Err(limit) => {
                 self.exhausted(limit, range);

@@ -26,7 +26,7 @@ impl Invocation {
         let exhausted = |limit| LookupError::exhausted(limit, origin);
         self.budget.text_of(value.weight()).map_err(exhausted)?;
         let text = value.to_text();
-        self.budget.bytes(text.len()).map_err(exhausted)?;
+        self.budget.pay_bytes(text.len()).map_err(exhausted)?;
         out.push_str(&text);
         Ok(())
     }
@@ -53,7 +53,7 @@ impl Resolver<'_> {
         }
         self.check_cancelled()?;
         let exhausted = |limit| LookupError::exhausted(limit, value.origin);
-        inv.budget.parts(own_parts(value)).map_err(exhausted)?;
+        inv.budget.pay_parts(own_parts(value)).map_err(exhausted)?;
         let interpolated = self.interpolate_live(inv, value)?;
         if interpolated.weight() > MAX_VALUE_PARTS {
             return Err(exhausted(Limit::ValueParts));

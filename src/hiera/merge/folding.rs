@@ -46,7 +46,7 @@ impl<'s> Folding<'s> {
             _ => 0,
         };
         let parts = higher + u64::from(lower.weight());
-        self.bounds.budget.parts(parts).map_err(MergeError::Exhausted)?;
+        self.bounds.budget.pay_parts(parts).map_err(MergeError::Exhausted)?;
         self.memo = match std::mem::replace(&mut self.memo, Memo::Empty) {
             Memo::Empty => Memo::One(convert(self.strategy, lower)),
             memo => self.merged(memo, lower)?,

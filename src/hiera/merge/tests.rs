@@ -466,7 +466,7 @@ fn options_of_the_unconstrained_strategies() {
 }
 
 fn at(file: u32, start: u32) -> Option<Span> {
-    Some(Span::in_file(FileId::new(file), TextRange::empty(start)))
+    Some(Span::in_file(FileId::new(file), TextRange::new_empty(start)))
 }
 
 /// The value with the number of a file and of the part as the origin of each part; the parts are
@@ -648,7 +648,7 @@ fn a_value_that_is_added_costs_what_it_holds() {
 #[test]
 fn a_merge_beyond_the_budget_is_an_error_before_it_is_made() {
     let budget = Budget::default();
-    let left = budget.parts(crate::text::budget::MAX_REQUEST_PARTS - 5);
+    let left = budget.pay_parts(crate::text::budget::MAX_REQUEST_PARTS - 5);
     assert_eq!(left, Ok(()));
     let cancel = CancelToken::default();
     for strategy in [Strategy::Unique, Strategy::Deep(DeepOptions::default())] {
@@ -740,7 +740,7 @@ fn a_merge_of_more_places_than_a_lookup_has_left_is_told() {
     use crate::text::budget::MAX_REQUEST_STEPS;
     let (cancel, budget) = (CancelToken::default(), Budget::of_request());
     let most = usize::try_from(MAX_REQUEST_STEPS).expect("it fits");
-    budget.steps(most - 3).expect("so many are left");
+    budget.pay_steps(most - 3).expect("so many are left");
     let mut asked = 0;
     let mut folded = |places| {
         fold::<MergeError>(&Strategy::Unique, places, bounds(&cancel, &budget), &mut |_| {

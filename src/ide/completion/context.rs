@@ -100,7 +100,8 @@ impl Context<'_> {
     /// Whether a place is the one of the cursor.
     pub(super) fn is_here(&self, span: Option<Span>) -> bool {
         span.is_some_and(|span| {
-            span.file == self.file.id && self.snapshot.place(span).touches(self.place.before.end)
+            span.file == self.file.id
+                && self.snapshot.place(span).touches_offset(self.place.before.end)
         })
     }
 

@@ -94,7 +94,7 @@ impl Place {
     pub(super) fn at(text: &Text, offset: u32, is_json: bool) -> Option<Place> {
         let number = text.line_of(offset);
         let line = text.line_range(number)?;
-        let offset = text.clamped(TextRange::empty(offset.min(line.end))).start;
+        let offset = text.clamp_range(TextRange::new_empty(offset.min(line.end))).start;
         let window = window::above(text, line.start, is_json);
         let mut scan = Scan::default();
         for line in line::split(&window) {

@@ -46,8 +46,8 @@ impl Outline<'_> {
             name,
             detail: (!named.is_empty()).then(|| named.join(", ")),
             kind: SymbolKind::Level,
-            range: span.shifted(self.start),
-            selection: selection.shifted(self.start),
+            range: span.shift_left(self.start),
+            selection: selection.shift_left(self.start),
             children,
         }
     }
@@ -68,8 +68,8 @@ impl Outline<'_> {
             name: text.to_owned(),
             detail: None,
             kind: SymbolKind::Location,
-            range: self.tree.whole_span(node).shifted(self.start),
-            selection: self.tree.node(node).span.shifted(self.start),
+            range: self.tree.whole_span(node).shift_left(self.start),
+            selection: self.tree.node(node).span.shift_left(self.start),
             children: Vec::new(),
         })
     }

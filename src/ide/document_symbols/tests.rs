@@ -25,8 +25,8 @@ fn check(path: &str, text: &str, expected: Expect) {
 fn all(symbols: &FileSymbols) -> Vec<Symbol> {
     fn moved(symbol: &Symbol, start: u32) -> Symbol {
         Symbol {
-            range: symbol.range.shifted(start),
-            selection: symbol.selection.shifted(start),
+            range: symbol.range.shift_left(start),
+            selection: symbol.selection.shift_left(start),
             children: symbol.children.iter().map(|child| moved(child, start)).collect(),
             ..symbol.clone()
         }
@@ -48,9 +48,9 @@ fn show(fixture: &Fixture, path: &str, symbol: &Symbol, depth: usize, out: &mut 
         symbol.name,
         symbol.kind
     ));
-    assert!(symbol.range.contains(symbol.selection), "{symbol:?}");
+    assert!(symbol.range.contains_range(symbol.selection), "{symbol:?}");
     for child in &symbol.children {
-        assert!(symbol.range.contains(child.range), "{symbol:?}");
+        assert!(symbol.range.contains_range(child.range), "{symbol:?}");
         show(fixture, path, child, depth + 1, out);
     }
 }

@@ -16,12 +16,12 @@ pub(super) struct Markup<'a> {
 impl Markup<'_> {
     /// Returns the text in a form that the client shows unchanged.
     pub(super) fn text(&self, text: &str) -> String {
-        if self.config.markdown { escape::markdown(text) } else { text.to_owned() }
+        if self.config.markdown { escape::escape_markdown(text) } else { text.to_owned() }
     }
 
     pub(super) fn bold(&self, text: &str) -> String {
         if self.config.markdown {
-            format!("**{}**", escape::markdown(text))
+            format!("**{}**", escape::escape_markdown(text))
         } else {
             text.to_owned()
         }
@@ -72,7 +72,7 @@ impl Markup<'_> {
 
     fn linked(&self, name: &str, path: &FilePath, line: u32) -> Option<String> {
         let link = self.config.link.filter(|_| self.config.markdown)?;
-        Some(format!("[{}]({})", escape::markdown(name), link(path, line)))
+        Some(format!("[{}]({})", escape::escape_markdown(name), link(path, line)))
     }
 }
 

@@ -248,7 +248,7 @@ impl Document {
         };
         let is_line_start = at == 0 || self.text.as_bytes()[at as usize - 1] == b'\n';
         let text = if is_line_start { text.to_owned() } else { format!("\n{text}") };
-        TextEdit::new(TextRange::empty(at), text)
+        TextEdit::new(TextRange::new_empty(at), text)
     }
 
     /// Whether the file begins with a marker of documents.

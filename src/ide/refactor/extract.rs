@@ -156,8 +156,9 @@ impl Document {
     fn replaced(&self, place: &Place, name: &str, keeps_comments: bool) -> Option<TextEdit> {
         let node = self.tree.node(place.node);
         let alias = format!("\"%{{alias('{name}')}}\"");
-        let has_comment =
-            |range: TextRange| self.tree.comments.iter().any(|comment| range.contains(*comment));
+        let has_comment = |range: TextRange| {
+            self.tree.comments.iter().any(|comment| range.contains_range(*comment))
+        };
         if has_comment(node.span) && !keeps_comments {
             return None;
         }
@@ -194,7 +195,7 @@ fn selected_text(context: &Context<'_>) -> Option<Draft> {
         .collect();
     let is_here = |place: &Place| {
         let span = document.tree.node(place.node).span;
-        span.contains(range) && span != range
+        span.contains_range(range) && span != range
     };
     let count: usize = strings.iter().map(|(_, _, count)| count).sum();
     if count < 2 || !strings.iter().any(|(place, ..)| is_here(place)) {

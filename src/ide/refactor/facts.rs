@@ -110,7 +110,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     }
     let all: Vec<Legacy> = data.tokens().filter_map(|token| context.legacy(token)).collect();
     let range = context.wanted.range;
-    let Some(here) = all.iter().find(|one| one.range.meets(range)) else { return };
+    let Some(here) = all.iter().find(|one| one.range.meets_range(range)) else { return };
     drafts.push(context.with_facts(title_for(here), std::slice::from_ref(here)));
     if all.len() > 1 {
         drafts.push(context.with_facts(title_for_all(all.len()), &all));

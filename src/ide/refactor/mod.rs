@@ -185,7 +185,8 @@ impl<'a> Context<'a> {
         let entry = self.document.entry_at(self.wanted.range.start)?;
         let key = self.document.tree.node(entry.key).span;
         let (start, end) = (self.wanted.range.start, self.wanted.range.end);
-        let is_on_key = key.touches(start) && end <= key.end || key.contains(self.wanted.range);
+        let is_on_key =
+            key.touches_offset(start) && end <= key.end || key.contains_range(self.wanted.range);
         is_on_key.then_some(entry)
     }
 

@@ -76,7 +76,7 @@ impl Document {
             let at = self.entries.first().map_or(self.text.len() as u32, |first| first.lead);
             let gap = if self.entries.is_empty() { "" } else { "\n" };
             let text = format!("{LOOKUP_OPTIONS}:\n{}{gap}", entry_in(2));
-            return Some(TextEdit::new(TextRange::empty(at), text));
+            return Some(TextEdit::new(TextRange::new_empty(at), text));
         };
         let NodeKind::Mapping { flow, entries } = &self.tree.node(entry.value).kind else {
             return None;
@@ -86,7 +86,7 @@ impl Document {
         if *flow {
             let quoted = key.replace('\'', "''");
             let text = format!(", '{quoted}': {{merge: {name}}}");
-            return Some(TextEdit::new(TextRange::empty(end), text));
+            return Some(TextEdit::new(TextRange::new_empty(end), text));
         }
         let start = self.tree.node(first.0).span.start as usize;
         let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -95,6 +95,6 @@ impl Document {
         if !self.text[..at as usize].ends_with('\n') {
             text.insert(0, '\n');
         }
-        Some(TextEdit::new(TextRange::empty(at), text))
+        Some(TextEdit::new(TextRange::new_empty(at), text))
     }
 }

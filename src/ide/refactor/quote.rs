@@ -24,7 +24,7 @@ pub(super) fn drafts(context: &Context<'_>, drafts: &mut Vec<Draft>) {
     };
     let mut change = SourceChange::default();
     for at in [node.span.start, node.span.end] {
-        change.push(context.wanted.path, TextEdit::new(TextRange::empty(at), "'"));
+        change.push(context.wanted.path, TextEdit::new(TextRange::new_empty(at), "'"));
     }
     let noun = if located.on_key { "key" } else { "value" };
     let title = format!("Quote the {noun}, which Puppet reads as {read_as}");

@@ -92,12 +92,12 @@ impl Document {
                 body.push('\n');
             }
             let edit = match above {
-                None => TextEdit::new(TextRange::empty(self.body(0).0), format!("{body}{gap}")),
+                None => TextEdit::new(TextRange::new_empty(self.body(0).0), format!("{body}{gap}")),
                 Some(above) => {
                     let end = self.entries[above].end;
                     let is_open = !self.text[..end as usize].ends_with('\n');
                     let line_break = if is_open { "\n" } else { "" };
-                    TextEdit::new(TextRange::empty(end), format!("{line_break}{gap}{body}"))
+                    TextEdit::new(TextRange::new_empty(end), format!("{line_break}{gap}{body}"))
                 }
             };
             edits.push(edit);

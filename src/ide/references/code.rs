@@ -84,7 +84,9 @@ impl Search<'_> {
 /// Whether a variable is a parameter of a class, by its place and name. The header declares it.
 pub(in crate::ide) fn is_use(one: &VariableUse, class: &Definition, parameter: &str) -> bool {
     let declared = class.parameter(parameter).map(|one| one.range.start + 1);
-    one.name == parameter && class.range.contains(one.range) && declared != Some(one.range.start)
+    one.name == parameter
+        && class.range.contains_range(one.range)
+        && declared != Some(one.range.start)
 }
 
 /// Returns the variables that a file of code names; `None` for Ruby, and for a text that is not
@@ -147,7 +149,7 @@ pub(in crate::ide) fn place_in_call(
         let key =
             LookupKey::parse(literal).ok().filter(|_| inner == literal && !pattern.resolved)?;
         let ranges = key.segment_ranges();
-        return ranges.get(part.subkeys.len()).map(|range| range.shifted(start));
+        return ranges.get(part.subkeys.len()).map(|range| range.shift_left(start));
     }
     let is_root = part.subkeys.is_empty() && inner.strip_prefix(&*part.root)?.starts_with('.');
     is_root.then(|| TextRange::new(start, start + part.root.len() as u32))
@@ -188,7 +190,7 @@ fn key_in_code(
 
 fn key_of_call(snapshot: &Snapshot, file: &CodeFile, offset: u32) -> Option<(KeyPart, TextRange)> {
     let patterns = file.manifest.readers.iter().flat_map(|one| one.keys.iter().flatten());
-    let pattern = { patterns }.find(|pattern| pattern.range.touches(offset))?;
+    let pattern = { patterns }.find(|pattern| pattern.range.touches_offset(offset))?;
     let key = LookupKey::parse(pattern.literal()?).ok()?;
     let text = code_text(snapshot, &file.path);
     let whole = KeyPart::of_root(&key.root_text());
@@ -196,7 +198,7 @@ fn key_of_call(snapshot: &Snapshot, file: &CodeFile, offset: u32) -> Option<(Key
         .and_then(|root| root.start.checked_sub(key.segment_ranges().first()?.start));
     let Some(start) = start else { return Some((whole, pattern.range)) };
     let (part, range) = KeyPart::up_to(&key, Some(offset.saturating_sub(start)));
-    Some((part, range.shifted(start)))
+    Some((part, range.shift_left(start)))
 }
 
 /// Returns the key of a parameter of a class, if it is the class that Puppet loads.
@@ -218,7 +220,8 @@ fn parameter_in_header(
             .parameters
             .iter()
             .map(|one| (&one.name, TextRange::new(one.range.start + 1, one.range.end)));
-        let (name, range) = declared.chain(documented).find(|(_, range)| range.touches(offset))?;
+        let (name, range) =
+            declared.chain(documented).find(|(_, range)| range.touches_offset(offset))?;
         Some((key_of(index, &class.name, name)?, range))
     })
 }
@@ -229,7 +232,7 @@ fn attribute_at(
     offset: u32,
 ) -> Option<(KeyPart, TextRange)> {
     file.manifest.uses.iter().find_map(|one| {
-        let given = one.gives.iter().find(|given| given.range.touches(offset))?;
+        let given = one.gives.iter().find(|given| given.range.touches_offset(offset))?;
         let class = one.class.as_ref()?.literal()?;
         Some((key_of(index, class, &given.name)?, given.range))
     })
@@ -243,12 +246,12 @@ fn variable_at(
 ) -> Option<(KeyPart, TextRange)> {
     let one = variables_of(snapshot, &file.path)?
         .into_iter()
-        .find(|one| one.range.touches(offset) || one.range.start == offset + 1)?;
+        .find(|one| one.range.touches_offset(offset) || one.range.start == offset + 1)?;
     if let Some((class, parameter)) = one.name.rsplit_once("::") {
         return Some((key_of(index, class, parameter)?, one.range));
     }
     let holds = |class: &&Definition| {
-        class.kind == DefinitionKind::Class && class.range.contains(one.range)
+        class.kind == DefinitionKind::Class && class.range.contains_range(one.range)
     };
     let class = file.manifest.definitions.iter().rev().find(holds)?;
     class.parameter(&one.name)?;

@@ -117,11 +117,11 @@ fn part_at(
 ) -> (KeyPart, TextRange) {
     let text = snapshot.file_by_id(position.file).and_then(|file| file.text());
     let is_plain = text.is_some_and(|text| text.slice(range) == *key.text);
-    if !is_plain || !range.touches(position.offset) {
+    if !is_plain || !range.touches_offset(position.offset) {
         return (KeyPart::up_to(key, None).0, range);
     }
     let (part, segment) = KeyPart::up_to(key, Some(position.offset - range.start));
-    (part, segment.shifted(range.start))
+    (part, segment.shift_left(range.start))
 }
 
 /// An entry of `lookup_options` names the key that it is for, or the keys that it matches.

@@ -43,7 +43,7 @@ impl Search<'_> {
         for template in levels.flat_map(|level| level.locations.templates()) {
             for (path, key, range) in variables_of(self.snapshot, template) {
                 let segment = key.segment_ranges().get(variable.subkeys.len()).copied();
-                let range = segment.map_or(range, |segment| segment.shifted(range.start));
+                let range = segment.map_or(range, |segment| segment.shift_left(range.start));
                 found.extend(names(&key).then_some((path, range)));
             }
         }
@@ -63,7 +63,7 @@ pub(super) fn variable_at(
     offset: u32,
 ) -> Option<(LookupKey, TextRange)> {
     let mut all = variables_of(snapshot, template).into_iter();
-    all.find(|(_, _, range)| range.touches(offset)).map(|(_, key, range)| (key, range))
+    all.find(|(_, _, range)| range.touches_offset(offset)).map(|(_, key, range)| (key, range))
 }
 
 /// Returns the variables that a location names, if it is written as it reads.
@@ -77,7 +77,7 @@ fn variables_of(snapshot: &Snapshot, template: &Template) -> Vec<(FilePath, Look
     };
     let Some((path, start)) = template.span.and_then(place) else { return Vec::new() };
     let variable = |token| match token {
-        TokenKind::Variable { key, range } => Some((path.clone(), key, range.shifted(start))),
+        TokenKind::Variable { key, range } => Some((path.clone(), key, range.shift_left(start))),
         _ => None,
     };
     tokens(&template.text).into_iter().filter_map(|token| variable(token.kind)).collect()

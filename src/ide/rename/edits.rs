@@ -138,7 +138,7 @@ impl Renaming<'_> {
         located.on_key
             && is_scalar
             && node.anchor.is_none()
-            && node.span.shifted(part.start) == one.range
+            && node.span.shift_left(part.start) == one.range
             && keys_on(tree, &located.path).is_some_and(|keys| self.is_way(&keys, one.role))
     }
 

@@ -78,7 +78,7 @@ struct Renaming<'a> {
 impl<'a> Renaming<'a> {
     fn at(snapshot: &'a Snapshot, position: FilePosition) -> Result<Renaming<'a>, RenameError> {
         let named = named_at(snapshot, position).ok_or(RenameError::NoName)?;
-        if !named.range.touches(position.offset) {
+        if !named.range.touches_offset(position.offset) {
             return Err(RenameError::NoName);
         }
         let part = match named.name {

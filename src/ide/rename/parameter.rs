@@ -69,7 +69,7 @@ impl Renaming<'_> {
                 return refused(format!("`{name}` is no name for a parameter"));
             }
             let is_used =
-                |one: &VariableUse| one.name == name && found.class.range.contains(one.range);
+                |one: &VariableUse| one.name == name && found.class.range.contains_range(one.range);
             if self.variables(&found.file.path)?.iter().any(is_used) {
                 return refused(format!("`${name}` is already used in {}", found.file.path));
             }
@@ -89,14 +89,13 @@ impl Renaming<'_> {
     fn check_body(&self, found: &ParameterAt<'_>) -> Result<(), RenameError> {
         let ParameterAt { file, class, parameter } = found;
         let nested = |range: TextRange| {
-            let mut others =
-                file.manifest.definitions.iter().filter(|other| {
-                    other.range != class.range && class.range.contains(other.range)
-                });
-            others.any(|other| other.range.contains(range))
+            let mut others = file.manifest.definitions.iter().filter(|other| {
+                other.range != class.range && class.range.contains_range(other.range)
+            });
+            others.any(|other| other.range.contains_range(range))
         };
         for one in self.variables(&file.path)? {
-            let is_it = one.name == parameter.name && class.range.contains(one.range);
+            let is_it = one.name == parameter.name && class.range.contains_range(one.range);
             if is_it && (one.in_bars || nested(one.range)) {
                 let line = self.line(&file.path, one.range);
                 return refused(format!("{}:{line} has another variable of its name", file.path));

@@ -37,7 +37,7 @@ impl Coloring<'_> {
             let start = written.offset(range.start as usize);
             // The end is that of the last byte: behind it a line may be folded.
             let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
-            self.in_run(TextRange::new(start, end.max(start)).shifted(part.start))
+            self.in_run(TextRange::new(start, end.max(start)).shift_left(part.start))
         };
         for token in interpolation::tokens(text) {
             let interpolation::TokenKind::Call { method, argument_range, .. } = &token.kind else {

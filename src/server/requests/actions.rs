@@ -37,7 +37,7 @@ impl Backend {
         let found = self.answer(from_lsp::path(&uri), move |snapshot, features| {
             let path = from_lsp::path(&uri)?;
             let text = snapshot.file(&path)?.text()?;
-            let offset = |place| text.offset(from_lsp::line_col(place), features.encoding);
+            let offset = |place| text.offset_at(from_lsp::line_col(place), features.encoding);
             let range = TextRange::new(offset(params.range.start)?, offset(params.range.end)?);
             let client = Client { snapshot, features, documents: &documents };
             let mut actions = Vec::new();

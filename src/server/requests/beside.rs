@@ -44,7 +44,7 @@ impl Backend {
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let offset = |place| {
-                text.offset(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
+                text.offset_at(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
             };
             let (start, end) = (offset(params.range.start), offset(params.range.end));
             let within = TextRange::new(start, end.max(start));
@@ -110,7 +110,8 @@ impl Backend {
 
 fn inlay_hint(hint: Hint, text: &Lines<'_>, features: &Features) -> lsp::InlayHint {
     lsp::InlayHint {
-        position: to_lsp::range_in(text, TextRange::empty(hint.offset), features.encoding).start,
+        position: to_lsp::range_in(text, TextRange::new_empty(hint.offset), features.encoding)
+            .start,
         label: lsp::InlayHintLabel::String(hint.text),
         kind: hint.is_type.then_some(lsp::InlayHintKind::TYPE),
         text_edits: None,

@@ -113,7 +113,7 @@ impl Backend {
             let path = path.as_ref()?;
             let text = snapshot.file(path)?.text()?;
             let offset = |place: lsp::Position| {
-                text.offset(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
+                text.offset_at(from_lsp::line_col(place), features.encoding).unwrap_or(text.len())
             };
             let (start, end) = (offset(params.range.start), offset(params.range.end));
             let within = TextRange::new(start, end.max(start));
@@ -140,7 +140,7 @@ fn answered(
         .map(|(run, encoded)| (run.items.as_ptr(), encoded))
         .collect();
     let encode = |run: &Run<SemanticToken>| {
-        let start = to_lsp::range_in(text, TextRange::empty(run.range.start), encoding).start;
+        let start = to_lsp::range_in(text, TextRange::new_empty(run.range.start), encoding).start;
         match known.get(&run.items.as_ptr()).filter(|_| !run.items.is_empty()) {
             Some(known) => known.at(start),
             None => EncodedRun::of(start, &run.items, &text.slice(run.range), encoding),

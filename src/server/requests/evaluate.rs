@@ -22,7 +22,7 @@ use crate::server::state::Shared;
 use crate::server::transport::answered;
 use crate::server::{Backend, from_lsp};
 use crate::settings::{Origin, Settings};
-use crate::text::escape::notification;
+use crate::text::escape::escape_notification;
 use crate::text::{FilePath, FilePosition};
 use crate::workspace::Snapshot;
 use crate::workspace::functions::LevelCode;
@@ -120,7 +120,7 @@ async fn evaluate(client: Client, shared: Arc<Shared>, asked: Asked) {
         Ok(Some(text)) => (MessageType::INFO, text),
         Err(text) => (MessageType::WARNING, text),
     };
-    client.show_message(kind, notification(&format!("Hiera: {text}"))).await;
+    client.show_message(kind, escape_notification(&format!("Hiera: {text}"))).await;
 }
 
 /// Returns the words for the user; `None` where the user declined or cancelled.
@@ -215,7 +215,7 @@ fn question(snapshot: &Snapshot, target: &Target, code: &[LevelCode], decrypts: 
     };
     let listed: Vec<String> = code.iter().map(named).collect();
     let decrypted = if decrypts { " They may look decrypted values up." } else { "" };
-    notification(&format!(
+    escape_notification(&format!(
         "Run the custom backends of {root} to evaluate '{}'? They are code of that repository, and run with your rights, without a sandbox: {}.{decrypted}",
         target.key.text,
         listed.join(", ")
@@ -253,7 +253,7 @@ async fn begin_progress(
         return false;
     }
     let begin = lsp::WorkDoneProgressBegin {
-        title: notification(&format!("Evaluating '{key}' with the custom backends")),
+        title: escape_notification(&format!("Evaluating '{key}' with the custom backends")),
         cancellable: Some(true),
         ..lsp::WorkDoneProgressBegin::default()
     };

@@ -37,7 +37,7 @@ impl Backend {
             let text = file.text()?;
             let around = |position: &lsp::Position| {
                 let place = from_lsp::line_col(*position);
-                let offset = text.offset(place, features.encoding).unwrap_or(text.len());
+                let offset = text.offset_at(place, features.encoding).unwrap_or(text.len());
                 selection_range(snapshot, FilePosition { file: file.id, offset }, text, features)
             };
             params.positions.iter().map(around).collect()

@@ -97,7 +97,7 @@ struct Converting<'a> {
 
 impl Converting<'_> {
     fn range(&self, range: TextRange) -> lsp::Range {
-        to_lsp::range_in(self.lines, range.shifted(self.start), self.features.encoding)
+        to_lsp::range_in(self.lines, range.shift_left(self.start), self.features.encoding)
     }
 
     #[allow(deprecated)] // The protocol's type has a deprecated member.

@@ -52,7 +52,7 @@ impl KeyIndex {
     pub(super) fn replace(&mut self, path: &FilePath, old: &Readings, new: &Readings) {
         let changes = changes(old, new);
         let come = changes.iter().filter(|change| matches!(change, Change::Come(_)));
-        come.for_each(|_| work::count(Work::Index));
+        come.for_each(|_| work::count_work(Work::Index));
         let is_of_options = |part: &Part| {
             part.data.members.iter().any(|(key, _)| key.as_str() == Some(LOOKUP_OPTIONS))
         };

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::text::similar::nearest;
+use crate::text::similar::nearest_name;
 
 /// Root keys in the order of their bytes. Copies share equal parts.
 pub(super) type Names = imbl::OrdSet<Arc<str>>;
@@ -30,7 +30,7 @@ impl Siblings {
         let all = names.range::<(Bound<&str>, Bound<&str>), str>(from);
         let of_prefix = all.take_while(|name| name.starts_with(prefix)).take(Siblings::MOST);
         let below: Vec<&str> = of_prefix.map(|name| &name[prefix.len()..]).collect();
-        nearest(&key[prefix.len()..], below).map(|near| format!("{prefix}{near}").into())
+        nearest_name(&key[prefix.len()..], below).map(|near| format!("{prefix}{near}").into())
     }
 
     /// Returns the siblings of a key among these names.

@@ -366,7 +366,7 @@ mod tests {
                 pieces.extend((number > 0).then_some(Piece::Hole(None)));
                 pieces.extend((!part.is_empty()).then(|| Piece::Text(part.to_owned())));
             }
-            Pattern { range: TextRange::empty(0), pieces, resolved: false }
+            Pattern { range: TextRange::new_empty(0), pieces, resolved: false }
         };
         for (text, key, expected) in [
             ("m::*", "m::a", true),

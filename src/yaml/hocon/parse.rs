@@ -534,7 +534,7 @@ pub(super) fn join(pieces: Vec<Rc<Node>>) -> Parsed<Rc<Node>> {
         .iter()
         .map(|piece| piece.range)
         .reduce(TextRange::cover)
-        .unwrap_or(TextRange::empty(0));
+        .unwrap_or(TextRange::new_empty(0));
     let mut out: Vec<Rc<Node>> = Vec::new();
     for piece in pieces {
         let together = match out.last() {

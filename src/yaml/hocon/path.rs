@@ -33,7 +33,7 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Pat
     })?;
     let start = first.range.start;
     let mut found = vec![Building {
-        segment: Segment { text: String::new(), range: TextRange::empty(start) },
+        segment: Segment { text: String::new(), range: TextRange::new_empty(start) },
         may_be_empty: false,
     }];
     for token in tokens {
@@ -49,8 +49,10 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Pat
                 for (n, part) in written.split('.').enumerate() {
                     let range = TextRange::new(at, at + part.len() as u32);
                     if n > 0 {
-                        let segment =
-                            Segment { text: String::new(), range: TextRange::empty(range.start) };
+                        let segment = Segment {
+                            text: String::new(),
+                            range: TextRange::new_empty(range.start),
+                        };
                         found.push(Building { segment, may_be_empty: false });
                     }
                     found.last_mut().expect("there is always one").add(part, range);

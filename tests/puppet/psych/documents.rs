@@ -59,7 +59,7 @@ fn sound(text: &str, tree: &Tree) {
     let whole = TextRange::from_usize(0..text.len());
     for node in &tree.nodes {
         assert!(
-            whole.contains(node.span) && text.get(node.span.as_usize()).is_some(),
+            whole.contains_range(node.span) && text.get(node.span.as_usize()).is_some(),
             "{text:?} {node:?}"
         );
     }
@@ -82,7 +82,7 @@ fn sound(text: &str, tree: &Tree) {
             .collect();
         assert_eq!(tree.problems.is_empty(), refused.is_empty(), "{text:?} {entries:?}");
         if let (Some((range, first)), Some(verdict)) = (refused.first(), yaml::verdict(text)) {
-            let span = first.verdict.span.shifted(range.start);
+            let span = first.verdict.span.shift_left(range.start);
             assert_eq!(
                 (&first.verdict.message, span),
                 (&verdict.message, verdict.span),
@@ -104,7 +104,7 @@ fn sound(text: &str, tree: &Tree) {
         );
         let alone = entries.iter().filter_map(|entry| Some((entry, entry.tree.root?))).flat_map(
             |(entry, root)| {
-                let span = |id| entry.tree.node(id).span.shifted(entry.range.start);
+                let span = |id| entry.tree.node(id).span.shift_left(entry.range.start);
                 entry
                     .tree
                     .entries(root)
@@ -121,7 +121,7 @@ fn sound(text: &str, tree: &Tree) {
     }
     for problem in &tree.problems {
         assert!(
-            whole.contains(problem.span) && text.get(problem.span.as_usize()).is_some(),
+            whole.contains_range(problem.span) && text.get(problem.span.as_usize()).is_some(),
             "{text:?} {problem:?}"
         );
         assert!(

@@ -66,7 +66,7 @@ fn upgrade(
     for path in written_configs.map(|(_, config)| config.path.clone()) {
         let wanted = Wanted {
             path: &path,
-            range: TextRange::empty(0),
+            range: TextRange::new_empty(0),
             creates_files: true,
             is_by_user: true,
             kinds: &|kind| kind == RefactoringKind::Rewrite,

@@ -246,7 +246,7 @@ fn edits(start: &str, format: Format, fragments: &[&'static str], (parts, broken
         for _ in 0..edits::STEPS {
             let all = text.to_str().into_owned();
             let (range, insert) = edits::edit(&mut random, &all, fragments);
-            let edited = text.edit(range, insert);
+            let edited = text.replace_range(range, insert);
             let new = edited.to_str();
             let whole = whole(&new, format);
             let next = data.edited(Edited::new(range, insert.len() as u32), &edited, FILE);
@@ -296,9 +296,9 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
         "half: @x\n",
     ] {
         let at = start(&lines, "key_100");
-        let text = Text::new(&lines).edit(TextRange::empty(at), half_typed);
+        let text = Text::new(&lines).replace_range(TextRange::new_empty(at), half_typed);
         let whole = anew(&lines, Format::Yaml).edited(
-            Edited::new(TextRange::empty(at), half_typed.len() as u32),
+            Edited::new(TextRange::new_empty(at), half_typed.len() as u32),
             &text,
             FILE,
         );
@@ -308,8 +308,9 @@ fn an_edit_of_a_broken_file_leaves_the_other_entries_alone() {
         for (key, others) in [("key_50", 1), ("key_150", 1), ("key_99", 1), ("key_100", 2)] {
             // A letter more in a value, as typed.
             let place = start(&text.to_str(), key) + key.len() as u32 + 6;
-            let longer = text.edit(TextRange::empty(place), "z");
-            let next = data.edited(Edited::new(TextRange::empty(place), 1), &longer, FILE).unwrap();
+            let longer = text.replace_range(TextRange::new_empty(place), "z");
+            let next =
+                data.edited(Edited::new(TextRange::new_empty(place), 1), &longer, FILE).unwrap();
             let (gone, come) = data.parts().changes_to(next.parts());
             assert!(
                 gone.len() <= others && come.len() <= others,
@@ -334,7 +335,7 @@ fn numbers_of_entries_that_went_are_given_to_others() {
     let mut text = Text::new(&all);
     let mut data = anew(&all, Format::Yaml);
     let mut edit = |range: TextRange, insert: &str| {
-        text = text.edit(range, insert);
+        text = text.replace_range(range, insert);
         data = data
             .edited(Edited::new(range, insert.len() as u32), &text, FILE)
             .expect("it can be read in parts");
@@ -349,7 +350,7 @@ fn numbers_of_entries_that_went_are_given_to_others() {
     let most = edit(TextRange::new(end, all.len() as u32), "");
     let typed = "one: 1\ntwo: \"%{lookup('nowhere')}\"\n";
     for _ in 0..100 {
-        edit(TextRange::empty(inner), typed);
+        edit(TextRange::new_empty(inner), typed);
         let now = edit(TextRange::new(inner, inner + typed.len() as u32), "");
         assert_eq!(now, most, "no number is new");
     }

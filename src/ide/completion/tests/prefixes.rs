@@ -106,7 +106,7 @@ fn after_every_prefix_each_item_leaves_what_parsed() {
         let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
         let mut typed = 0;
         for end in ends.step_by(if all { 1 } else { STEP }) {
-            let insert = (TextRange::empty(typed as u32), text[typed..end].to_owned());
+            let insert = (TextRange::new_empty(typed as u32), text[typed..end].to_owned());
             workspace.apply(Change::Edit(path.clone(), vec![insert]));
             typed = end;
             let snapshot = workspace.snapshot();

@@ -9,7 +9,9 @@ use crate::text::{TextEdit, TextRange};
 /// Drafts the change of the fact at the cursor, and of all facts of the file.
 pub(super) fn drafts(file: &ConfigFile<'_>, drafts: &mut Vec<Draft>) {
     let all = file.legacy_facts();
-    let Some(here) = all.iter().find(|one| one.range.meets(file.wanted.range)) else { return };
+    let Some(here) = all.iter().find(|one| one.range.meets_range(file.wanted.range)) else {
+        return;
+    };
     let draft = |title, facts: &[Legacy]| {
         let edit = |one: &Legacy| TextEdit::new(one.range, format!("facts.{}", one.new));
         file.draft(title, facts.iter().map(edit).collect())

@@ -110,11 +110,11 @@ fn path_after(
 ) -> TextEdit {
     let (start, end) = (file.span(key).start as usize, file.span(name).end as usize);
     if matches!(file.tree.node(level).kind, NodeKind::Mapping { flow: true, .. }) {
-        return TextEdit::new(TextRange::empty(end as u32), format!(", path: {path}"));
+        return TextEdit::new(TextRange::new_empty(end as u32), format!(", path: {path}"));
     }
     let line = file.text[..start].rfind('\n').map_or(0, |at| at + 1);
     let indent = " ".repeat(start - line);
     // Behind the comment of the line.
     let end = file.text[end..].find(['\r', '\n']).map_or(file.text.len(), |at| end + at);
-    TextEdit::new(TextRange::empty(end as u32), format!("\n{indent}path: {path}"))
+    TextEdit::new(TextRange::new_empty(end as u32), format!("\n{indent}path: {path}"))
 }

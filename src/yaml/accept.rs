@@ -2,25 +2,25 @@
 
 use super::builder::Builder;
 use super::control::{bad_char, bad_char_error, piece_start};
-use super::run::Run;
+use super::run::DocumentParser;
 use super::scan::{Result, char_floor};
 use super::tree::{NodeId, SyntaxError, Tree};
 
 /// Reads the first document of a text that libyaml accepts.
-pub(super) fn accepted(text: &str) -> Option<Tree> {
-    attempt(text, &|| true)?.ok()
+pub(super) fn accept_document(text: &str) -> Option<Tree> {
+    attempt_reading(text, &|| true)?.ok()
 }
 
 /// Reads a text, or finds out why libyaml refuses it. `None` when it does not go on.
-pub(super) fn attempt<'t>(
+pub(super) fn attempt_reading<'t>(
     text: &'t str,
     goes_on: &dyn Fn() -> bool,
-) -> Option<std::result::Result<Tree, Box<(Run<'t>, SyntaxError)>>> {
+) -> Option<std::result::Result<Tree, Box<(DocumentParser<'t>, SyntaxError)>>> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
-    let mut run = Run::new(text, 0, text.len(), Builder::default());
+    let mut run = DocumentParser::new(text, 0, text.len(), Builder::default());
     // Data files have a node in about twenty bytes.
     run.builder.nodes.reserve(text.len() / 20);
-    let read = whole(text, &mut run, goes_on)?;
+    let read = read_whole(text, &mut run, goes_on)?;
     Some(match read {
         Ok(root) => {
             let comments = std::mem::take(&mut run.scanner.comments);
@@ -41,17 +41,17 @@ pub(super) fn attempt<'t>(
 /// it accepts the first document.
 ///
 /// [`parse`](super::parse()) reports more errors, and may blame another place for the first one.
-pub fn verdict(text: &str) -> Option<SyntaxError> {
+pub fn refusal_error(text: &str) -> Option<SyntaxError> {
     let text = &text[..char_floor(text, u32::MAX as usize)];
-    let mut run = Run::new(text, 0, text.len(), Builder::default());
-    whole(text, &mut run, &|| true)?.err().map(|error| *error)
+    let mut run = DocumentParser::new(text, 0, text.len(), Builder::default());
+    read_whole(text, &mut run, &|| true)?.err().map(|error| *error)
 }
 
 /// Reads the document as libyaml does; control characters are an error as soon as their piece of
 /// the input is read. `None` when it does not go on.
-fn whole(
+fn read_whole(
     text: &str,
-    run: &mut Run<'_>,
+    run: &mut DocumentParser<'_>,
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Result<Option<NodeId>>> {
     let result = run.document_while(goes_on)?;

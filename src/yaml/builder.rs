@@ -50,18 +50,18 @@ impl Builder {
         id
     }
 
-    pub(super) fn leaf(&mut self, kind: NodeKind, span: TextRange, properties: Properties) {
+    pub(super) fn add_leaf(&mut self, kind: NodeKind, span: TextRange, properties: Properties) {
         let id = self.add(kind, span, properties);
         self.done.push(id);
     }
 
     /// An omitted scalar at `at`.
-    pub(super) fn empty(&mut self, at: u32) {
+    pub(super) fn add_empty(&mut self, at: u32) {
         self.empty_with(at, Properties::default());
     }
 
     pub(super) fn empty_with(&mut self, at: u32, properties: Properties) {
-        self.leaf(
+        self.add_leaf(
             NodeKind::Scalar { style: ScalarStyle::Plain, text: "".into() },
             TextRange::new_empty(at),
             properties,
@@ -106,7 +106,7 @@ impl Builder {
             let mapping = matches!(self.nodes[open.node.0 as usize].kind, NodeKind::Mapping { .. });
             if mapping && count % 2 == 1 {
                 let key_end = self.nodes[self.done[self.done.len() - 1].0 as usize].span.end;
-                self.empty(last_end.max(key_end));
+                self.add_empty(last_end.max(key_end));
             }
             let flow = matches!(
                 self.nodes[open_id(&self.open).0 as usize].kind,

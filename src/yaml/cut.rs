@@ -14,13 +14,13 @@
 
 use std::borrow::Cow;
 
-use super::accept::accepted;
+use super::accept::accept_document;
 use super::builder::Builder;
 use super::control::bad_char;
-use super::entry::{Entry, MARKER, Refused, Stop, Syntax, begins_entry, is_marker};
+use super::entry::{MARKER, Refused, Stop, Syntax, TopEntry, begins_entry, is_marker};
 use super::json::cut as json_cut;
 use super::recover;
-use super::run::Run;
+use super::run::DocumentParser;
 use super::tree::{NodeId, NodeKind, Tree};
 use crate::text::{Text, TextRange};
 
@@ -30,10 +30,10 @@ const PATIENCE: u64 = 6;
 
 /// Returns the entries of a whole text; `None` when it has no such form. Text before the first
 /// entry belongs to none.
-pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
+pub fn cut_text(text: &str, syntax: Syntax) -> Option<Vec<TopEntry>> {
     let mut at = match syntax {
-        Syntax::Yaml => head(text)?,
-        Syntax::Json => json_cut::head(text, true).ok()?,
+        Syntax::Yaml => find_head(text)?,
+        Syntax::Json => json_cut::find_head(text, true).ok()?,
     };
     if syntax == Syntax::Yaml && bad_char(text, at).is_some() {
         return None;
@@ -42,8 +42,8 @@ pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
     let mut read = 0;
     while at < text.len() {
         let mut entry = match syntax {
-            Syntax::Yaml => entry(&text[at..], entries.is_empty(), true).ok()?,
-            Syntax::Json => json_cut::entry(&text[at..], column(text, at), true).ok()?,
+            Syntax::Yaml => read_entry(&text[at..], entries.is_empty(), true).ok()?,
+            Syntax::Json => json_cut::read_entry(&text[at..], column_at(text, at), true).ok()?,
         };
         read += entry.refused.as_ref().map_or(0, |refused| u64::from(refused.reach));
         if !is_worth_it(read, text.len()) {
@@ -59,7 +59,7 @@ pub fn cut(text: &str, syntax: Syntax) -> Option<Vec<Entry>> {
         at = entry.range.end as usize;
         entries.push(entry);
     }
-    entries.iter().any(Entry::has_keys).then_some(entries)
+    entries.iter().any(TopEntry::has_keys).then_some(entries)
 }
 
 /// Whether a text is cut although so much of its refused entries is read altogether.
@@ -84,32 +84,32 @@ impl<'t> Cutter<'t> {
     }
 
     /// Returns how many bytes the text has.
-    pub fn length(&self) -> u32 {
+    pub fn byte_count(&self) -> u32 {
         self.text.len()
     }
 
     /// Returns the place where the first entry begins; `None` for a text without that form.
-    pub fn head(&mut self) -> Option<u32> {
+    pub fn find_head(&mut self) -> Option<u32> {
         if self.syntax == Syntax::Json {
-            return self.look_at(0, json_cut::head).map(|at| at as u32);
+            return self.look_at(0, json_cut::find_head).map(|at| at as u32);
         }
         self.look_at(0, |text, is_all| {
             let whole_lines = if is_all { text } else { &text[..line_start(text, text.len())] };
-            head(whole_lines).map(|at| at as u32).ok_or(Stop::Short)
+            find_head(whole_lines).map(|at| at as u32).ok_or(Stop::Short)
         })
     }
 
     /// Returns the entry that begins at this byte: the first one, or one of those behind it. `None`
     /// for an entry that cannot be read by itself.
-    pub fn entry(&mut self, at: u32, is_first: bool) -> Option<Entry> {
+    pub fn cut_entry(&mut self, at: u32, is_first: bool) -> Option<TopEntry> {
         let entry = match self.syntax {
-            Syntax::Yaml => self.look_at(at, |text, is_all| entry(text, is_first, is_all))?,
+            Syntax::Yaml => self.look_at(at, |text, is_all| read_entry(text, is_first, is_all))?,
             Syntax::Json => {
-                let column = self.column(at);
-                self.look_at(at, |text, is_all| json_cut::entry(text, column, is_all))?
+                let column = self.column_at(at);
+                self.look_at(at, |text, is_all| json_cut::read_entry(text, column, is_all))?
             }
         };
-        Some(Entry { range: entry.range.shift_left(at), ..entry })
+        Some(TopEntry { range: entry.range.shift_left(at), ..entry })
     }
 
     /// Whether the entry that begins at a byte is read as before although the text up to another
@@ -121,13 +121,13 @@ impl<'t> Cutter<'t> {
     }
 
     /// Returns how many blanks stand before a place in its line, if nothing else does.
-    fn column(&self, at: u32) -> Option<usize> {
+    fn column_at(&self, at: u32) -> Option<usize> {
         let line = self.text.line_range(self.text.line_of(at))?;
-        column(&self.text.slice(TextRange::new(line.start, at)), (at - line.start) as usize)
+        column_at(&self.text.slice(TextRange::new(line.start, at)), (at - line.start) as usize)
     }
 
     /// Whether no character and no line of an entry makes its text other than it seems.
-    pub fn is_plain(&mut self, entry: &Entry) -> bool {
+    pub fn is_plain(&mut self, entry: &TopEntry) -> bool {
         if self.syntax == Syntax::Json {
             return true;
         }
@@ -174,27 +174,27 @@ const LITTLE: u32 = 1 << 10;
 
 /// Reads the entry that a text begins with; the text goes on behind the given piece unless that
 /// `is_all`.
-fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
+fn read_entry(text: &str, is_first: bool, is_all: bool) -> Result<TopEntry, Stop> {
     if text.len() <= MARKER && !is_all {
         return Err(Stop::Short);
     }
     if is_marker(text) {
-        return if is_all { Ok(rest(text)) } else { Err(Stop::Short) };
+        return if is_all { Ok(rest_entry(text)) } else { Err(Stop::Short) };
     }
     let first_line = next_start(text, 0);
     if first_line == text.len() && !is_all {
         return Err(Stop::Short);
     }
     let piece = &text[..first_line];
-    if let Some(tree) =
-        accepted(piece).filter(|tree| tree.root.is_none_or(|root| !tree.entries(root).is_empty()))
+    if let Some(tree) = accept_document(piece)
+        .filter(|tree| tree.root.is_none_or(|root| !tree.entries(root).is_empty()))
     {
-        return good(piece, tree).ok_or(Stop::Other);
+        return accept_entry(piece, tree).ok_or(Stop::Other);
     }
     if is_first && text.starts_with(['&', '!']) {
         return Err(Stop::Other); // It may be the mapping's.
     }
-    let run = Run::new(text, 0, text.len(), Builder::default());
+    let run = DocumentParser::new(text, 0, text.len(), Builder::default());
     let mut run = if is_first { run } else { run.behind_entries(0) };
     let result = run.first_entry();
     // Behind a place the scanner looks for marks of a document's end.
@@ -212,14 +212,16 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
             // this one.
             let place = error.context.as_ref().map_or(error.span, |(_, place)| *place);
             let next = line_start(text, place.start as usize);
-            let whole = || accepted(&text[..next]).and_then(|tree| good(&text[..next], tree));
+            let whole = || {
+                accept_document(&text[..next]).and_then(|tree| accept_entry(&text[..next], tree))
+            };
             if let Some(entry) =
                 Some(next).filter(|next| begins_entry(&text[*next..])).and_then(|_| whole())
             {
                 return Ok(entry);
             }
             let (verdict, is_of_root) = ((*error).clone(), run.is_of_root(&error));
-            match recover::entry(text, run, *error) {
+            match recover::recover_entry(text, run, *error) {
                 Err(end) => (end, None),
                 Ok(entry) => {
                     let end_of_line = next_start_of_line(text, entry.end);
@@ -234,28 +236,31 @@ fn entry(text: &str, is_first: bool, is_all: bool) -> Result<Entry, Stop> {
     };
     let piece = &text[..end];
     match refused {
-        None => accepted(piece).and_then(|tree| good(piece, tree)).ok_or(Stop::Other),
+        None => {
+            accept_document(piece).and_then(|tree| accept_entry(piece, tree)).ok_or(Stop::Other)
+        }
         Some((tree, refused)) if is_bound(&tree, piece) => {
-            Ok(Entry { refused: Some(refused), ..Entry::new(piece, tree) })
+            Ok(TopEntry { refused: Some(refused), ..TopEntry::new(piece, tree) })
         }
         Some(_) => Err(Stop::Other),
     }
 }
 
 /// Returns an entry of its own, if this piece of a text is one.
-fn good(piece: &str, tree: Tree) -> Option<Entry> {
+fn accept_entry(piece: &str, tree: Tree) -> Option<TopEntry> {
     let root = tree.root?;
     let is_plain = tree.second_document.is_none() && is_bound(&tree, piece);
     let is_one = matches!(tree.node(root).kind, NodeKind::Mapping { flow: false, .. })
         && tree.entries(root).len() == 1;
-    (is_plain && is_one).then(|| Entry::new(piece, tree))
+    (is_plain && is_one).then(|| TopEntry::new(piece, tree))
 }
 
 /// Makes the entry for the text behind the first document, from its marker on.
-fn rest(text: &str) -> Entry {
-    let second_document = Run::new(text, 0, text.len(), Builder::default()).second_document();
+fn rest_entry(text: &str) -> TopEntry {
+    let second_document =
+        DocumentParser::new(text, 0, text.len(), Builder::default()).second_document();
     let tree = Tree { second_document, ..Tree::default() };
-    Entry { is_behind_document: true, ..Entry::new(text, tree) }
+    TopEntry { is_behind_document: true, ..TopEntry::new(text, tree) }
 }
 
 /// Whether the entry is self-contained: its tree needs no other entry.
@@ -284,7 +289,7 @@ fn is_bound(tree: &Tree, piece: &str) -> bool {
 
 /// Returns the place where the first entry begins; `None` for a text that begins otherwise: with a
 /// directive, a document that has properties, an indented key.
-fn head(text: &str) -> Option<usize> {
+fn find_head(text: &str) -> Option<usize> {
     let (mut has_begun, mut has_directives) = (false, false);
     let mut at = 0;
     for line in text.split_inclusive(['\n', '\r']) {
@@ -298,7 +303,7 @@ fn head(text: &str) -> Option<usize> {
             .filter(|rest| !has_begun && rest.starts_with([' ', '\t', '\n', '\r']));
         let rest = marked.unwrap_or(line).trim_matches([' ', '\t', '\n', '\r']);
         if !rest.is_empty() && !rest.starts_with('#') {
-            let is_plain = !has_odd_breaks(&text[..at]) && accepted(&text[..at]).is_some();
+            let is_plain = !has_odd_breaks(&text[..at]) && accept_document(&text[..at]).is_some();
             let is_content = !has_directives || has_begun;
             return (is_plain && is_content && begins_entry(line)).then_some(at);
         }
@@ -344,7 +349,7 @@ fn next_start_of_line(text: &str, at: usize) -> usize {
 }
 
 /// Returns how many blanks stand before a place in its line, if nothing else does.
-fn column(text: &str, at: usize) -> Option<usize> {
+fn column_at(text: &str, at: usize) -> Option<usize> {
     let before = &text[line_start(text, at)..at];
     before.bytes().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before.len())
 }
@@ -358,7 +363,7 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Option<Vec<&str>> {
-        let cut = cut(text, Syntax::Yaml)?;
+        let cut = cut_text(text, Syntax::Yaml)?;
         Some(cut.iter().map(|entry| &text[entry.range.as_usize()]).collect())
     }
 
@@ -412,7 +417,7 @@ mod tests {
             ("a: 'x\n... \nb: 1\n", "... \nb: 1\n"),
             ("a: 1\nb: [1\n---\nc: 1\n", "---\nc: 1\n"),
         ] {
-            let cut = cut(text, Syntax::Yaml).unwrap_or_else(|| panic!("{text:?} is cut"));
+            let cut = cut_text(text, Syntax::Yaml).unwrap_or_else(|| panic!("{text:?} is cut"));
             let (end, entries) = cut.split_last().unwrap();
             assert_eq!(&text[end.range.as_usize()], last);
             assert!(end.is_behind_document && entries.iter().all(|entry| entry.has_keys()));
@@ -427,10 +432,13 @@ mod tests {
         let expected =
             ["a: 'x'\n  y: 1\n", "b: \"x\n", "c: [1,\n  2\nhalf\n", "d: {\n}\n", "e: 1\n- f\n"];
         assert_eq!(pieces(text).unwrap(), expected);
-        let cut = cut(text, Syntax::Yaml).unwrap();
+        let cut = cut_text(text, Syntax::Yaml).unwrap();
         let refused: Vec<bool> = cut.iter().map(|entry| entry.refused.is_some()).collect();
         assert_eq!(refused, [true, true, true, false, true]);
-        assert_eq!(cut[0].refused.as_ref().unwrap().verdict, crate::yaml::verdict(text).unwrap());
+        assert_eq!(
+            cut[0].refused.as_ref().unwrap().verdict,
+            crate::yaml::refusal_error(text).unwrap()
+        );
     }
 
     #[test]
@@ -448,7 +456,7 @@ mod tests {
             [("k: \"open\n", 62_900), ("k: [open\n", 40), ("k: 'open\n", 40), ("half\n", 40)]
         {
             let text = lines.replacen("key_2:", &format!("{broken}key_2:"), 1);
-            let cut = cut(&text, Syntax::Yaml).unwrap();
+            let cut = cut_text(&text, Syntax::Yaml).unwrap();
             assert!(
                 cut.iter().any(|entry| entry
                     .refused
@@ -459,9 +467,9 @@ mod tests {
             let rope = Text::new(&text);
             for window in [TextRange::new_empty(0), TextRange::new(500, 60_000)] {
                 let mut cutter = Cutter::new(&rope, Syntax::Yaml, window);
-                assert_eq!(cutter.head(), Some(0));
+                assert_eq!(cutter.find_head(), Some(0));
                 for (number, entry) in cut.iter().enumerate() {
-                    let again = cutter.entry(entry.range.start, number == 0).unwrap();
+                    let again = cutter.cut_entry(entry.range.start, number == 0).unwrap();
                     assert_eq!(format!("{again:?}"), format!("{entry:?}"));
                     assert_eq!(cutter.slice(entry.range), &text[entry.range.as_usize()]);
                 }

@@ -7,7 +7,7 @@ use crate::text::TextRange;
 
 /// A top-level entry of a text.
 #[derive(Debug)]
-pub struct Entry {
+pub struct TopEntry {
     /// Its bytes: from the start of its key's line to that of the next entry's.
     pub range: TextRange,
     /// The entry as a text of its own: a mapping, of one entry as a rule. Places are counted from
@@ -43,11 +43,11 @@ pub struct Refused {
     pub reach: u32,
 }
 
-impl Entry {
+impl TopEntry {
     /// Returns an entry that is all of a text.
-    pub(super) fn new(text: &str, tree: Tree) -> Entry {
+    pub(super) fn new(text: &str, tree: Tree) -> TopEntry {
         let range = TextRange::from_usize(0..text.len());
-        Entry { range, tree, refused: None, is_behind_document: false }
+        TopEntry { range, tree, refused: None, is_behind_document: false }
     }
 
     /// Whether a key can be read in it.
@@ -66,11 +66,11 @@ pub(super) enum Stop {
 }
 
 /// Returns the tree of a text that was cut into these entries.
-pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
+pub(super) fn join_entries(cut: Vec<TopEntry>, flow: bool) -> Tree {
     let mut all = Tree::default();
     let mut entries = Vec::new();
     let mut anchors: HashMap<String, NodeId> = HashMap::new();
-    for Entry { range, mut tree, .. } in cut {
+    for TopEntry { range, mut tree, .. } in cut {
         let (by, first) = (range.start, all.nodes.len() as u32);
         let moved = |id: NodeId| NodeId(id.0 + first);
         // Those of the entry itself have their targets.
@@ -91,7 +91,7 @@ pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
                 .flat_map(|root| tree.entries(root))
                 .map(|(key, value)| (moved(*key), moved(*value))),
         );
-        all.nodes.extend(tree.nodes.drain(..).map(|node| node.moved(first, by)));
+        all.nodes.extend(tree.nodes.drain(..).map(|node| node.shift(first, by)));
         for (alias, found) in above {
             if let NodeKind::Alias { target, .. } =
                 &mut all.nodes[moved(NodeId(alias)).0 as usize].kind
@@ -100,7 +100,7 @@ pub(super) fn joined(cut: Vec<Entry>, flow: bool) -> Tree {
             }
         }
         all.second_document = tree.second_document.map(|marker| marker.shift_left(by));
-        all.problems.extend(tree.problems.into_iter().map(|problem| problem.moved(by)));
+        all.problems.extend(tree.problems.into_iter().map(|problem| problem.shift(by)));
         all.comments.extend(tree.comments.into_iter().map(|comment| comment.shift_left(by)));
     }
     all.root = Some(all.add_root(entries, flow));

@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 200;
 /// [`resolve_hocon`].
 pub fn parse_hocon(text: &str) -> Tree {
     let text = &text[..super::scan::char_floor(text, u32::MAX as usize)];
-    let tokens = tokens::tokens(text);
+    let tokens = tokens::lex_tokens(text);
     let (root, problem) = parse::parse(text, &tokens);
     let mut tree = resolve::resolve(root, problem.is_some());
     // Further problems would only follow from a syntax error.
@@ -62,7 +62,7 @@ pub fn resolve_hocon(text: &str) -> Resolved {
     }
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value.fract() == 0.0 => {
-            psych::decimal(&format!("{:.0}", value + 0.0))
+            psych::parse_decimal(&format!("{:.0}", value + 0.0))
         }
         Ok(value) => Resolved::Float(value),
         Err(_) => Resolved::String,
@@ -96,7 +96,7 @@ impl Problem {
     }
 }
 
-fn problem(message: impl Into<String>, range: TextRange) -> Problem {
+fn new_problem(message: impl Into<String>, range: TextRange) -> Problem {
     Problem {
         shown: SyntaxError {
             kind: SyntaxErrorKind::Grammar,

@@ -4,7 +4,7 @@
 
 pub(super) mod cut;
 
-use super::entry::{Syntax, joined};
+use super::entry::{Syntax, join_entries};
 use super::psych::{self, Resolved};
 use super::scan;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
@@ -26,9 +26,9 @@ pub fn parse_json(text: &str) -> Tree {
     if tree.problems.is_empty() {
         return tree;
     }
-    match super::cut(text, Syntax::Json) {
+    match super::cut_text(text, Syntax::Json) {
         Some(entries) => {
-            Tree { verdict: tree.problems.into_iter().next(), ..joined(entries, true) }
+            Tree { verdict: tree.problems.into_iter().next(), ..join_entries(entries, true) }
         }
         None => tree,
     }
@@ -36,16 +36,16 @@ pub fn parse_json(text: &str) -> Tree {
 
 /// Reads a text up to the first error.
 fn parse_strictly(text: &str) -> Tree {
-    let mut reader = Reader::new(text);
+    let mut reader = JsonReader::new(text);
     if text.starts_with('\u{feff}') {
-        reader.fail("unexpected token");
+        reader.record_error("unexpected token");
         reader.pos = 3;
     }
     reader.skip_ignored();
-    reader.tree.root = reader.value();
+    reader.tree.root = reader.read_value();
     reader.skip_ignored();
     if reader.pos < text.len() {
-        reader.fail("unexpected token");
+        reader.record_error("unexpected token");
     }
     reader.tree
 }
@@ -62,11 +62,11 @@ pub fn resolve_json(text: &str) -> Resolved {
         number if number.contains(['.', 'e', 'E']) => {
             number.parse().map_or(Resolved::String, Resolved::Float)
         }
-        number => psych::decimal(number),
+        number => psych::parse_decimal(number),
     }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     bytes: &'t [u8],
     pos: usize,
@@ -74,39 +74,39 @@ struct Reader<'t> {
     tree: Tree,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() }
+impl<'t> JsonReader<'t> {
+    fn new(text: &'t str) -> JsonReader<'t> {
+        JsonReader { text, bytes: text.as_bytes(), pos: 0, depth: 0, tree: Tree::default() }
     }
 
     /// Reads the text between a member of an object and the next one; returns whether there is a
     /// comma.
-    fn comma(&mut self) -> bool {
+    fn read_comma(&mut self) -> bool {
         if !self.tree.problems.is_empty() {
             return false;
         }
         self.skip_ignored();
-        match self.byte() {
+        match self.peek_byte() {
             Some(b',') => {
                 self.pos += 1;
                 self.skip_ignored();
-                if matches!(self.byte(), None | Some(b'}' | b'/')) {
-                    self.fail("unexpected token");
+                if matches!(self.peek_byte(), None | Some(b'}' | b'/')) {
+                    self.record_error("unexpected token");
                 }
                 return true;
             }
             Some(b'}') => {}
-            _ => self.fail("unexpected token"),
+            _ => self.record_error("unexpected token"),
         }
         false
     }
 
-    fn byte(&self) -> Option<u8> {
+    fn peek_byte(&self) -> Option<u8> {
         self.bytes.get(self.pos).copied()
     }
 
     /// Records the error; only the first one counts.
-    fn fail(&mut self, message: &str) {
+    fn record_error(&mut self, message: &str) {
         if self.tree.problems.is_empty() {
             let len = self.text[self.pos..].chars().next().map_or(0, char::len_utf8);
             let span = TextRange::from_usize(self.pos..self.pos + len);
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
         id
     }
 
-    fn literal(&mut self, start: usize) -> NodeId {
+    fn add_literal(&mut self, start: usize) -> NodeId {
         let text = self.text[start..self.pos].into();
         self.add(NodeKind::Scalar { style: ScalarStyle::JsonLiteral, text }, start, self.pos)
     }
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
     /// Skips white space and comments. An unfinished comment stays.
     fn skip_ignored(&mut self) {
         loop {
-            while matches!(self.byte(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            while matches!(self.peek_byte(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
                 self.pos += 1;
             }
             let rest = &self.text[self.pos..];
@@ -157,30 +157,30 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a value; `None` and an error when there is none.
-    fn value(&mut self) -> Option<NodeId> {
-        match self.byte() {
-            Some(b'{') => self.nested(Self::object),
-            Some(b'[') => self.nested(Self::array),
-            Some(b'"') => self.string(),
-            Some(b'-' | b'0'..=b'9') => self.number(),
+    fn read_value(&mut self) -> Option<NodeId> {
+        match self.peek_byte() {
+            Some(b'{') => self.read_nested(Self::read_object),
+            Some(b'[') => self.read_nested(Self::read_array),
+            Some(b'"') => self.read_string(),
+            Some(b'-' | b'0'..=b'9') => self.read_number(),
             _ => {
                 let rest = &self.text[self.pos..];
                 let Some(word) =
                     ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word))
                 else {
-                    self.fail("unexpected token");
+                    self.record_error("unexpected token");
                     return None;
                 };
                 let start = self.pos;
                 self.pos += word.len();
-                Some(self.literal(start))
+                Some(self.add_literal(start))
             }
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> NodeId) -> Option<NodeId> {
+    fn read_nested(&mut self, read: fn(&mut Self) -> NodeId) -> Option<NodeId> {
         if self.depth == MAX_DEPTH {
-            self.fail(&format!("nesting of {} is too deep", MAX_DEPTH + 1));
+            self.record_error(&format!("nesting of {} is too deep", MAX_DEPTH + 1));
             return None;
         }
         self.depth += 1;
@@ -189,26 +189,26 @@ impl<'t> Reader<'t> {
         Some(id)
     }
 
-    fn object(&mut self) -> NodeId {
+    fn read_object(&mut self) -> NodeId {
         let start = self.pos;
         self.pos += 1;
         let mut entries = Vec::new();
-        self.members(b'}', |reader| reader.entry(&mut entries));
+        self.read_members(b'}', |reader| reader.read_entry(&mut entries));
         self.add(NodeKind::Mapping { flow: true, entries }, start, self.pos)
     }
 
-    fn array(&mut self) -> NodeId {
+    fn read_array(&mut self) -> NodeId {
         let start = self.pos;
         self.pos += 1;
         let mut items = Vec::new();
-        self.members(b']', |reader| items.extend(reader.value()));
+        self.read_members(b']', |reader| items.extend(reader.read_value()));
         self.add(NodeKind::Sequence { flow: true, items }, start, self.pos)
     }
 
     /// Reads members up to the closing bracket or the first error.
-    fn members(&mut self, close: u8, mut member: impl FnMut(&mut Self)) {
+    fn read_members(&mut self, close: u8, mut member: impl FnMut(&mut Self)) {
         self.skip_ignored();
-        if self.byte() == Some(close) {
+        if self.peek_byte() == Some(close) {
             self.pos += 1;
             return;
         }
@@ -219,32 +219,32 @@ impl<'t> Reader<'t> {
                 return;
             }
             self.skip_ignored();
-            match self.byte() {
+            match self.peek_byte() {
                 Some(b',') => self.pos += 1,
                 Some(byte) if byte == close => {
                     self.pos += 1;
                     return;
                 }
-                _ => return self.fail("unexpected token"),
+                _ => return self.record_error("unexpected token"),
             }
             self.skip_ignored();
         }
     }
 
-    fn entry(&mut self, entries: &mut Vec<(NodeId, NodeId)>) {
-        if self.byte() != Some(b'"') {
-            return self.fail("unexpected token");
+    fn read_entry(&mut self, entries: &mut Vec<(NodeId, NodeId)>) {
+        if self.peek_byte() != Some(b'"') {
+            return self.record_error("unexpected token");
         }
-        let Some(key) = self.string() else { return };
+        let Some(key) = self.read_string() else { return };
         let mut end = self.pos;
         self.skip_ignored();
-        let value = if self.byte() == Some(b':') {
+        let value = if self.peek_byte() == Some(b':') {
             self.pos += 1;
             end = self.pos;
             self.skip_ignored();
-            self.value()
+            self.read_value()
         } else {
-            self.fail("unexpected token");
+            self.record_error("unexpected token");
             None
         };
         let omitted = NodeKind::Scalar { style: ScalarStyle::JsonLiteral, text: "".into() };
@@ -252,33 +252,33 @@ impl<'t> Reader<'t> {
         entries.push((key, value));
     }
 
-    fn number(&mut self) -> Option<NodeId> {
+    fn read_number(&mut self) -> Option<NodeId> {
         let start = self.pos;
         let len = number_len(&self.bytes[start..]);
         if len == 0 {
-            self.fail("unexpected token");
+            self.record_error("unexpected token");
             return None;
         }
         self.pos += len;
-        if self.bytes[self.pos - 1] == b'0' && matches!(self.byte(), Some(b'0'..=b'9')) {
+        if self.bytes[self.pos - 1] == b'0' && matches!(self.peek_byte(), Some(b'0'..=b'9')) {
             // Reached only for leading zeros: a longer number would have been read on.
-            self.fail("unexpected token");
+            self.record_error("unexpected token");
         }
-        Some(self.literal(start))
+        Some(self.add_literal(start))
     }
 
-    fn string(&mut self) -> Option<NodeId> {
+    fn read_string(&mut self) -> Option<NodeId> {
         let start = self.pos;
         self.pos += 1;
         let mut text = String::new();
         let mut piece = self.pos;
         loop {
-            match self.byte() {
+            match self.peek_byte() {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     text.push_str(&self.text[piece..self.pos]);
                     let Some((decoded, len)) = escape(&self.text[self.pos..]) else {
-                        self.fail("unexpected token");
+                        self.record_error("unexpected token");
                         return None;
                     };
                     text.push(decoded);
@@ -286,7 +286,7 @@ impl<'t> Reader<'t> {
                     piece = self.pos;
                 }
                 None | Some(0..=0x1F) => {
-                    self.fail("unexpected token");
+                    self.record_error("unexpected token");
                     return None;
                 }
                 Some(_) => self.pos += 1,

@@ -21,9 +21,9 @@ mod scan;
 mod serde;
 pub mod tree;
 
-pub use accept::verdict;
-pub use cut::{Cutter, cut, is_worth_it};
-pub use entry::{Entry, Refused, Syntax};
+pub use accept::refusal_error;
+pub use cut::{Cutter, cut_text, is_worth_it};
+pub use entry::{Refused, Syntax, TopEntry};
 pub use hocon::{parse_hocon, resolve_hocon};
 pub use json::{parse_json, resolve_json};
 pub use navigate::Located;

@@ -23,7 +23,7 @@ impl Tree {
     /// searched by halves.
     pub fn node_at(&self, source: &str, offset: u32) -> Option<Located> {
         if self.scattered {
-            let mut search = Search { tree: self, offset, path: Vec::new(), best: None };
+            let mut search = NodeSearch { tree: self, offset, path: Vec::new(), best: None };
             search.visit(self.root?);
             return search.best.map(|(_, located)| located);
         }
@@ -91,24 +91,24 @@ impl Tree {
 }
 
 /// A search through a whole tree for the innermost node at a place.
-struct Search<'t> {
+struct NodeSearch<'t> {
     tree: &'t Tree,
     offset: u32,
     path: Vec<PathStep>,
     best: Option<(u32, Located)>,
 }
 
-impl Search<'_> {
+impl NodeSearch<'_> {
     fn visit(&mut self, id: NodeId) {
         if self.tree.copies.binary_search(&id).is_ok() {
             return;
         }
-        self.offer(id, false);
+        self.offer_node(id, false);
         match &self.tree.node(id).kind {
             NodeKind::Mapping { entries, .. } => {
                 for (index, (key, value)) in entries.iter().enumerate() {
                     self.path.push(PathStep::Entry(index));
-                    self.offer(*key, true);
+                    self.offer_node(*key, true);
                     self.visit(*value);
                     self.path.pop();
                 }
@@ -124,7 +124,7 @@ impl Search<'_> {
         }
     }
 
-    fn offer(&mut self, node: NodeId, on_key: bool) {
+    fn offer_node(&mut self, node: NodeId, on_key: bool) {
         let span = self.tree.node(node).span;
         let is_closer = self.best.as_ref().is_none_or(|(len, _)| span.len() < *len);
         if span.touches_offset(self.offset) && is_closer {

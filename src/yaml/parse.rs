@@ -4,11 +4,11 @@
 //! words; the tree of a text with errors comes from its entries, or from [`super::recover`]. No
 //! function here recurses or fails.
 
-use super::accept::attempt;
-use super::cut::cut;
-use super::entry::{Syntax, joined};
+use super::accept::attempt_reading;
+use super::cut::cut_text;
+use super::entry::{Syntax, join_entries};
 use super::recover;
-use super::run::Run;
+use super::run::DocumentParser;
 use super::tree::{NodeKind, SyntaxError, Tree};
 
 /// Reads the first document of a YAML text. Never fails and never panics.
@@ -22,11 +22,11 @@ pub fn parse(text: &str) -> Tree {
 
 /// Like [`parse`]; calls `goes_on` from time to time, and returns `None` when that returned `false`.
 pub fn parse_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Tree> {
-    Some(match attempt(text, goes_on)? {
+    Some(match attempt_reading(text, goes_on)? {
         Ok(tree) => tree,
         Err(refused) => {
             let (run, error) = *refused;
-            recovered(run.scanner.text(), run, error)
+            recover_tree(run.scanner.source_text(), run, error)
         }
     })
 }
@@ -61,10 +61,10 @@ pub fn parse_for_editing_while(text: &str, goes_on: &dyn Fn() -> bool) -> Option
 }
 
 /// Returns the tree of a text whose first attempt `run` ended with `error`.
-fn recovered(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
+fn recover_tree(text: &str, run: DocumentParser<'_>, error: SyntaxError) -> Tree {
     let verdict = Some(error.clone());
-    match cut(text, Syntax::Yaml) {
-        Some(entries) => Tree { verdict, ..joined(entries, false) },
-        None => Tree { verdict, ..recover::document(text, run, error) },
+    match cut_text(text, Syntax::Yaml) {
+        Some(entries) => Tree { verdict, ..join_entries(entries, false) },
+        None => Tree { verdict, ..recover::recover_document(text, run, error) },
     }
 }

@@ -38,7 +38,7 @@ pub fn resolve_plain(text: &str) -> Resolved {
         return Resolved::Null;
     }
     if is_wordy(text) {
-        return word(text);
+        return resolve_word(text);
     }
     if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
         if is_time(text.as_bytes()) {
@@ -49,8 +49,8 @@ pub fn resolve_plain(text: &str) -> Resolved {
         }
     }
     match text.strip_prefix(':') {
-        Some(name) if !name.is_empty() => Resolved::Symbol(symbol(name).to_owned()),
-        _ => number(text),
+        Some(name) if !name.is_empty() => Resolved::Symbol(symbol_name(name).to_owned()),
+        _ => resolve_number(text),
     }
 }
 
@@ -69,7 +69,7 @@ fn is_wordy(text: &str) -> bool {
         || text.contains('\n')
 }
 
-fn word(text: &str) -> Resolved {
+fn resolve_word(text: &str) -> Resolved {
     if text.len() > 20 || text.chars().count() > 5 {
         return Resolved::String;
     }
@@ -102,7 +102,7 @@ fn word(text: &str) -> Resolved {
 
 /// Returns a symbol's name: the text in quotes if it begins with a quote that is closed, without a
 /// further colon.
-fn symbol(name: &str) -> &str {
+fn symbol_name(name: &str) -> &str {
     let Some(quote @ ('"' | '\'')) = name.chars().next() else { return name };
     match name.rfind(quote) {
         Some(end) if end > 0 => {
@@ -114,7 +114,7 @@ fn symbol(name: &str) -> &str {
 }
 
 /// Returns the bytes of `text` behind a beginning of `min` to `max` digits, as many as possible.
-fn digits(text: &[u8], min: usize, max: usize) -> Option<&[u8]> {
+fn split_digits(text: &[u8], min: usize, max: usize) -> Option<&[u8]> {
     let count = text.iter().take(max).take_while(|byte| byte.is_ascii_digit()).count();
     (count >= min).then(|| &text[count..])
 }
@@ -126,19 +126,19 @@ fn is_time(text: &[u8]) -> bool {
 /// `-?dddd-d{1,2}-d{1,2}`, `T` or white space, `d{1,2}:dd:dd`, a fraction, a zone.
 fn time_rest(text: &[u8]) -> Option<()> {
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let text = digits(text, 4, 4)?.strip_prefix(b"-")?;
-    let text = digits(text, 1, 2)?.strip_prefix(b"-")?;
-    let text = digits(text, 1, 2)?;
+    let text = split_digits(text, 4, 4)?.strip_prefix(b"-")?;
+    let text = split_digits(text, 1, 2)?.strip_prefix(b"-")?;
+    let text = split_digits(text, 1, 2)?;
     let text = match text.first()? {
         b'T' | b't' => &text[1..],
         byte if is_space(*byte) => trim_space(text),
         _ => return None,
     };
-    let text = digits(text, 1, 2)?.strip_prefix(b":")?;
-    let text = digits(text, 2, 2)?.strip_prefix(b":")?;
-    let mut text = digits(text, 2, 2)?;
+    let text = split_digits(text, 1, 2)?.strip_prefix(b":")?;
+    let text = split_digits(text, 2, 2)?.strip_prefix(b":")?;
+    let mut text = split_digits(text, 2, 2)?;
     if let Some(fraction) = text.strip_prefix(b".") {
-        text = digits(fraction, 0, usize::MAX)?;
+        text = split_digits(fraction, 0, usize::MAX)?;
     }
     if text.is_empty() {
         return Some(());
@@ -174,7 +174,7 @@ fn trim_space(text: &[u8]) -> &[u8] {
 
 /// `dddd-mm-dd` with a month up to 12 and a day up to 31, each of one or two digits.
 fn is_date(text: &[u8]) -> bool {
-    let Some(rest) = digits(text, 4, 4).and_then(|rest| rest.strip_prefix(b"-")) else {
+    let Some(rest) = split_digits(text, 4, 4).and_then(|rest| rest.strip_prefix(b"-")) else {
         return false;
     };
     let Some(dash) = rest.iter().position(|byte| *byte == b'-') else { return false };
@@ -186,7 +186,7 @@ fn is_date(text: &[u8]) -> bool {
     in_range(&rest[..dash], 12) && in_range(&rest[dash + 1..], 31)
 }
 
-fn number(text: &str) -> Resolved {
+fn resolve_number(text: &str) -> Resolved {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let negative = text.starts_with('-');
     if unsigned.eq_ignore_ascii_case(".inf") {
@@ -198,17 +198,17 @@ fn number(text: &str) -> Resolved {
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Resolved::String;
     }
-    if let Some(sexagesimal) = sexagesimal(text, unsigned, negative) {
+    if let Some(sexagesimal) = resolve_sexagesimal(text, unsigned, negative) {
         return sexagesimal;
     }
     if is_float(unsigned) {
-        return float(text, unsigned);
+        return resolve_float(text, unsigned);
     }
-    if is_integer(unsigned) { integer(text, unsigned, negative) } else { Resolved::String }
+    if is_integer(unsigned) { resolve_integer(text, unsigned, negative) } else { Resolved::String }
 }
 
 /// Reads `1:30`, `1:30:15` and `1:30.5`: hours, minutes and seconds, as seconds.
-fn sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
+fn resolve_sexagesimal(text: &str, unsigned: &str, negative: bool) -> Option<Resolved> {
     let parts: Vec<&str> = unsigned.split(':').take(4).collect();
     let (first, rest) = parts.split_first()?;
     if !matches!(rest.len(), 1 | 2)
@@ -307,7 +307,7 @@ fn all_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn float(text: &str, unsigned: &str) -> Resolved {
+fn resolve_float(text: &str, unsigned: &str) -> Resolved {
     if unsigned == "." {
         return Resolved::String;
     }
@@ -344,7 +344,7 @@ fn is_integer(unsigned: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b','))
 }
 
-fn integer(text: &str, unsigned: &str, negative: bool) -> Resolved {
+fn resolve_integer(text: &str, unsigned: &str, negative: bool) -> Resolved {
     let (base, digits) = match unsigned.as_bytes() {
         [b'0', b'b', ..] => (2, &unsigned[2..]),
         [b'0', b'x', ..] => (16, &unsigned[2..]),
@@ -358,13 +358,13 @@ fn integer(text: &str, unsigned: &str, negative: bool) -> Resolved {
     }
     if base == 10 {
         let clean: String = digits().map(char::from).collect();
-        return decimal(&if negative { format!("-{clean}") } else { clean });
+        return parse_decimal(&if negative { format!("-{clean}") } else { clean });
     }
     Big::from_digits(digits(), base).signed_plus(negative, 0)
 }
 
 /// Returns an integer of decimal digits, with a `-` or without, of any length.
-pub(super) fn decimal(text: &str) -> Resolved {
+pub(super) fn parse_decimal(text: &str) -> Resolved {
     if let Ok(value) = text.parse() {
         return Resolved::Integer(value);
     }
@@ -470,7 +470,7 @@ pub fn tag_meaning(tag: &str, kind: &NodeKind) -> TagMeaning {
     }
 }
 
-fn refused(class: &str) -> TagMeaning {
+fn refused_class(class: &str) -> TagMeaning {
     TagMeaning::Refused { class: class.to_owned() }
 }
 
@@ -478,7 +478,7 @@ fn refused(class: &str) -> TagMeaning {
 fn class_of(tag: &str, prefix: &str, default: &str) -> Option<TagMeaning> {
     let name = tag.strip_prefix(prefix)?;
     let name = name.strip_prefix(':').unwrap_or(name);
-    Some(refused(if name.is_empty() { default } else { name }))
+    Some(refused_class(if name.is_empty() { default } else { name }))
 }
 
 /// Reads `!str`, `!ruby/string` and their forms with a class.
@@ -488,7 +488,7 @@ fn text_tag(tag: &str) -> Option<TagMeaning> {
     }
     let rest = tag.strip_prefix("!str").or_else(|| tag.strip_prefix("!ruby/string"))?;
     match rest.strip_prefix(':') {
-        Some(class) if !class.is_empty() => Some(refused(class)),
+        Some(class) if !class.is_empty() => Some(refused_class(class)),
         Some(_) => Some(TagMeaning::Text),
         None => rest.is_empty().then_some(TagMeaning::Text),
     }
@@ -498,14 +498,14 @@ fn scalar_tag(tag: &str) -> TagMeaning {
     match tag {
         "!binary" | "tag:yaml.org,2002:binary" => TagMeaning::Binary,
         "!float" | "tag:yaml.org,2002:float" => TagMeaning::Float,
-        "!ruby/object:BigDecimal" => refused("BigDecimal"),
-        "!ruby/object:DateTime" => refused("DateTime"),
-        "!ruby/object:Complex" => refused("Complex"),
-        "!ruby/object:Rational" => refused("Rational"),
+        "!ruby/object:BigDecimal" => refused_class("BigDecimal"),
+        "!ruby/object:DateTime" => refused_class("DateTime"),
+        "!ruby/object:Complex" => refused_class("Complex"),
+        "!ruby/object:Rational" => refused_class("Rational"),
         "!ruby/class" | "!ruby/module" => TagMeaning::RefusedByText,
-        "!ruby/regexp" => refused("Regexp"),
-        "!ruby/range" => refused("Range"),
-        "!ruby/encoding" => refused("Encoding"),
+        "!ruby/regexp" => refused_class("Regexp"),
+        "!ruby/range" => refused_class("Range"),
+        "!ruby/encoding" => refused_class("Encoding"),
         _ if tag.starts_with("!ruby/sym") => TagMeaning::Symbol,
         _ => text_tag(tag).unwrap_or(TagMeaning::NormalRules),
     }
@@ -515,7 +515,7 @@ fn sequence_tag(tag: &str) -> TagMeaning {
     match tag {
         "!omap" | "tag:yaml.org,2002:omap" => TagMeaning::OrderedHash,
         _ => match tag.strip_prefix("!seq:").or_else(|| tag.strip_prefix("!ruby/array:")) {
-            Some(class) => refused(class),
+            Some(class) => refused_class(class),
             None => TagMeaning::NormalRules,
         },
     }
@@ -524,14 +524,14 @@ fn sequence_tag(tag: &str) -> TagMeaning {
 fn mapping_tag(tag: &str) -> TagMeaning {
     match tag {
         "!ruby/object:Hash" | "!ruby/objectHash" => return TagMeaning::NormalRules,
-        "!ruby/range" => return refused("Range"),
-        "!set" | "tag:yaml.org,2002:set" => return refused("Psych::Set"),
-        "!omap" | "tag:yaml.org,2002:omap" => return refused("Psych::Omap"),
+        "!ruby/range" => return refused_class("Range"),
+        "!set" | "tag:yaml.org,2002:set" => return refused_class("Psych::Set"),
+        "!omap" | "tag:yaml.org,2002:omap" => return refused_class("Psych::Omap"),
         _ => {}
     }
     let named = ["!ruby/array:", "!map:", "!ruby/hash:", "!ruby/marshalable:"];
     if let Some(class) = named.iter().find_map(|prefix| tag.strip_prefix(prefix)) {
-        return refused(class);
+        return refused_class(class);
     }
     class_of(tag, "!ruby/struct", "Struct")
         .or_else(|| class_of(tag, "!ruby/object", "Object"))

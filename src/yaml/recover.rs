@@ -10,7 +10,7 @@
 use super::builder::Builder;
 use super::control;
 use super::entry::{begins_entry, is_marker};
-use super::run::Run;
+use super::run::DocumentParser;
 use super::scan::TagDirective;
 use super::tree::{Node, NodeId, NodeKind, ScalarStyle, SyntaxError, SyntaxErrorKind, Tree};
 use crate::text::TextRange;
@@ -20,7 +20,7 @@ use crate::text::TextRange;
 const EFFORT: usize = 8;
 
 /// Recovers a text that is not cut into entries, whose first attempt `run` ended with `error`.
-pub(super) fn document(text: &str, run: Run<'_>, error: SyntaxError) -> Tree {
+pub(super) fn recover_document(text: &str, run: DocumentParser<'_>, error: SyntaxError) -> Tree {
     let mut recovery = Recovery::new(text, run.tags.clone());
     recovery.control_characters();
     let control = error.kind == SyntaxErrorKind::ControlCharacter;
@@ -47,7 +47,11 @@ pub(super) struct RefusedEntry {
 
 /// Recovers the entry that a text begins with, which `run` refuses with `error`; or returns the end
 /// of the entry, where the error belongs to the text behind it.
-pub(super) fn entry(text: &str, run: Run<'_>, error: SyntaxError) -> Result<RefusedEntry, usize> {
+pub(super) fn recover_entry(
+    text: &str,
+    run: DocumentParser<'_>,
+    error: SyntaxError,
+) -> Result<RefusedEntry, usize> {
     let mut recovery = Recovery::of_entry(text);
     let done = recovery.complete(&run, &error);
     if !done.pairs.is_empty() && begins_entry(&text[done.end..]) {
@@ -91,8 +95,9 @@ impl<'t> Recovery<'t> {
     fn new(text: &'t str, tags: Vec<TagDirective>) -> Recovery<'t> {
         let body = body_start(text);
         let (end, second_document) = document_end(text, body);
-        let base =
-            lines(text, body, end).find(|line| is_content(line.1)).map_or(0, |line| indent(line.1));
+        let base = lines_between(text, body, end)
+            .find(|line| is_content(line.1))
+            .map_or(0, |line| indent_width(line.1));
         Recovery { tags, body, end, second_document, base, ..Recovery::of_entry(text) }
     }
 
@@ -132,7 +137,7 @@ impl<'t> Recovery<'t> {
         while from < self.end {
             let end = if self.effort == 0 { self.next_key(from) } else { self.end };
             let mut run = self.run(from, end);
-            let result = run.document();
+            let result = run.read_document();
             self.effort = self.effort.saturating_sub(run.scanner.position() - from);
             from = match result {
                 Ok(root) => {
@@ -146,15 +151,15 @@ impl<'t> Recovery<'t> {
         }
     }
 
-    fn run(&mut self, from: usize, end: usize) -> Run<'t> {
-        let mut run = Run::new(self.text, from, end, std::mem::take(&mut self.builder));
+    fn run(&mut self, from: usize, end: usize) -> DocumentParser<'t> {
+        let mut run = DocumentParser::new(self.text, from, end, std::mem::take(&mut self.builder));
         run.tags.clone_from(&self.tags);
         run
     }
 
     /// Keeps the entries that a run read before its error, reads the broken entry by itself, and
     /// returns where to continue.
-    fn take(&mut self, run: Run<'t>, error: SyntaxError) -> usize {
+    fn take(&mut self, run: DocumentParser<'t>, error: SyntaxError) -> usize {
         let is_of_root = run.is_of_root(&error);
         let Complete { mut pairs, keep, end: bad } = self.complete(&run, &error);
         // A line that cannot begin an entry belongs to the entry above it.
@@ -170,7 +175,7 @@ impl<'t> Recovery<'t> {
         self.builder.forget_from(keep);
         let next = self.next_key(bad);
         let mut piece = self.run(bad, next);
-        let result = piece.document();
+        let result = piece.read_document();
         let root = match &result {
             Ok(root) => *root,
             Err(_) => piece.builder.close_all(piece.last_end),
@@ -198,7 +203,7 @@ impl<'t> Recovery<'t> {
             let line = &self.text[start..next_line(self.text, start)];
             problem.span = TextRange::from_usize(start..start + line.trim_end().len());
         }
-        problem.span = self.visible(problem.span);
+        problem.span = self.visible_span(problem.span);
         self.problems.push(problem);
         if !self.is_orphan(bad) {
             self.add(root);
@@ -207,12 +212,12 @@ impl<'t> Recovery<'t> {
     }
 
     fn is_orphan(&self, line: usize) -> bool {
-        indent(&self.text[line..]) > self.base
+        indent_width(&self.text[line..]) > self.base
     }
 
     /// Returns the range itself, or the last character before it that is no white space if it is
     /// the empty end of a piece.
-    fn visible(&self, span: TextRange) -> TextRange {
+    fn visible_span(&self, span: TextRange) -> TextRange {
         let (at, len) = (span.start as usize, self.text.len());
         if !span.is_empty() || at == len {
             return span;
@@ -224,7 +229,7 @@ impl<'t> Recovery<'t> {
     }
 
     /// Returns the entries of a run's root mapping that ended before the error.
-    fn complete(&self, run: &Run<'_>, error: &SyntaxError) -> Complete {
+    fn complete(&self, run: &DocumentParser<'_>, error: &SyntaxError) -> Complete {
         let (mut pairs, rest) = complete_entries(&run.builder);
         let mut keep = rest.map_or(run.nodes_before, |id| id.0 as usize);
         let nodes = &run.builder.nodes;
@@ -249,7 +254,7 @@ impl<'t> Recovery<'t> {
             NodeKind::Mapping { flow: false, entries } => self.entries.extend(entries),
             NodeKind::Scalar { style: ScalarStyle::Plain, text } if looks_like_name(text) => {
                 let end = node.span.end;
-                self.builder.empty(end);
+                self.builder.add_empty(end);
                 let value = self.builder.done.pop().expect("just added");
                 self.entries.push((root, value));
             }
@@ -259,17 +264,17 @@ impl<'t> Recovery<'t> {
 
     /// Returns the start of the first line at or behind `from` that is neither empty nor a comment.
     fn content_line(&self, from: usize) -> usize {
-        lines(self.text, from, self.end)
+        lines_between(self.text, from, self.end)
             .find(|line| is_content(line.1))
             .map_or(self.end, |line| line.0)
     }
 
     /// Returns the start of the next line behind that of `from` that looks like an entry.
     fn next_key(&self, from: usize) -> usize {
-        lines(self.text, from, self.end)
+        lines_between(self.text, from, self.end)
             .skip(1)
             .find(|(_, line)| {
-                indent(line) <= self.base && looks_like_key(line.trim_start_matches(' '))
+                indent_width(line) <= self.base && looks_like_key(line.trim_start_matches(' '))
                     || is_marker(line)
             })
             .map_or(self.end, |line| line.0)
@@ -332,7 +337,7 @@ fn first_byte(nodes: &[Node], id: NodeId) -> usize {
 /// text without the break.
 ///
 /// Only LF and CR end a line here; an entry that begins behind another break is not found.
-fn lines(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
+fn lines_between(text: &str, from: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = from;
     std::iter::from_fn(move || {
         if at >= end {
@@ -359,7 +364,7 @@ fn line_start(text: &str, at: usize) -> usize {
 }
 
 /// Returns how many spaces a line begins with.
-fn indent(line: &str) -> usize {
+fn indent_width(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }
 
@@ -402,7 +407,7 @@ fn looks_like_name(text: &str) -> bool {
 /// Returns the place where the document's content begins: behind directives, comments and `---` if
 /// that stands alone on its line.
 fn body_start(text: &str) -> usize {
-    for (start, line) in lines(text, 0, text.len()) {
+    for (start, line) in lines_between(text, 0, text.len()) {
         let line = line.trim_start_matches('\u{feff}');
         if is_directive(line) || !is_content(line) {
             continue;
@@ -421,7 +426,7 @@ fn is_directive(line: &str) -> bool {
 
 /// Returns the place where the document ends, and the marker of the next one if there is one.
 fn document_end(text: &str, body: usize) -> (usize, Option<TextRange>) {
-    for (number, (start, line)) in lines(text, body, text.len()).enumerate() {
+    for (number, (start, line)) in lines_between(text, body, text.len()).enumerate() {
         let Some(rest) = line.strip_prefix("---").or_else(|| line.strip_prefix("...")) else {
             continue;
         };

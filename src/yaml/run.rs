@@ -40,7 +40,7 @@ enum State {
 }
 
 /// One attempt to read a document from a part of a text.
-pub(super) struct Run<'t> {
+pub(super) struct DocumentParser<'t> {
     pub(super) scanner: Scanner<'t>,
     pub(super) builder: Builder,
     pub(super) tags: Vec<TagDirective>,
@@ -56,13 +56,18 @@ pub(super) struct Run<'t> {
     is_behind_entries: bool,
 }
 
-impl<'t> Run<'t> {
+impl<'t> DocumentParser<'t> {
     /// Prepares to read the text's bytes from `start`, which must be the start of a line, to `end`.
-    pub(super) fn new(text: &'t str, start: usize, end: usize, builder: Builder) -> Run<'t> {
+    pub(super) fn new(
+        text: &'t str,
+        start: usize,
+        end: usize,
+        builder: Builder,
+    ) -> DocumentParser<'t> {
         let scanner = Scanner::new(text, start, end);
         let nodes_before = builder.nodes.len();
         let last_end = start as u32;
-        Run {
+        DocumentParser {
             scanner,
             builder,
             tags: Vec::new(),
@@ -76,7 +81,7 @@ impl<'t> Run<'t> {
     }
 
     /// Returns the run with a root mapping already open, whose keys stand in this column.
-    pub(super) fn behind_entries(mut self, column: usize) -> Run<'t> {
+    pub(super) fn behind_entries(mut self, column: usize) -> DocumentParser<'t> {
         self.scanner.enter_block(column);
         let mark = TextRange::from_usize(self.start..self.start);
         self.builder.open(
@@ -91,7 +96,7 @@ impl<'t> Run<'t> {
     }
 
     /// Reads one document; `None` when there is none.
-    pub(super) fn document(&mut self) -> Result<Option<NodeId>> {
+    pub(super) fn read_document(&mut self) -> Result<Option<NodeId>> {
         // Never cancelled.
         self.document_while(&|| true).unwrap_or(Ok(None))
     }
@@ -101,14 +106,14 @@ impl<'t> Run<'t> {
         &mut self,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<Result<Option<NodeId>>> {
-        match self.begin() {
+        match self.begin_document() {
             Ok(true) => {}
             Ok(false) => return Some(Ok(None)),
             Err(error) => return Some(Err(error)),
         }
         let mut steps = 0_u32;
         while self.state != State::DocumentEnd {
-            if let Err(error) = self.step() {
+            if let Err(error) = self.parse_next() {
                 return Some(Err(error));
             }
             steps += 1;
@@ -126,7 +131,7 @@ impl<'t> Run<'t> {
     /// Reads the first entry of the mapping at the root, and returns where the next one begins.
     /// `None` when the root is something else.
     pub(super) fn first_entry(&mut self) -> Result<Option<usize>> {
-        if !self.begin()? {
+        if !self.begin_document()? {
             return Ok(None);
         }
         while self.state != State::DocumentEnd {
@@ -142,13 +147,13 @@ impl<'t> Run<'t> {
                     _ => {}
                 }
             }
-            self.step()?;
+            self.parse_next()?;
         }
         Ok(None)
     }
 
     /// Whether there is a document; then its start is read.
-    fn begin(&mut self) -> Result<bool> {
+    fn begin_document(&mut self) -> Result<bool> {
         self.scanner.next()?;
         Ok(self.is_behind_entries || self.document_start()?)
     }
@@ -191,11 +196,15 @@ impl<'t> Run<'t> {
             TokenKind::VersionDirective { .. }
             | TokenKind::TagDirective(_)
             | TokenKind::DocumentStart => {
-                self.directives()?;
+                self.read_directives()?;
                 let token = self.scanner.peek()?;
                 if !matches!(token.kind, TokenKind::DocumentStart) {
                     let start = token.start;
-                    return Err(self.error(None, start, "did not find expected <document start>"));
+                    return Err(self.new_error(
+                        None,
+                        start,
+                        "did not find expected <document start>",
+                    ));
                 }
                 self.skip();
                 self.state = State::DocumentContent;
@@ -205,23 +214,23 @@ impl<'t> Run<'t> {
         Ok(true)
     }
 
-    fn directives(&mut self) -> Result<()> {
+    fn read_directives(&mut self) -> Result<()> {
         let mut version_seen = false;
         loop {
             let token = self.scanner.peek()?;
             let start = token.start;
             match &token.kind {
                 TokenKind::VersionDirective { .. } if version_seen => {
-                    return Err(self.error(None, start, "found duplicate %YAML directive"));
+                    return Err(self.new_error(None, start, "found duplicate %YAML directive"));
                 }
                 TokenKind::VersionDirective { major: 1, minor: 1 | 2 } => version_seen = true,
                 TokenKind::VersionDirective { .. } => {
-                    return Err(self.error(None, start, "found incompatible YAML document"));
+                    return Err(self.new_error(None, start, "found incompatible YAML document"));
                 }
                 TokenKind::TagDirective(directive) => {
                     let directive = (**directive).clone();
                     if self.tags.iter().any(|known| known.handle == directive.handle) {
-                        return Err(self.error(None, start, "found duplicate %TAG directive"));
+                        return Err(self.new_error(None, start, "found duplicate %TAG directive"));
                     }
                     self.tags.push(directive);
                 }
@@ -231,7 +240,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    fn step(&mut self) -> Result<()> {
+    fn parse_next(&mut self) -> Result<()> {
         match self.state {
             State::DocumentContent => self.document_content(),
             State::BlockNode => self.node_then(State::DocumentEnd, true, false),
@@ -274,7 +283,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    fn error(&self, context: Option<(&str, u32)>, at: u32, message: &str) -> Box<SyntaxError> {
+    fn new_error(&self, context: Option<(&str, u32)>, at: u32, message: &str) -> Box<SyntaxError> {
         let context = context
             .map(|(context, start)| (context.to_owned(), TextRange::new(start, at.max(start))));
         Box::new(SyntaxError {
@@ -291,7 +300,7 @@ impl<'t> Run<'t> {
         match self.scanner.peek() {
             Ok(token) => {
                 let at = token.start;
-                self.error(Some((context, mark)), at, message)
+                self.new_error(Some((context, mark)), at, message)
             }
             Err(error) => error,
         }
@@ -299,7 +308,7 @@ impl<'t> Run<'t> {
 
     /// An omitted node where the last indicator ended.
     fn empty_then(&mut self, state: State) {
-        self.builder.empty(self.last_end);
+        self.builder.add_empty(self.last_end);
         self.state = state;
     }
 
@@ -310,19 +319,19 @@ impl<'t> Run<'t> {
     /// Reads a node, or its beginning, and pushes `then`, the state behind the node.
     fn node_then(&mut self, then: State, block: bool, indentless: bool) -> Result<()> {
         self.states.push(then);
-        self.node(block, indentless)
+        self.parse_node(block, indentless)
     }
 
-    fn node(&mut self, block: bool, indentless: bool) -> Result<()> {
+    fn parse_node(&mut self, block: bool, indentless: bool) -> Result<()> {
         let token = self.scanner.peek()?;
         let start = token.start;
         if matches!(token.kind, TokenKind::Alias) {
             let token = self.skip();
-            self.alias(&token);
+            self.add_alias(&token);
             self.pop_state();
             return Ok(());
         }
-        let properties = self.properties(start)?;
+        let properties = self.read_properties(start)?;
         let token = self.scanner.peek()?;
         let mark = TextRange::new(token.start, token.end);
         let (kind, state) = match token.kind {
@@ -333,7 +342,7 @@ impl<'t> Run<'t> {
             TokenKind::Scalar { .. } => {
                 let token = self.skip();
                 if let TokenKind::Scalar { style, text } = token.kind {
-                    self.builder.leaf(NodeKind::Scalar { style, text }, mark, properties);
+                    self.builder.add_leaf(NodeKind::Scalar { style, text }, mark, properties);
                 }
                 self.pop_state();
                 return Ok(());
@@ -359,7 +368,7 @@ impl<'t> Run<'t> {
             _ => {
                 let context =
                     if block { "while parsing a block node" } else { "while parsing a flow node" };
-                return Err(self.error(
+                return Err(self.new_error(
                     Some((context, start)),
                     mark.start,
                     "did not find expected node content",
@@ -367,7 +376,7 @@ impl<'t> Run<'t> {
             }
         };
         if self.builder.open.len() >= MAX_DEPTH {
-            return Err(self.error(None, mark.start, TOO_DEEP));
+            return Err(self.new_error(None, mark.start, TOO_DEEP));
         }
         self.builder.open(kind, mark, properties);
         if state != State::IndentlessSequenceEntry {
@@ -377,20 +386,20 @@ impl<'t> Run<'t> {
         Ok(())
     }
 
-    fn alias(&mut self, token: &Token) {
-        let name = self.name(token);
+    fn add_alias(&mut self, token: &Token) {
+        let name = self.anchor_name(token);
         let target = self.builder.anchors.get(name).copied();
         let kind = NodeKind::Alias { name: name.into(), target };
-        self.builder.leaf(kind, TextRange::new(token.start, token.end), Properties::default());
+        self.builder.add_leaf(kind, TextRange::new(token.start, token.end), Properties::default());
     }
 
     /// Returns the name of an anchor or alias.
-    fn name(&self, token: &Token) -> &'t str {
-        &self.scanner.text()[token.start as usize + 1..token.end as usize]
+    fn anchor_name(&self, token: &Token) -> &'t str {
+        &self.scanner.source_text()[token.start as usize + 1..token.end as usize]
     }
 
     /// Reads an anchor and a tag, in either order.
-    fn properties(&mut self, start: u32) -> Result<Properties> {
+    fn read_properties(&mut self, start: u32) -> Result<Properties> {
         let mut anchor = None;
         let mut tag: Option<(Box<TagName>, TextRange)> = None;
         loop {
@@ -398,7 +407,10 @@ impl<'t> Run<'t> {
                 TokenKind::Anchor if anchor.is_none() => {
                     let token = self.skip();
                     let span = TextRange::new(token.start, token.end);
-                    anchor = Some(Box::new(Property { name: self.name(&token).to_owned(), span }));
+                    anchor = Some(Box::new(Property {
+                        name: self.anchor_name(&token).to_owned(),
+                        span,
+                    }));
                 }
                 TokenKind::Tag(_) if tag.is_none() => {
                     let token = self.skip();
@@ -432,7 +444,7 @@ impl<'t> Run<'t> {
             (None, "!") => "!",
             (None, "!!") => "tag:yaml.org,2002:",
             (None, _) => {
-                return Err(self.error(
+                return Err(self.new_error(
                     Some(("while parsing a node", start)),
                     span.start,
                     "found undefined tag handle",

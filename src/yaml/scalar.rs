@@ -11,12 +11,12 @@ use super::scan::{break_len, escape};
 use super::tree::{Node, NodeKind, ScalarStyle};
 
 /// Where the bytes of a scalar's decoded text are written.
-pub struct Written(Pieces);
+pub struct SourceMap(Pieces);
 
-impl Written {
+impl SourceMap {
     /// Returns the pieces of a scalar of `source`. O(its length).
-    pub fn of(source: &str, node: &Node) -> Written {
-        Written(Pieces::of(source, node))
+    pub fn from_node(source: &str, node: &Node) -> SourceMap {
+        SourceMap(Pieces::from_node(source, node))
     }
 
     /// Returns the byte of the source at which the decoded text's byte `decoded` is written.
@@ -24,8 +24,8 @@ impl Written {
     /// For a byte within an escape or folded white space, returns the start of the escape or the
     /// white space; at or beyond the end of the decoded text, the end of the source text. For a
     /// node that is no scalar, its start.
-    pub fn offset(&self, decoded: usize) -> u32 {
-        let Written(pieces) = self;
+    pub fn source_offset(&self, decoded: usize) -> u32 {
+        let SourceMap(pieces) = self;
         let behind = pieces.list.partition_point(|piece| piece.decoded.end <= decoded);
         let at = pieces.list.get(behind).map_or(pieces.end, |piece| {
             let inside =
@@ -37,7 +37,7 @@ impl Written {
 }
 
 /// A part of the source that stands for a part of the decoded text.
-struct Piece {
+struct SourcePiece {
     start: usize,
     /// The bytes of the decoded text.
     decoded: Range<usize>,
@@ -47,7 +47,7 @@ struct Piece {
 
 /// A scalar in pieces that follow each other in both texts.
 struct Pieces {
-    list: Vec<Piece>,
+    list: Vec<SourcePiece>,
     /// The decoded text of the pieces.
     text: String,
     end: usize,
@@ -58,42 +58,42 @@ impl Pieces {
         Pieces { list: Vec::new(), text: String::new(), end: start }
     }
 
-    fn of(source: &str, node: &Node) -> Pieces {
+    fn from_node(source: &str, node: &Node) -> Pieces {
         let span = node.span.as_usize();
         let NodeKind::Scalar { style, text } = &node.kind else { return Pieces::new(span.start) };
         let Some(written) = source.get(span.clone()) else { return Pieces::new(span.start) };
         match style {
             ScalarStyle::Plain | ScalarStyle::JsonLiteral => {
-                flow(source, span.start, span.end, None, false)
+                flow_pieces(source, span.start, span.end, None, false)
             }
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted if written.len() < 2 => {
                 Pieces::new(span.start)
             }
             ScalarStyle::SingleQuoted => {
-                flow(source, span.start + 1, span.end - 1, Some(b'\''), false)
+                flow_pieces(source, span.start + 1, span.end - 1, Some(b'\''), false)
             }
             ScalarStyle::DoubleQuoted => {
-                let yaml = flow(source, span.start + 1, span.end - 1, Some(b'"'), false);
+                let yaml = flow_pieces(source, span.start + 1, span.end - 1, Some(b'"'), false);
                 if yaml.text == **text {
                     yaml
                 } else {
-                    flow(source, span.start + 1, span.end - 1, Some(b'"'), true)
+                    flow_pieces(source, span.start + 1, span.end - 1, Some(b'"'), true)
                 }
             }
             ScalarStyle::Hocon => match written.find(&**text) {
                 Some(at) => {
                     let mut pieces = Pieces::new(span.start + at);
-                    pieces.verbatim(source, span.start + at, span.start + at + text.len());
+                    pieces.push_verbatim(source, span.start + at, span.start + at + text.len());
                     pieces
                 }
                 None => {
                     let mut pieces = Pieces::new(span.start);
-                    pieces.decoded(span.start, span.end, text);
+                    pieces.push_decoded(span.start, span.end, text);
                     pieces
                 }
             },
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                block(source, node, text, *style == ScalarStyle::Folded)
+                block_pieces(source, node, text, *style == ScalarStyle::Folded)
             }
         }
     }
@@ -101,24 +101,24 @@ impl Pieces {
     fn push(&mut self, start: usize, decoded: &str, verbatim: bool) {
         let before = self.text.len();
         self.text.push_str(decoded);
-        self.list.push(Piece { start, decoded: before..self.text.len(), verbatim });
+        self.list.push(SourcePiece { start, decoded: before..self.text.len(), verbatim });
     }
 
-    fn verbatim(&mut self, source: &str, start: usize, end: usize) {
+    fn push_verbatim(&mut self, source: &str, start: usize, end: usize) {
         if start < end {
             self.push(start, &source[start..end], true);
         }
         self.end = end;
     }
 
-    fn decoded(&mut self, start: usize, end: usize, decoded: &str) {
+    fn push_decoded(&mut self, start: usize, end: usize, decoded: &str) {
         self.push(start, decoded, false);
         self.end = end;
     }
 }
 
 /// Plain and quoted text.
-fn flow(source: &str, start: usize, end: usize, quote: Option<u8>, json: bool) -> Pieces {
+fn flow_pieces(source: &str, start: usize, end: usize, quote: Option<u8>, json: bool) -> Pieces {
     let bytes = &source.as_bytes()[..end];
     let mut pieces = Pieces::new(start);
     let mut piece = start;
@@ -126,21 +126,21 @@ fn flow(source: &str, start: usize, end: usize, quote: Option<u8>, json: bool) -
     while at < end {
         match bytes[at] {
             b'\'' if quote == Some(b'\'') => {
-                pieces.verbatim(source, piece, at);
-                pieces.decoded(at, (at + 2).min(end), "'");
+                pieces.push_verbatim(source, piece, at);
+                pieces.push_decoded(at, (at + 2).min(end), "'");
                 at = (at + 2).min(end);
                 piece = at;
             }
             b'\\' if quote == Some(b'"') => {
-                pieces.verbatim(source, piece, at);
-                at = escaped(source, at, end, json, &mut pieces);
+                pieces.push_verbatim(source, piece, at);
+                at = decode_escape(source, at, end, json, &mut pieces);
                 piece = at;
             }
             b' ' | b'\t' | b'\n' | b'\r' | 0xC2 | 0xE2 if !json => {
-                let (after, folded) = blanks(source, at, end, false);
+                let (after, folded) = fold_blanks(source, at, end, false);
                 if let Some(folded) = folded {
-                    pieces.verbatim(source, piece, at);
-                    pieces.decoded(at, after, &folded);
+                    pieces.push_verbatim(source, piece, at);
+                    pieces.push_decoded(at, after, &folded);
                     piece = after;
                 }
                 at = after.max(at + 1);
@@ -148,17 +148,17 @@ fn flow(source: &str, start: usize, end: usize, quote: Option<u8>, json: bool) -
             _ => at += 1,
         }
     }
-    pieces.verbatim(source, piece, end);
+    pieces.push_verbatim(source, piece, end);
     pieces
 }
 
 /// Decodes the escape at `at`, and returns its end.
-fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces) -> usize {
+fn decode_escape(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces) -> usize {
     let bytes = &source.as_bytes()[..end];
     let width = break_len(bytes, at + 1);
     if width > 0 && !json {
-        let (after, folded) = blanks(source, at + 1 + width, end, true);
-        pieces.decoded(at, after, &folded.unwrap_or_default());
+        let (after, folded) = fold_blanks(source, at + 1 + width, end, true);
+        pieces.push_decoded(at, after, &folded.unwrap_or_default());
         return after;
     }
     let yaml = bytes.get(at + 1).and_then(|byte| escape(*byte)).filter(|_| !json);
@@ -173,13 +173,13 @@ fn escaped(source: &str, at: usize, end: usize, json: bool, pieces: &mut Pieces)
         None => json::escape(&source[at..end]).unwrap_or(('\u{fffd}', 1)),
     };
     let after = (at + len).min(end);
-    pieces.decoded(at, after, decoded.encode_utf8(&mut [0; 4]));
+    pieces.push_decoded(at, after, decoded.encode_utf8(&mut [0; 4]));
     after
 }
 
 /// Returns the end of the white space at `at`, and the text that it is folded to if it holds a line
 /// break (or follows an escaped one).
-fn blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Option<String>) {
+fn fold_blanks(source: &str, at: usize, end: usize, mut broken: bool) -> (usize, Option<String>) {
     let bytes = &source.as_bytes()[..end];
     let (mut leading, mut trailing) = (String::new(), String::new());
     let mut pos = at;
@@ -211,7 +211,7 @@ fn break_text(source: &str, at: usize, len: usize) -> &str {
 }
 
 /// Returns the pieces of a block scalar, with the indentation under which it decodes to `text`.
-fn block(source: &str, node: &Node, text: &str, folded: bool) -> Pieces {
+fn block_pieces(source: &str, node: &Node, text: &str, folded: bool) -> Pieces {
     let bytes = source.as_bytes();
     let span = node.span.as_usize();
     let header =
@@ -282,9 +282,9 @@ fn block_lines(
         leading.clear();
         trailing.clear();
         leading_blank = blank;
-        pieces.decoded(gap, content, &between);
+        pieces.push_decoded(gap, content, &between);
         let line_end = content + line_len(bytes, content);
-        pieces.verbatim(source, content, line_end.min(end));
+        pieces.push_verbatim(source, content, line_end.min(end));
         let len = break_len(bytes, line_end);
         if len > 0 {
             leading.push_str(break_text(source, line_end, len));
@@ -297,16 +297,16 @@ fn block_lines(
         && !chomped.is_empty()
     {
         let chomped = chomped.to_owned();
-        pieces.decoded(gap, gap, &chomped);
+        pieces.push_decoded(gap, gap, &chomped);
     }
     pieces
 }
 
 /// Whether the pieces of a scalar decode to its text; the tests check this for every node.
 #[cfg(test)]
-fn agrees(source: &str, node: &Node) -> bool {
+fn is_faithful(source: &str, node: &Node) -> bool {
     match &node.kind {
-        NodeKind::Scalar { text, .. } => Pieces::of(source, node).text == **text,
+        NodeKind::Scalar { text, .. } => Pieces::from_node(source, node).text == **text,
         _ => true,
     }
 }
@@ -320,11 +320,11 @@ mod tests {
     fn check(source: &str, tree: &crate::yaml::Tree) {
         for node in &tree.nodes {
             let NodeKind::Scalar { text, .. } = &node.kind else { continue };
-            assert!(agrees(source, node), "{source:?} {node:?}");
-            let written = Written::of(source, node);
+            assert!(is_faithful(source, node), "{source:?} {node:?}");
+            let written = SourceMap::from_node(source, node);
             let mut last = 0;
             for (at, c) in text.char_indices() {
-                let offset = written.offset(at);
+                let offset = written.source_offset(at);
                 assert!(
                     offset >= last && node.span.touches_offset(offset),
                     "{source:?} {node:?} at {at}"
@@ -369,7 +369,7 @@ mod tests {
         for node in &tree.nodes {
             let NodeKind::Scalar { text, .. } = &node.kind else { continue };
             let Some(at) = text.find("%{") else { continue };
-            let offset = Written::of(source, node).offset(at);
+            let offset = SourceMap::from_node(source, node).source_offset(at);
             assert!(source[offset as usize..].starts_with("%{"), "{node:?}");
         }
     }

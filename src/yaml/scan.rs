@@ -227,7 +227,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Returns the text read so far and to come, bytes counted from the start of the whole.
-    pub(super) fn text(&self) -> &'t str {
+    pub(super) fn source_text(&self) -> &'t str {
         &self.text[..self.bytes.len()]
     }
 
@@ -248,20 +248,20 @@ impl<'t> Scanner<'t> {
                 self.push(TokenKind::StreamEnd, self.pos);
                 return Ok(());
             }
-            self.fetch()?;
+            self.fetch_tokens()?;
         }
     }
 
-    fn fetch(&mut self) -> Result<()> {
+    fn fetch_tokens(&mut self) -> Result<()> {
         self.skip_to_token();
         self.drop_stale_keys()?;
         if self.flow_level == 0 && self.indent >= 0 {
-            let column = self.column() as isize;
+            let column = self.current_column() as isize;
             self.unroll_indent(column);
         }
-        let Some(byte) = self.byte(0) else { return self.fetch_stream_end() };
+        let Some(byte) = self.peek_byte(0) else { return self.fetch_stream_end() };
         let blank_after = self.is_blank_or_end(self.pos + 1);
-        if matches!(byte, b'%' | b'-' | b'.') && self.column() == 0 {
+        if matches!(byte, b'%' | b'-' | b'.') && self.current_column() == 0 {
             if byte == b'%' {
                 return self.fetch_directive();
             }
@@ -286,7 +286,7 @@ impl<'t> Scanner<'t> {
             b'\'' => self.fetch_flow_scalar(ScalarStyle::SingleQuoted),
             b'"' => self.fetch_flow_scalar(ScalarStyle::DoubleQuoted),
             b'-' | b'?' | b':' => self.fetch_plain(),
-            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' | b' ' => Err(self.error(
+            b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' | b' ' => Err(self.new_error(
                 Some("while scanning for the next token"),
                 self.pos,
                 "found character that cannot start any token",
@@ -297,7 +297,7 @@ impl<'t> Scanner<'t> {
 
     // Places.
 
-    fn byte(&self, ahead: usize) -> Option<u8> {
+    fn peek_byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
@@ -310,7 +310,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Returns the column of the next character, in characters.
-    fn column(&mut self) -> usize {
+    fn current_column(&mut self) -> usize {
         if self.column_at == self.pos {
             return self.column;
         }
@@ -330,7 +330,7 @@ impl<'t> Scanner<'t> {
     fn skip_comment(&mut self) {
         let start = self.pos;
         loop {
-            match self.byte(0) {
+            match self.peek_byte(0) {
                 None | Some(b'\n' | b'\r') => break,
                 Some(0xC2 | 0xE2) if break_len(self.bytes, self.pos) > 0 => break,
                 Some(_) => self.pos += 1,
@@ -342,13 +342,13 @@ impl<'t> Scanner<'t> {
     /// Goes on to the next line, where nothing but a comment may stand on the rest of this one.
     fn end_line(&mut self, context: Option<&str>, start: usize) -> Result<()> {
         self.skip_blanks();
-        if self.byte(0) == Some(b'#') {
+        if self.peek_byte(0) == Some(b'#') {
             self.skip_comment();
         }
         if self.pos < self.bytes.len() {
             match break_len(self.bytes, self.pos) {
                 0 => {
-                    return Err(self.error(
+                    return Err(self.new_error(
                         context,
                         start,
                         "did not find expected comment or line break",
@@ -361,7 +361,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn skip_blanks(&mut self) {
-        while matches!(self.byte(0), Some(b' ' | b'\t')) {
+        while matches!(self.peek_byte(0), Some(b' ' | b'\t')) {
             self.pos += 1;
         }
     }
@@ -370,8 +370,8 @@ impl<'t> Scanner<'t> {
     fn skip_to_token(&mut self) {
         loop {
             // A byte order mark is skipped at the start of every line, but counts as a column.
-            if self.byte(0) == Some(0xEF)
-                && self.column() == 0
+            if self.peek_byte(0) == Some(0xEF)
+                && self.current_column() == 0
                 && self.bytes[self.pos..].starts_with(b"\xEF\xBB\xBF")
             {
                 self.pos += 3;
@@ -384,11 +384,12 @@ impl<'t> Scanner<'t> {
                 self.column_at = self.pos;
             }
             let tabs = self.flow_level > 0 || !self.simple_key_allowed;
-            while matches!(self.byte(0), Some(b' ')) || tabs && matches!(self.byte(0), Some(b'\t'))
+            while matches!(self.peek_byte(0), Some(b' '))
+                || tabs && matches!(self.peek_byte(0), Some(b'\t'))
             {
                 self.pos += 1;
             }
-            if self.byte(0) == Some(b'#') {
+            if self.peek_byte(0) == Some(b'#') {
                 self.skip_comment();
             }
             match break_len(self.bytes, self.pos) {
@@ -412,7 +413,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn error(&self, context: Option<&str>, start: usize, message: &str) -> Box<SyntaxError> {
+    fn new_error(&self, context: Option<&str>, start: usize, message: &str) -> Box<SyntaxError> {
         let context = context
             .map(|context| (context.to_owned(), TextRange::from_usize(start..self.pos.max(start))));
         Box::new(SyntaxError {
@@ -425,8 +426,11 @@ impl<'t> Scanner<'t> {
 
     /// Returns the character at `at` as a range; empty at the end of the text.
     pub(super) fn char_range(&self, at: usize) -> TextRange {
-        let len =
-            self.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let len = self
+            .source_text()
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(0, char::len_utf8);
         TextRange::from_usize(at..at + len)
     }
 
@@ -436,7 +440,7 @@ impl<'t> Scanner<'t> {
         if !self.simple_key_allowed {
             return Ok(());
         }
-        let column = if self.flow_level == 0 { self.column() } else { 0 };
+        let column = if self.flow_level == 0 { self.current_column() } else { 0 };
         let required = self.flow_level == 0 && self.indent == column as isize;
         let token_number = self.tokens_parsed + self.tokens.len();
         self.remove_key()?;
@@ -457,7 +461,7 @@ impl<'t> Scanner<'t> {
         let top = self.keys.len() - 1;
         let key = self.keys[top];
         if key.possible && key.required {
-            return Err(self.error(
+            return Err(self.new_error(
                 Some("while scanning a simple key"),
                 key.pos,
                 "could not find expected ':'",
@@ -479,7 +483,7 @@ impl<'t> Scanner<'t> {
                 }
                 if key.required {
                     let pos = key.pos;
-                    return Err(self.error(
+                    return Err(self.new_error(
                         Some("while scanning a simple key"),
                         pos,
                         "could not find expected ':'",
@@ -582,13 +586,13 @@ impl<'t> Scanner<'t> {
     fn fetch_block_entry(&mut self) -> Result<()> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return Err(self.error(
+                return Err(self.new_error(
                     None,
                     self.pos,
                     "block sequence entries are not allowed in this context",
                 ));
             }
-            let column = self.column();
+            let column = self.current_column();
             self.roll_indent(column, None, TokenKind::BlockSequenceStart, self.pos);
         }
         self.remove_key()?;
@@ -600,13 +604,13 @@ impl<'t> Scanner<'t> {
     fn fetch_key(&mut self) -> Result<()> {
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return Err(self.error(
+                return Err(self.new_error(
                     None,
                     self.pos,
                     "mapping keys are not allowed in this context",
                 ));
             }
-            let column = self.column();
+            let column = self.current_column();
             self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
         }
         self.remove_key()?;
@@ -632,13 +636,13 @@ impl<'t> Scanner<'t> {
         } else {
             if self.flow_level == 0 {
                 if !self.simple_key_allowed {
-                    return Err(self.error(
+                    return Err(self.new_error(
                         None,
                         self.pos,
                         "mapping values are not allowed in this context",
                     ));
                 }
-                let column = self.column();
+                let column = self.current_column();
                 self.roll_indent(column, None, TokenKind::BlockMappingStart, self.pos);
             }
             self.simple_key_allowed = self.flow_level == 0;

@@ -155,7 +155,7 @@ pub enum PathStep {
 impl Node {
     /// Returns the node as one of a tree in which others are before it, and of a text that so many
     /// bytes are before.
-    pub(super) fn moved(mut self, others: u32, by: u32) -> Node {
+    pub(super) fn shift(mut self, others: u32, by: u32) -> Node {
         let id = |id: &mut NodeId| id.0 += others;
         match &mut self.kind {
             NodeKind::Sequence { items, .. } => items.iter_mut().for_each(id),
@@ -174,7 +174,7 @@ impl Node {
 
 impl SyntaxError {
     /// Returns the error as one of a text that so many bytes are before.
-    pub(super) fn moved(self, by: u32) -> SyntaxError {
+    pub(super) fn shift(self, by: u32) -> SyntaxError {
         let context = self.context.map(|(context, place)| (context, place.shift_left(by)));
         SyntaxError { context, span: self.span.shift_left(by), ..self }
     }

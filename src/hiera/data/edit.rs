@@ -13,7 +13,7 @@ use super::{
 };
 use crate::text::budget::MAX_FILE_PARTS;
 use crate::text::{Budget, FileId, PartId, Span, Text, TextRange};
-use crate::yaml::{self, Cutter, Entry, Refused, Syntax};
+use crate::yaml::{self, Cutter, Refused, Syntax, TopEntry};
 
 /// How many bytes behind the parts that an edit touches are usually read again, too.
 const AHEAD: u32 = 256;
@@ -58,7 +58,7 @@ impl Edited {
 struct Reread {
     first: PartId,
     last: PartId,
-    entries: Vec<Entry>,
+    entries: Vec<TopEntry>,
     /// Whether the edit is in them, not only behind them.
     is_of_edit: bool,
     /// How many bytes later the parts behind them start.
@@ -73,10 +73,10 @@ impl DataFile {
             Format::Json => Syntax::Json,
             Format::Hocon => return None,
         };
-        let entries = yaml::cut(text, syntax)?;
+        let entries = yaml::cut_text(text, syntax)?;
         let budget = Budget::of_file();
         let mut defined = Defined::default();
-        let part = |(entry, number): (&Entry, u32)| {
+        let part = |(entry, number): (&TopEntry, u32)| {
             let above = |name: &str| defined.get(name).cloned();
             let piece = &text[entry.range.as_usize()];
             let part = part(entry, piece, syntax, (file, PartId(number)), &above, &budget);
@@ -132,13 +132,13 @@ impl DataFile {
     /// Returns the entry that is a part of this file, whose text is `text`; `None` for one of YAML
     /// that is not refused. It is parsed within the text, as for the file's data: alone it might be
     /// accepted, or be no text.
-    pub fn entry_in_place(&self, id: PartId, text: &Text) -> Option<Entry> {
+    pub fn entry_in_place(&self, id: PartId, text: &Text) -> Option<TopEntry> {
         if self.syntax == Syntax::Yaml {
             self.broken.iter().find(|(part, _)| *part == id)?;
         }
         let range = self.parts.range(id, text.len())?;
         let is_first = self.parts.place(id) == self.parts.first();
-        Cutter::new(text, self.syntax, range).entry(range.start, is_first)
+        Cutter::new(text, self.syntax, range).cut_entry(range.start, is_first)
     }
 
     /// Returns whether a part is no entry, but all that stands behind the first document, which
@@ -199,7 +199,7 @@ impl DataFile {
         let (first, behind) = (parts.place(first)?, parts.next(self.last_touched(edit)?));
         // The text before the first entry may hold a marker, or begin one.
         let is_of_head = first == top && edit.start <= parts.start_at(top) + 1;
-        let start = if is_of_head { cutter.head()? } else { parts.start_at(first) };
+        let start = if is_of_head { cutter.find_head()? } else { parts.start_at(first) };
         let known = |at: u32, cutter: &Cutter<'_>| {
             let place = if at < parts.start_at(touched) {
                 parts.starting(at)
@@ -213,17 +213,17 @@ impl DataFile {
                             && cutter.is_independent(at, edit.new_end))
             })
         };
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<TopEntry> = Vec::new();
         let mut at = start;
         let next = loop {
-            if at == cutter.length() {
+            if at == cutter.byte_count() {
                 break None;
             }
             // The text's first entry is cut in another way than the others.
             if let Some(place) = known(at, cutter).filter(|_| !(entries.is_empty() && is_of_head)) {
                 break Some(place);
             }
-            let entry = cutter.entry(at, entries.is_empty() && first == top)?;
+            let entry = cutter.cut_entry(at, entries.is_empty() && first == top)?;
             at = entry.range.end;
             entries.push(entry);
         };
@@ -266,7 +266,7 @@ impl DataFile {
             .take(entries.len())
             .collect();
         let mut defined = Defined::default();
-        let mut read = |(entry, id): (&Entry, &PartId)| {
+        let mut read = |(entry, id): (&TopEntry, &PartId)| {
             let above = |name: &str| {
                 let in_others = || Some(self.definition_above(name, first)?.1.clone());
                 defined.get(name).cloned().or_else(in_others)
@@ -339,7 +339,7 @@ impl DataFile {
         let mut added_parts = self.added_parts;
         while let Some(place) = open.pop_first() {
             let (old, start) = (parts.part(place), parts.start_at(place));
-            let entry = cutter.entry(start, Some(place) == parts.first())?;
+            let entry = cutter.cut_entry(start, Some(place) == parts.first())?;
             let above = |name: &str| {
                 let (place, as_before) = self.definition_above(name, place)?;
                 let now = || read.get(&place)?.data.anchors.as_ref()?.defined.get(name);
@@ -396,7 +396,7 @@ impl DataFile {
 }
 
 /// Returns the refused ones among entries, by the numbers of their parts.
-fn broken(entries: Vec<Entry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId, Refused)> {
+fn broken(entries: Vec<TopEntry>, ids: impl Iterator<Item = PartId>) -> Vec<(PartId, Refused)> {
     entries.into_iter().zip(ids).filter_map(|(entry, id)| Some((id, entry.refused?))).collect()
 }
 
@@ -407,7 +407,7 @@ fn is_same(old: &EntryData, new: &EntryData) -> bool {
 }
 
 fn part(
-    entry: &Entry,
+    entry: &TopEntry,
     text: &str,
     syntax: Syntax,
     (file, id): (FileId, PartId),

@@ -5,7 +5,7 @@ use super::{Coloring, FileColoring, SemanticToken, TokenKind};
 use crate::hiera::interpolation::{self, Method};
 use crate::text::{PartId, TextRange};
 use crate::workspace::file::TextPart;
-use crate::yaml::scalar::Written;
+use crate::yaml::scalar::SourceMap;
 use crate::yaml::{Node, NodeKind};
 
 impl Coloring<'_> {
@@ -32,11 +32,11 @@ impl Coloring<'_> {
     }
 
     fn scalar(&self, part: &TextPart<'_>, node: &Node, text: &str, out: &mut Vec<SemanticToken>) {
-        let written = Written::of(&part.text, node);
+        let written = SourceMap::from_node(&part.text, node);
         let source = |range: TextRange| {
-            let start = written.offset(range.start as usize);
+            let start = written.source_offset(range.start as usize);
             // The end is that of the last byte: behind it a line may be folded.
-            let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
+            let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
             self.in_run(TextRange::new(start, end.max(start)).shift_left(part.start))
         };
         for token in interpolation::tokens(text) {

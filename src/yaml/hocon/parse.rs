@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::path::{PathError, segments};
-use super::token::{Kind, Segment, Token};
-use super::{MAX_DEPTH, Problem, problem, resolve_hocon};
+use super::path::{PathError, parse_segments};
+use super::token::{Kind, PathSegment, Token};
+use super::{MAX_DEPTH, Problem, new_problem, resolve_hocon};
 use crate::text::TextRange;
 use crate::yaml::psych::Resolved;
 use crate::yaml::tree::SyntaxErrorKind;
@@ -26,11 +26,11 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) enum NodeKind {
     Scalar(ScalarKind, String),
-    Object(Members),
+    Object(ObjectMembers),
     List(Vec<Rc<Node>>),
     /// `${path}`
     Substitution {
-        path: Vec<Segment>,
+        path: Vec<PathSegment>,
         optional: bool,
     },
     /// Values beside each other, some of them not resolved yet.
@@ -50,11 +50,11 @@ pub(super) enum ScalarKind {
 }
 
 /// The members of an object, with the places of the keys.
-pub(super) type Members = IndexMap<String, (TextRange, Rc<Node>)>;
+pub(super) type ObjectMembers = IndexMap<String, (TextRange, Rc<Node>)>;
 
 impl Node {
     /// Returns the node's name in the library's messages: the class, and the contents.
-    fn described(&self) -> String {
+    fn describe_node(&self) -> String {
         let class = match &self.kind {
             NodeKind::Scalar(ScalarKind::Quoted, _) => "Quoted",
             NodeKind::Scalar(ScalarKind::Unquoted, _) => "Unquoted",
@@ -70,23 +70,23 @@ impl Node {
                 "ConfigReference"
             }
         };
-        format!("{class}({})", self.rendered())
+        format!("{class}({})", self.render_node())
     }
 
-    fn rendered(&self) -> String {
+    fn render_node(&self) -> String {
         match &self.kind {
             NodeKind::Scalar(ScalarKind::Literal, text) => text.clone(),
             NodeKind::Scalar(_, text) => format!("{text:?}"),
             NodeKind::Object(members) => {
                 let member = |(key, (_, value)): (&String, &(TextRange, Rc<Node>))| {
-                    format!("{key:?}:{}", value.rendered())
+                    format!("{key:?}:{}", value.render_node())
                 };
                 format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
             }
             NodeKind::List(items) => {
                 format!(
                     "[{}]",
-                    items.iter().map(|item| item.rendered()).collect::<Vec<_>>().join(",")
+                    items.iter().map(|item| item.render_node()).collect::<Vec<_>>().join(",")
                 )
             }
             NodeKind::Substitution { path, .. } => {
@@ -96,7 +96,7 @@ impl Node {
                 )
             }
             NodeKind::Joined(parts) | NodeKind::Merged(parts) => {
-                parts.iter().map(|part| part.rendered()).collect()
+                parts.iter().map(|part| part.render_node()).collect()
             }
         }
     }
@@ -114,13 +114,13 @@ impl Node {
 
 /// Returns the value of a key that is written again: objects are merged, the keys of the later one
 /// first; anything else replaces the earlier value.
-pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
+pub(super) fn merge_nodes(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
     match (&new.kind, &old.kind) {
         (NodeKind::Object(members), NodeKind::Object(older)) => {
-            let mut all: Members = members.clone();
+            let mut all: ObjectMembers = members.clone();
             for (key, (range, value)) in older {
                 match all.get_mut(key) {
-                    Some((_, own)) => *own = merged(own, value),
+                    Some((_, own)) => *own = merge_nodes(own, value),
                     None => drop(all.insert(key.clone(), (*range, value.clone()))),
                 }
             }
@@ -143,7 +143,7 @@ pub(super) fn merged(new: &Rc<Node>, old: &Rc<Node>) -> Rc<Node> {
 /// Returns the concatenation of two values; `None` when that is not known yet.
 ///
 /// Errors: the two cannot be concatenated.
-pub(super) fn joined(
+pub(super) fn concatenate(
     left: &Rc<Node>,
     right: &Rc<Node>,
     range: TextRange,
@@ -156,7 +156,7 @@ pub(super) fn joined(
     };
     Ok(Some(match (&left.kind, &right.kind) {
         _ if unknown(left) || unknown(right) => return Ok(None),
-        (NodeKind::Object(_), NodeKind::Object(_)) => merged(right, left),
+        (NodeKind::Object(_), NodeKind::Object(_)) => merge_nodes(right, left),
         (NodeKind::List(first), NodeKind::List(second)) => {
             Node::new(NodeKind::List(first.iter().chain(second).cloned().collect()), range)
         }
@@ -170,20 +170,20 @@ pub(super) fn joined(
             let message = "Cannot concatenate object or list with a non-object-or-list";
             let words = format!(
                 "{message}, {} and {} are not compatible",
-                left.described(),
-                right.described()
+                left.describe_node(),
+                right.describe_node()
             );
-            return Err(problem(message, range).in_words(words));
+            return Err(new_problem(message, range).in_words(words));
         }
     }))
 }
 
 /// Returns the root object, and the syntax error, if any; then the object holds the members read
 /// before it.
-pub(super) fn parse(text: &str, tokens: &[Token]) -> (Members, Option<Problem>) {
+pub(super) fn parse(text: &str, tokens: &[Token]) -> (ObjectMembers, Option<Problem>) {
     let mut parser = Parser { text, tokens, at: 0, depth: 0, lists: 0, path: Vec::new() };
-    let mut members = Members::new();
-    let result = parser.document(&mut members);
+    let mut members = ObjectMembers::new();
+    let result = parser.parse_document(&mut members);
     (members, result.err())
 }
 
@@ -208,7 +208,7 @@ struct Parser<'a> {
     /// How many lists are open.
     lists: usize,
     /// The keys that lead to the value being read.
-    path: Vec<Segment>,
+    path: Vec<PathSegment>,
 }
 
 type Parsed<T> = Result<T, Problem>;
@@ -230,19 +230,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn fail<T>(&self, message: &str) -> Parsed<T> {
-        self.failed(message, |_| String::new())
+    fn fail_with<T>(&self, message: &str) -> Parsed<T> {
+        self.fail_with_suggestion(message, |_| String::new())
     }
 
     /// Fails where the library's message suggests quotes. The library does not close the bracket of
     /// that hint.
     fn fail_suggesting<T>(&self, message: &str) -> Parsed<T> {
-        self.failed(message, in_quotes)
+        self.fail_with_suggestion(message, in_quotes)
     }
 
     /// Fails in a list, where the library has a message of its own and suggests quotes, too.
     fn fail_in_list<T>(&self, message: &str, words: &str, culprit: &str) -> Parsed<T> {
-        self.failed(message, |token| {
+        self.fail_with_suggestion(message, |token| {
             format!(
                 " (if you want {culprit}{token} to be part of a string value, then double-quote it)"
             )
@@ -255,50 +255,54 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn unbalanced<T>(&self) -> Parsed<T> {
-        self.failed("unbalanced close brace", |token| {
+    fn fail_unbalanced<T>(&self) -> Parsed<T> {
+        self.fail_with_suggestion("unbalanced close brace", |token| {
             format!(" with no open brace{}", in_quotes(token))
         })
     }
 
-    fn failed<T>(&self, message: &str, suggestion: impl FnOnce(&str) -> String) -> Parsed<T> {
+    fn fail_with_suggestion<T>(
+        &self,
+        message: &str,
+        suggestion: impl FnOnce(&str) -> String,
+    ) -> Parsed<T> {
         let token = self.peek();
         let written = &self.text[token.range.as_usize()];
         let (shown, named) = match &token.kind {
-            Kind::Bad(reason, None) => return Err(problem(reason.clone(), token.range)),
+            Kind::Bad(reason, None) => return Err(new_problem(reason.clone(), token.range)),
             Kind::Bad(reason, Some(words)) => {
                 (reason.clone(), format!("'{}' ({})", words.0, words.1))
             }
             Kind::End => (format!("{message} {END}"), END.to_owned()),
             _ => (format!("{message} '{written}'"), format!("'{written}'")),
         };
-        Err(problem(shown, token.range)
+        Err(new_problem(shown, token.range)
             .in_words(format!("{message} {named}{}", suggestion(&named))))
     }
 
-    fn document(&mut self, members: &mut Members) -> Parsed<()> {
+    fn parse_document(&mut self, members: &mut ObjectMembers) -> Parsed<()> {
         self.skip_blank();
         let open = self.peek();
-        if open.is(b'[') {
-            self.value()?;
+        if open.is_mark(b'[') {
+            self.parse_value()?;
             let message = "has type LIST rather than object at file root";
-            return Err(problem(message, open.range).in_words(format!(" {message}")));
+            return Err(new_problem(message, open.range).in_words(format!(" {message}")));
         }
-        let braces = open.is(b'{');
+        let braces = open.is_mark(b'{');
         if braces {
             self.next();
         }
-        self.fields(members, braces)?;
+        self.parse_fields(members, braces)?;
         self.skip_blank();
         if self.peek().kind == Kind::End {
             Ok(())
         } else {
-            self.fail("Document has trailing tokens after first object or array:")
+            self.fail_with("Document has trailing tokens after first object or array:")
         }
     }
 
     /// Reads fields up to the closing brace, or to the end.
-    fn fields(&mut self, members: &mut Members, braces: bool) -> Parsed<()> {
+    fn parse_fields(&mut self, members: &mut ObjectMembers, braces: bool) -> Parsed<()> {
         loop {
             self.skip_blank();
             let token = self.peek();
@@ -308,17 +312,18 @@ impl<'a> Parser<'a> {
                     return Ok(());
                 }
                 Kind::End if !braces => return Ok(()),
-                Kind::Mark(b'}') => return self.unbalanced(),
+                Kind::Mark(b'}') => return self.fail_unbalanced(),
                 Kind::Unquoted if &self.text[token.range.as_usize()] == "include" => {
-                    self.include()?
+                    self.parse_include()?
                 }
-                _ => self.field(members)?,
+                _ => self.parse_field(members)?,
             }
-            let parted = self.separator();
-            let ends = if braces { self.peek().is(b'}') } else { self.peek().kind == Kind::End };
+            let parted = self.skip_separator();
+            let ends =
+                if braces { self.peek().is_mark(b'}') } else { self.peek().kind == Kind::End };
             if !parted && !ends {
-                if self.peek().is(b'}') {
-                    return self.unbalanced();
+                if self.peek().is_mark(b'}') {
+                    return self.fail_unbalanced();
                 }
                 return self.fail_suggesting("Expecting close brace } or a comma, got");
             }
@@ -326,7 +331,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips the separator of two fields or elements; returns whether there was any.
-    fn separator(&mut self) -> bool {
+    fn skip_separator(&mut self) -> bool {
         let mut seen = false;
         loop {
             match self.peek().kind {
@@ -342,7 +347,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn include(&mut self) -> Parsed<()> {
+    fn parse_include(&mut self) -> Parsed<()> {
         let start = self.next().range;
         self.skip_blank();
         while self.peek().kind == Kind::Unquoted
@@ -362,31 +367,31 @@ impl<'a> Parser<'a> {
                     "file(" | "url(" | "classpath("
                 ) =>
             {
-                Err(problem(
+                Err(new_problem(
                     "hiera-ls does not read include of other files in HOCON",
                     start.cover(token.range),
                 ))
             }
-            _ => self.fail("include keyword is not followed by a quoted string, but by:"),
+            _ => self.fail_with("include keyword is not followed by a quoted string, but by:"),
         }
     }
 
-    fn field(&mut self, members: &mut Members) -> Parsed<()> {
+    fn parse_field(&mut self, members: &mut ObjectMembers) -> Parsed<()> {
         let start = self.at;
         while matches!(self.peek().kind, Kind::Quoted(_) | Kind::Literal | Kind::Unquoted) {
             self.next();
         }
         let key = &self.tokens[start..self.at];
         let (Some(first), Some(last)) = (key.first(), key.last()) else {
-            return self.fail("expecting a close brace or a field name here, got");
+            return self.fail_with("expecting a close brace or a field name here, got");
         };
         let key_range = first.range.cover(last.range);
-        let path = segments(self.text, key).map_err(|reason| {
+        let path = parse_segments(self.text, key).map_err(|reason| {
             let kind = match reason {
                 PathError::EmptyElement => SyntaxErrorKind::EmptyKeyElement,
                 PathError::Other(_) => SyntaxErrorKind::Grammar,
             };
-            problem(reason.to_string(), key_range).of_kind(kind)
+            new_problem(reason.to_string(), key_range).of_kind(kind)
         })?;
         self.skip_blank();
         let separator = self.peek();
@@ -405,12 +410,12 @@ impl<'a> Parser<'a> {
             let message = "Due to current limitations of the config parser, += does not work nested inside a list";
             let rest = "+= expands to a ${} substitution and the path in ${} cannot currently refer to list elements. You might be \
                         able to move the += outside of the list and then refer to it from inside the list with ${}.";
-            return Err(problem(message, key_range).in_words(format!("{message}. {rest}")));
+            return Err(new_problem(message, key_range).in_words(format!("{message}. {rest}")));
         }
         let known = self.path.len();
         self.path.extend(path.iter().cloned());
         self.lists += usize::from(adds);
-        let value = if separator.is(b'{') { self.value() } else { self.values() };
+        let value = if separator.is_mark(b'{') { self.parse_value() } else { self.parse_values() };
         self.lists -= usize::from(adds);
         let own_path = self.path.clone();
         self.path.truncate(known);
@@ -424,7 +429,7 @@ impl<'a> Parser<'a> {
         for segment in path[1..].iter().rev() {
             let range = segment.range.cover(value.range);
             value = Node::new(
-                NodeKind::Object(Members::from_iter([(
+                NodeKind::Object(ObjectMembers::from_iter([(
                     segment.text.clone(),
                     (segment.range, value),
                 )])),
@@ -438,7 +443,7 @@ impl<'a> Parser<'a> {
                 if !matches!((&value.kind, &old.kind), (NodeKind::Object(_), NodeKind::Object(_))) {
                     *range = path[0].range;
                 }
-                *old = merged(&value, old);
+                *old = merge_nodes(&value, old);
             }
             None => drop(members.insert(path[0].text.clone(), (path[0].range, value))),
         }
@@ -446,21 +451,24 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a value with all that stands beside it on its line.
-    fn values(&mut self) -> Parsed<Rc<Node>> {
+    fn parse_values(&mut self) -> Parsed<Rc<Node>> {
         self.skip_blank();
-        let first = self.value()?;
+        let first = self.parse_value()?;
         let mut pieces = vec![first];
-        while self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[') {
-            pieces.push(self.value()?);
+        while self.peek().is_simple_value()
+            || self.peek().is_mark(b'{')
+            || self.peek().is_mark(b'[')
+        {
+            pieces.push(self.parse_value()?);
         }
         join(pieces)
     }
 
-    fn value(&mut self) -> Parsed<Rc<Node>> {
+    fn parse_value(&mut self) -> Parsed<Rc<Node>> {
         let token = self.peek();
         let written = || self.text[token.range.as_usize()].to_owned();
         let kind = match &token.kind {
-            Kind::Mark(open @ (b'{' | b'[')) => return self.collection(*open),
+            Kind::Mark(open @ (b'{' | b'[')) => return self.parse_collection(*open),
             Kind::Quoted(text) => NodeKind::Scalar(ScalarKind::Quoted, text.clone()),
             Kind::Unquoted => NodeKind::Scalar(ScalarKind::Unquoted, written()),
             Kind::Literal => NodeKind::Scalar(ScalarKind::Literal, written()),
@@ -473,22 +481,22 @@ impl<'a> Parser<'a> {
         Ok(Node::new(kind, token.range))
     }
 
-    fn collection(&mut self, open: u8) -> Parsed<Rc<Node>> {
+    fn parse_collection(&mut self, open: u8) -> Parsed<Rc<Node>> {
         let start = self.next().range;
         if self.depth + self.path.len() >= MAX_DEPTH {
-            return Err(problem(
+            return Err(new_problem(
                 format!("hiera-ls reads no HOCON nested deeper than {MAX_DEPTH}"),
                 start,
             ));
         }
         self.depth += 1;
         let kind = if open == b'{' {
-            let mut members = Members::new();
-            self.fields(&mut members, true)?;
+            let mut members = ObjectMembers::new();
+            self.parse_fields(&mut members, true)?;
             NodeKind::Object(members)
         } else {
             self.lists += 1;
-            let items = self.elements()?;
+            let items = self.parse_elements()?;
             self.lists -= 1;
             NodeKind::List(items)
         };
@@ -497,12 +505,13 @@ impl<'a> Parser<'a> {
         Ok(Node::new(kind, start.cover(end)))
     }
 
-    fn elements(&mut self) -> Parsed<Vec<Rc<Node>>> {
+    fn parse_elements(&mut self) -> Parsed<Vec<Rc<Node>>> {
         let mut items = Vec::new();
         self.skip_blank();
-        while !self.peek().is(b']') {
-            let is_value =
-                self.peek().is_simple_value() || self.peek().is(b'{') || self.peek().is(b'[');
+        while !self.peek().is_mark(b']') {
+            let is_value = self.peek().is_simple_value()
+                || self.peek().is_mark(b'{')
+                || self.peek().is_mark(b'[');
             if !is_value {
                 let (words, culprit) = match items.is_empty() {
                     true => (
@@ -516,8 +525,8 @@ impl<'a> Parser<'a> {
                 };
                 return self.fail_in_list("Expecting a value but got wrong token:", words, culprit);
             }
-            items.push(self.values()?);
-            if !self.separator() && !self.peek().is(b']') {
+            items.push(self.parse_values()?);
+            if !self.skip_separator() && !self.peek().is_mark(b']') {
                 let message = "List should have ended with ] or had a comma, instead had token:";
                 return self.fail_in_list(message, message, "");
             }
@@ -538,7 +547,7 @@ pub(super) fn join(pieces: Vec<Rc<Node>>) -> Parsed<Rc<Node>> {
     let mut out: Vec<Rc<Node>> = Vec::new();
     for piece in pieces {
         let together = match out.last() {
-            Some(last) => joined(last, &piece, range)?,
+            Some(last) => concatenate(last, &piece, range)?,
             None => None,
         };
         match together {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::MAX_DEPTH;
-use super::token::{Kind, Segment, Token};
+use super::token::{Kind, PathSegment, Token};
 use crate::text::TextRange;
 
 /// Why tokens are no path. `Display` gives the library's message.
@@ -27,13 +27,13 @@ impl fmt::Display for PathError {
 }
 
 /// Returns the parts of the path that `tokens` write: dots outside quotes part them, blanks count.
-pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, PathError> {
+pub(super) fn parse_segments(text: &str, tokens: &[Token]) -> Result<Vec<PathSegment>, PathError> {
     let first = tokens.first().ok_or_else(|| {
         PathError::Other("Expecting a field name or path here, but got nothing".to_owned())
     })?;
     let start = first.range.start;
     let mut found = vec![Building {
-        segment: Segment { text: String::new(), range: TextRange::new_empty(start) },
+        segment: PathSegment { text: String::new(), range: TextRange::new_empty(start) },
         may_be_empty: false,
     }];
     for token in tokens {
@@ -49,7 +49,7 @@ pub(super) fn segments(text: &str, tokens: &[Token]) -> Result<Vec<Segment>, Pat
                 for (n, part) in written.split('.').enumerate() {
                     let range = TextRange::new(at, at + part.len() as u32);
                     if n > 0 {
-                        let segment = Segment {
+                        let segment = PathSegment {
                             text: String::new(),
                             range: TextRange::new_empty(range.start),
                         };
@@ -80,7 +80,7 @@ pub(super) fn not_allowed(token: &str) -> String {
 }
 
 struct Building {
-    segment: Segment,
+    segment: PathSegment,
     may_be_empty: bool,
 }
 

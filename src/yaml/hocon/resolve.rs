@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::parse::{Members, Node, NodeKind, ScalarKind, join, merged};
-use super::token::Segment;
-use super::{MAX_DEPTH, Problem, problem};
+use super::parse::{Node, NodeKind, ObjectMembers, ScalarKind, join, merge_nodes};
+use super::token::PathSegment;
+use super::{MAX_DEPTH, Problem, new_problem};
 use crate::text::TextRange;
 use crate::yaml::tree::{self, NodeId, ScalarStyle, Tree};
 
@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 16 << 20;
 
 /// Returns the tree of a root object. `broken` for one that was not read to its end: missing keys
 /// may stand in the rest.
-pub(super) fn resolve(root: Members, broken: bool) -> Tree {
+pub(super) fn resolve(root: ObjectMembers, broken: bool) -> Tree {
     let end = root.values().map(|(_, value)| value.range.end).max().unwrap_or(0);
     let range = TextRange::new(0, end);
     let root = Node::new(NodeKind::Object(root), range);
@@ -29,10 +29,10 @@ pub(super) fn resolve(root: Members, broken: bool) -> Tree {
         text: 0,
     };
     let mut tree = Tree::default();
-    let mut members = Members::new();
+    let mut members = ObjectMembers::new();
     let NodeKind::Object(all) = &root.kind else { return tree };
     for (key, (range, value)) in all {
-        match resolver.value(value) {
+        match resolver.resolve_value(value) {
             Ok(Some(value)) => drop(members.insert(key.clone(), (*range, value))),
             Ok(None) => {}
             Err(Stop::Problem(error)) if !broken && tree.problems.is_empty() => {
@@ -60,7 +60,7 @@ struct Resolver<'a> {
     text: usize,
 }
 
-type Found = Result<Option<Rc<Node>>, Stop>;
+type ResolveResult = Result<Option<Rc<Node>>, Stop>;
 
 /// Why a value is unknown.
 enum Stop {
@@ -78,13 +78,13 @@ impl From<Problem> for Stop {
 
 impl Resolver<'_> {
     /// Returns the value without substitutions; `None` for one that is missing and may be.
-    fn value(&mut self, node: &Rc<Node>) -> Found {
+    fn resolve_value(&mut self, node: &Rc<Node>) -> ResolveResult {
         self.nodes += 1;
         if let NodeKind::Scalar(_, text) = &node.kind {
             self.text += text.len();
         }
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES || self.text > MAX_TEXT {
-            return Err(problem(
+            return Err(new_problem(
                 "hiera-ls gives up: the substitutions make too much of this file",
                 node.range,
             )
@@ -96,31 +96,33 @@ impl Resolver<'_> {
         result
     }
 
-    fn value_within(&mut self, node: &Rc<Node>) -> Found {
+    fn value_within(&mut self, node: &Rc<Node>) -> ResolveResult {
         match &node.kind {
             NodeKind::Scalar(..) => Ok(Some(node.clone())),
             NodeKind::List(items) => {
                 let mut out = Vec::with_capacity(items.len());
                 for item in items {
-                    out.extend(self.value(item)?);
+                    out.extend(self.resolve_value(item)?);
                 }
                 Ok(Some(Node::new(NodeKind::List(out), node.range)))
             }
             NodeKind::Object(members) => {
-                let mut out = Members::new();
+                let mut out = ObjectMembers::new();
                 for (key, (range, member)) in members {
-                    if let Some(value) = self.value(member)? {
+                    if let Some(value) = self.resolve_value(member)? {
                         out.insert(key.clone(), (*range, value));
                     }
                 }
                 Ok(Some(Node::new(NodeKind::Object(out), node.range)))
             }
-            NodeKind::Substitution { path, optional } => self.substituted(node, path, *optional),
+            NodeKind::Substitution { path, optional } => {
+                self.resolve_substitution(node, path, *optional)
+            }
             NodeKind::Joined(pieces) => {
                 let mut out = Vec::with_capacity(pieces.len());
                 for piece in pieces {
                     // The place is that of the substitution, not of its target.
-                    if let Some(value) = self.value(piece)? {
+                    if let Some(value) = self.resolve_value(piece)? {
                         out.push(match &value.kind {
                             NodeKind::Scalar(kind, text) => {
                                 Node::new(NodeKind::Scalar(*kind, text.clone()), piece.range)
@@ -141,13 +143,13 @@ impl Resolver<'_> {
                     if looks_below {
                         self.below.insert(id, at + 1);
                     }
-                    let value = self.value(value);
+                    let value = self.resolve_value(value);
                     match before {
                         Some(before) => drop(self.below.insert(id, before)),
                         None => drop(self.below.remove(&id)),
                     }
                     out = match (out, value?) {
-                        (Some(higher), Some(lower)) => Some(merged(&higher, &lower)),
+                        (Some(higher), Some(lower)) => Some(merge_nodes(&higher, &lower)),
                         (higher, lower) => higher.or(lower),
                     };
                 }
@@ -156,10 +158,16 @@ impl Resolver<'_> {
         }
     }
 
-    fn substituted(&mut self, node: &Rc<Node>, path: &[Segment], optional: bool) -> Found {
+    fn resolve_substitution(
+        &mut self,
+        node: &Rc<Node>,
+        path: &[PathSegment],
+        optional: bool,
+    ) -> ResolveResult {
         let written = self.open(node, path)?;
-        let found =
-            self.find(path).and_then(|found| found.map_or(Ok(None), |found| self.value(&found)));
+        let found = self
+            .find(path)
+            .and_then(|found| found.map_or(Ok(None), |found| self.resolve_value(&found)));
         self.open.pop();
         let unresolved = format!("Could not resolve substitution to a value: {written}");
         Err(match found {
@@ -170,7 +178,7 @@ impl Resolver<'_> {
                 return Ok(Some(Rc::new(copy)));
             }
             Ok(None) | Err(Stop::Cycle(_)) if optional => return Ok(None),
-            Ok(None) => problem(
+            Ok(None) => new_problem(
                 format!("{unresolved} (hiera-ls reads no environment variables)"),
                 node.range,
             )
@@ -179,7 +187,7 @@ impl Resolver<'_> {
             Err(Stop::Cycle(way)) => {
                 let reason = "was part of a cycle of substitutions";
                 let words = format!("{unresolved} {reason} involving {way}");
-                problem(format!("{written} {reason}"), node.range).in_words(words).into()
+                new_problem(format!("{written} {reason}"), node.range).in_words(words).into()
             }
             Err(problem) => problem,
         })
@@ -187,7 +195,7 @@ impl Resolver<'_> {
 
     /// Begins to replace a substitution; returns its text for messages, `${path}`. Errors: the
     /// substitution is already being replaced.
-    fn open(&mut self, node: &Rc<Node>, path: &[Segment]) -> Result<String, Stop> {
+    fn open(&mut self, node: &Rc<Node>, path: &[PathSegment]) -> Result<String, Stop> {
         let written: Vec<&str> = path.iter().map(|segment| segment.text.as_str()).collect();
         let written = format!("${{{}}}", written.join("."));
         let id = Rc::as_ptr(node);
@@ -204,10 +212,10 @@ impl Resolver<'_> {
         Ok(written)
     }
 
-    fn find(&mut self, path: &[Segment]) -> Found {
+    fn find(&mut self, path: &[PathSegment]) -> ResolveResult {
         let mut node = self.root.clone();
         for segment in path {
-            match self.member(&node, &segment.text)? {
+            match self.find_member(&node, &segment.text)? {
                 Some(member) => node = member,
                 None => return Ok(None),
             }
@@ -216,10 +224,10 @@ impl Resolver<'_> {
     }
 
     /// Returns the member of a value under a key, without resolving the member.
-    fn member(&mut self, node: &Rc<Node>, key: &str) -> Found {
+    fn find_member(&mut self, node: &Rc<Node>, key: &str) -> ResolveResult {
         self.nodes += 1;
         if self.depth >= MAX_DEPTH || self.nodes > MAX_NODES {
-            return Err(problem(
+            return Err(new_problem(
                 "hiera-ls gives up: the substitutions make too much of this file",
                 node.range,
             )
@@ -231,7 +239,7 @@ impl Resolver<'_> {
         result
     }
 
-    fn member_within(&mut self, node: &Rc<Node>, key: &str) -> Found {
+    fn member_within(&mut self, node: &Rc<Node>, key: &str) -> ResolveResult {
         let (parts, skip): (Vec<&Rc<Node>>, usize) = match &node.kind {
             NodeKind::Object(members) => {
                 return Ok(members.get(key).map(|(_, value)| value.clone()));
@@ -239,9 +247,9 @@ impl Resolver<'_> {
             NodeKind::Scalar(..) | NodeKind::List(_) => return Ok(None),
             NodeKind::Substitution { path, .. } => {
                 self.open(node, path)?;
-                let found = self
-                    .find(path)
-                    .and_then(|found| found.map_or(Ok(None), |found| self.member(&found, key)));
+                let found = self.find(path).and_then(|found| {
+                    found.map_or(Ok(None), |found| self.find_member(&found, key))
+                });
                 self.open.pop();
                 return found;
             }
@@ -255,8 +263,8 @@ impl Resolver<'_> {
             if matches!(part.kind, NodeKind::Scalar(..) | NodeKind::List(_)) {
                 break;
             }
-            out = match (out, self.member(part, key)?) {
-                (Some(higher), Some(lower)) => Some(merged(&higher, &lower)),
+            out = match (out, self.find_member(part, key)?) {
+                (Some(higher), Some(lower)) => Some(merge_nodes(&higher, &lower)),
                 (higher, lower) => higher.or(lower),
             };
         }

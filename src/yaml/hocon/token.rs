@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Unquoted,
     /// `${path}`, or `${?path}`, which may be missing.
     Substitution {
-        path: Vec<Segment>,
+        path: Vec<PathSegment>,
         optional: bool,
     },
     /// Text that is no token, with the reason. Where the library reports it only on reaching it,
@@ -43,14 +43,14 @@ impl Token {
         )
     }
 
-    pub(super) fn is(&self, mark: u8) -> bool {
+    pub(super) fn is_mark(&self, mark: u8) -> bool {
         self.kind == Kind::Mark(mark)
     }
 }
 
 /// A part of a path, and where it is written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Segment {
+pub(super) struct PathSegment {
     pub text: String,
     pub range: TextRange,
 }

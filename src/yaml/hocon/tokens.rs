@@ -5,7 +5,7 @@ use super::token::{Kind, Token};
 use crate::text::TextRange;
 
 /// Returns the tokens of a text; the last one is [`Kind::End`], or [`Kind::Bad`].
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn lex_tokens(text: &str) -> Vec<Token> {
     let mut scanner = Scanner { text, pos: 0 };
     let mut found: Vec<Token> = Vec::new();
     loop {
@@ -34,11 +34,11 @@ impl Scanner<'_> {
         &self.text[self.pos..]
     }
 
-    fn range(&self, start: usize) -> TextRange {
+    fn range_from(&self, start: usize) -> TextRange {
         TextRange::from_usize(start..self.pos)
     }
 
-    fn bad(&self, start: usize, reason: impl Into<String>) -> Token {
+    fn bad_token(&self, start: usize, reason: impl Into<String>) -> Token {
         let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
         Token {
             kind: Kind::Bad(reason.into(), None),
@@ -50,7 +50,7 @@ impl Scanner<'_> {
     fn bad_in_words(&self, start: usize, reason: &str, token: String, words: String) -> Token {
         Token {
             kind: Kind::Bad(reason.to_owned(), Some(Box::new((token, words)))),
-            ..self.bad(start, "")
+            ..self.bad_token(start, "")
         }
     }
 
@@ -70,8 +70,8 @@ impl Scanner<'_> {
         while self.peek().is_some_and(|c| c.is_whitespace() && c != '\n') {
             self.pos += self.peek().map_or(0, char::len_utf8);
         }
-        let blank = self.range(start);
-        let token = self.token();
+        let blank = self.range_from(start);
+        let token = self.lex_token();
         if !blank.is_empty()
             && token.is_simple_value()
             && found.last().is_some_and(Token::is_simple_value)
@@ -81,25 +81,25 @@ impl Scanner<'_> {
         token
     }
 
-    fn token(&mut self) -> Token {
+    fn lex_token(&mut self) -> Token {
         let start = self.pos;
         let Some(c) = self.peek() else {
-            return Token { kind: Kind::End, range: self.range(start) };
+            return Token { kind: Kind::End, range: self.range_from(start) };
         };
         if self.is_comment() {
             self.pos += self.rest().find('\n').unwrap_or(self.rest().len());
-            return Token { kind: Kind::Comment, range: self.range(start) };
+            return Token { kind: Kind::Comment, range: self.range_from(start) };
         }
         let kind = match c {
             '\n' => Kind::Newline,
-            '"' => return self.quoted(),
-            '$' => return self.substitution(),
+            '"' => return self.lex_quoted(),
+            '$' => return self.lex_substitution(),
             ':' | ',' | '=' | '{' | '}' | '[' | ']' => Kind::Mark(c as u8),
             '+' if self.rest().starts_with("+=") => {
                 self.pos += 1;
                 Kind::PlusEquals
             }
-            '0'..='9' | '-' => return self.number(),
+            '0'..='9' | '-' => return self.lex_number(),
             '+' => {
                 let next = self.text[start + 1..]
                     .chars()
@@ -117,13 +117,13 @@ impl Scanner<'_> {
                 let reason = format!("Reserved character '{c}' is not allowed outside quotes");
                 return self.bad_in_words(start, &reason, c.into(), reason.clone());
             }
-            _ => return self.unquoted(),
+            _ => return self.lex_unquoted(),
         };
         self.pos += 1;
-        Token { kind, range: self.range(start) }
+        Token { kind, range: self.range_from(start) }
     }
 
-    fn number(&mut self) -> Token {
+    fn lex_number(&mut self) -> Token {
         let start = self.pos;
         self.pos += 1 + self.rest()[1..]
             .bytes()
@@ -132,17 +132,17 @@ impl Scanner<'_> {
         let text = &self.text[start..self.pos];
         if is_number(text) {
             if text.contains(['e', 'E']) && text.parse().is_ok_and(f64::is_infinite) {
-                return self.bad(start, "a number is greater than Ruby can hold");
+                return self.bad_token(start, "a number is greater than Ruby can hold");
             }
-            return Token { kind: Kind::Literal, range: self.range(start) };
+            return Token { kind: Kind::Literal, range: self.range_from(start) };
         }
         match text.find('+') {
             Some(at) => self.bad_plus(start + at),
-            None => Token { kind: Kind::Unquoted, range: self.range(start) },
+            None => Token { kind: Kind::Unquoted, range: self.range_from(start) },
         }
     }
 
-    fn unquoted(&mut self) -> Token {
+    fn lex_unquoted(&mut self) -> Token {
         let start = self.pos;
         while let Some(c) = self.peek() {
             if RESERVED.contains(c) || c.is_whitespace() || self.is_comment() {
@@ -150,13 +150,13 @@ impl Scanner<'_> {
             }
             self.pos += c.len_utf8();
             if matches!(&self.text[start..self.pos], "true" | "null" | "false") {
-                return Token { kind: Kind::Literal, range: self.range(start) };
+                return Token { kind: Kind::Literal, range: self.range_from(start) };
             }
         }
-        Token { kind: Kind::Unquoted, range: self.range(start) }
+        Token { kind: Kind::Unquoted, range: self.range_from(start) }
     }
 
-    fn quoted(&mut self) -> Token {
+    fn lex_quoted(&mut self) -> Token {
         let start = self.pos;
         if self.rest().starts_with("\"\"\"") {
             return self.triple_quoted();
@@ -177,8 +177,10 @@ impl Scanner<'_> {
                         self.pos += len;
                     }
                     None => {
-                        return self
-                            .bad(at, "a backslash is followed by what is no escape sequence");
+                        return self.bad_token(
+                            at,
+                            "a backslash is followed by what is no escape sequence",
+                        );
                     }
                 },
                 Some(c) if c.is_control() => {
@@ -196,7 +198,7 @@ impl Scanner<'_> {
             }
         }
         self.pos += 1;
-        Token { kind: Kind::Quoted(text), range: self.range(start) }
+        Token { kind: Kind::Quoted(text), range: self.range_from(start) }
     }
 
     /// All quotes but the last three of those that end it are its own.
@@ -211,10 +213,10 @@ impl Scanner<'_> {
         let quotes = self.text[end..].bytes().take_while(|byte| *byte == b'"').count();
         self.pos = end + quotes;
         let text = self.text[inner..self.pos - 3].to_owned();
-        Token { kind: Kind::Quoted(text), range: self.range(start) }
+        Token { kind: Kind::Quoted(text), range: self.range_from(start) }
     }
 
-    fn substitution(&mut self) -> Token {
+    fn lex_substitution(&mut self) -> Token {
         let start = self.pos;
         if !self.rest().starts_with("${") {
             self.pos += 1;
@@ -228,7 +230,7 @@ impl Scanner<'_> {
         loop {
             // One in another is never right, and a thousand would be a thousand calls.
             if self.rest().trim_start().starts_with('$') {
-                return self.bad(start, "Token not allowed in path expression");
+                return self.bad_token(start, "Token not allowed in path expression");
             }
             let token = self.next_into(&mut inner);
             match token.kind {
@@ -238,15 +240,15 @@ impl Scanner<'_> {
                     return self.bad_in_words(start, reason, "end of file".into(), reason.into());
                 }
                 Kind::Bad(..) => return token,
-                Kind::Mark(b'{') => return self.bad(start, path::not_allowed("{")),
+                Kind::Mark(b'{') => return self.bad_token(start, path::not_allowed("{")),
                 _ => inner.push(token),
             }
         }
-        match path::segments(self.text, &inner) {
+        match path::parse_segments(self.text, &inner) {
             Ok(path) => {
-                Token { kind: Kind::Substitution { path, optional }, range: self.range(start) }
+                Token { kind: Kind::Substitution { path, optional }, range: self.range_from(start) }
             }
-            Err(reason) => self.bad(start, reason.to_string()),
+            Err(reason) => self.bad_token(start, reason.to_string()),
         }
     }
 }

@@ -6,9 +6,9 @@
 //! mistake hides one member and not all that follow. The end of the object, with all text behind
 //! it, is an entry of its own.
 
-use super::Reader;
+use super::JsonReader;
 use crate::text::TextRange;
-use crate::yaml::entry::{Entry, Refused, Stop};
+use crate::yaml::entry::{Refused, Stop, TopEntry};
 use crate::yaml::tree::{NodeId, SyntaxError, Tree};
 
 /// How many bytes behind a place the reader inspects.
@@ -16,10 +16,10 @@ const LOOKAHEAD: usize = 16;
 
 /// Returns the place where the first member begins; `None` for a text that is no object with
 /// members.
-pub(in crate::yaml) fn head(text: &str, is_all: bool) -> Result<usize, Stop> {
-    let mut reader = Reader::new(text);
+pub(in crate::yaml) fn find_head(text: &str, is_all: bool) -> Result<usize, Stop> {
+    let mut reader = JsonReader::new(text);
     reader.skip_ignored();
-    let opens = reader.byte() == Some(b'{');
+    let opens = reader.peek_byte() == Some(b'{');
     if opens {
         reader.pos += 1;
         reader.skip_ignored();
@@ -28,45 +28,45 @@ pub(in crate::yaml) fn head(text: &str, is_all: bool) -> Result<usize, Stop> {
         return Err(Stop::Short);
     }
     // A comment may not be finished: it would end wherever its end is typed.
-    let has_members = reader.byte().is_some_and(|byte| !matches!(byte, b'}' | b'/'));
+    let has_members = reader.peek_byte().is_some_and(|byte| !matches!(byte, b'}' | b'/'));
     if opens && has_members { Ok(reader.pos) } else { Err(Stop::Other) }
 }
 
 /// Reads the member that a text begins with; the text goes on behind the given piece unless that
 /// `is_all`. `column` is that of its key, if nothing stands before it in its line.
-pub(in crate::yaml) fn entry(
+pub(in crate::yaml) fn read_entry(
     text: &str,
     column: Option<usize>,
     is_all: bool,
-) -> Result<Entry, Stop> {
+) -> Result<TopEntry, Stop> {
     if text.starts_with('}') {
-        return if is_all { Ok(rest(text)) } else { Err(Stop::Short) };
+        return if is_all { Ok(rest_entry(text)) } else { Err(Stop::Short) };
     }
-    let mut reader = Reader { depth: 1, ..Reader::new(text) };
+    let mut reader = JsonReader { depth: 1, ..JsonReader::new(text) };
     let mut entries = Vec::new();
-    reader.entry(&mut entries);
-    let comma = reader.comma();
+    reader.read_entry(&mut entries);
+    let comma = reader.read_comma();
     if is_short(&reader, is_all) {
         return Err(Stop::Short);
     }
     let end = reader.pos;
-    if reader.byte() == Some(b'}') && (comma || reader.tree.problems.is_empty()) {
+    if reader.peek_byte() == Some(b'}') && (comma || reader.tree.problems.is_empty()) {
         if !is_all {
             return Err(Stop::Short);
         }
-        let junk = rest(&text[end..]).refused;
+        let junk = rest_entry(&text[end..]).refused;
         match junk {
             // The end of the object is reported by itself.
-            None if comma => return Ok(refused(text, &reader, end, end + 1)),
+            None if comma => return Ok(refused_entry(text, &reader, end, end + 1)),
             None => {}
             Some(junk) if !comma && next_member(text, column).is_some() => {
-                reader.tree.problems.push(junk.verdict.moved(end as u32));
+                reader.tree.problems.push(junk.verdict.shift(end as u32));
             }
             Some(_) => {}
         }
     }
     if reader.tree.problems.is_empty() {
-        return Ok(Entry::new(&text[..end], with_root(reader.tree, entries)));
+        return Ok(TopEntry::new(&text[..end], with_root(reader.tree, entries)));
     }
     let next = next_member(text, column);
     if next.is_none() && !is_all {
@@ -78,37 +78,37 @@ pub(in crate::yaml) fn entry(
     if line == text.len() && !is_all {
         return Err(Stop::Short);
     }
-    Ok(refused(text, &reader, end, looked_at.max(line)))
+    Ok(refused_entry(text, &reader, end, looked_at.max(line)))
 }
 
 /// Whether the reader might go on otherwise with more text.
-fn is_short(reader: &Reader<'_>, is_all: bool) -> bool {
+fn is_short(reader: &JsonReader<'_>, is_all: bool) -> bool {
     let rest = &reader.bytes[reader.pos..];
     !is_all && (rest.len() <= LOOKAHEAD || rest.starts_with(b"/"))
 }
 
 /// Returns a member that `reader` refused, with the reader's error.
-fn refused(text: &str, reader: &Reader<'_>, end: usize, reach: usize) -> Entry {
+fn refused_entry(text: &str, reader: &JsonReader<'_>, end: usize, reach: usize) -> TopEntry {
     let verdict = reader.tree.problems[0].clone();
     let is_unfinished = text[verdict.span.start as usize..].starts_with("/*");
     let reach = if is_unfinished { text.len() } else { reach };
     let piece = &text[..end];
-    let mut alone = Reader { depth: 1, ..Reader::new(piece) };
+    let mut alone = JsonReader { depth: 1, ..JsonReader::new(piece) };
     let mut entries = Vec::new();
-    alone.entry(&mut entries);
+    alone.read_entry(&mut entries);
     let mut tree = with_root(alone.tree, entries);
     tree.problems = match tree.problems.pop() {
         Some(own) if verdict.span.start as usize >= end && end < text.len() => {
-            vec![visible(own, piece)]
+            vec![move_visible(own, piece)]
         }
         _ => vec![verdict.clone()],
     };
     let refused = Refused { verdict, is_of_root: false, reach: reach as u32 };
-    Entry { refused: Some(refused), ..Entry::new(piece, tree) }
+    TopEntry { refused: Some(refused), ..TopEntry::new(piece, tree) }
 }
 
 /// Returns the error with a place that can be seen: the last character before the end of the text.
-fn visible(error: SyntaxError, piece: &str) -> SyntaxError {
+fn move_visible(error: SyntaxError, piece: &str) -> SyntaxError {
     if !error.span.is_empty() {
         return error;
     }
@@ -118,18 +118,18 @@ fn visible(error: SyntaxError, piece: &str) -> SyntaxError {
 }
 
 /// Makes the entry for the end of the object and all text behind it.
-fn rest(text: &str) -> Entry {
-    let mut reader = Reader { pos: 1, ..Reader::new(text) };
+fn rest_entry(text: &str) -> TopEntry {
+    let mut reader = JsonReader { pos: 1, ..JsonReader::new(text) };
     reader.skip_ignored();
     if reader.pos < text.len() {
-        reader.fail("unexpected token");
+        reader.record_error("unexpected token");
     }
     let refused = reader.tree.problems.first().map(|error| Refused {
         verdict: error.clone(),
         is_of_root: false,
         reach: text.len() as u32,
     });
-    Entry { refused, is_behind_document: true, ..Entry::new(text, reader.tree) }
+    TopEntry { refused, is_behind_document: true, ..TopEntry::new(text, reader.tree) }
 }
 
 fn with_root(mut tree: Tree, entries: Vec<(NodeId, NodeId)>) -> Tree {
@@ -160,21 +160,21 @@ fn is_key(text: &str) -> bool {
         return false;
     }
     let line = &text[..text.find(['\n', '\r']).unwrap_or(text.len())];
-    let mut reader = Reader::new(line);
-    let is_string = reader.string().is_some();
+    let mut reader = JsonReader::new(line);
+    let is_string = reader.read_string().is_some();
     reader.skip_ignored();
-    is_string && reader.byte() == Some(b':')
+    is_string && reader.peek_byte() == Some(b':')
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::yaml::{Syntax, cut, parse_json};
+    use crate::yaml::{Syntax, cut_text, parse_json};
 
     /// Returns the pieces that a text is cut into; `!` stands before those that are refused.
     fn pieces(text: &str) -> Vec<String> {
-        let cut = cut(text, Syntax::Json).unwrap_or_else(|| panic!("{text:?} is cut"));
+        let cut = cut_text(text, Syntax::Json).unwrap_or_else(|| panic!("{text:?} is cut"));
         let first = cut.iter().find_map(|entry| Some((entry.range, entry.refused.as_ref()?)));
-        let verdict = first.map(|(range, refused)| refused.verdict.clone().moved(range.start));
+        let verdict = first.map(|(range, refused)| refused.verdict.clone().shift(range.start));
         let tree = parse_json(text);
         assert_eq!(verdict, tree.verdict, "{text:?}");
         assert_eq!(verdict.is_some(), !tree.problems.is_empty(), "{text:?}");
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_cannot_be_cut() {
         for text in ["", "{}", "[1]", "{", "\u{feff}{\"a\": 1}", "1", "/* {", "{ // x"] {
-            assert!(cut(text, Syntax::Json).is_none(), "{text:?}");
+            assert!(cut_text(text, Syntax::Json).is_none(), "{text:?}");
         }
     }
 }

@@ -95,9 +95,9 @@ fn tags() {
         assert_eq!(tag_meaning(normal, &scalar), TagMeaning::NormalRules);
         assert_eq!(tag_meaning(normal, &mapping), TagMeaning::NormalRules);
     }
-    assert_eq!(tag_meaning("tag:yaml.org,2002:set", &mapping), refused("Psych::Set"));
+    assert_eq!(tag_meaning("tag:yaml.org,2002:set", &mapping), refused_class("Psych::Set"));
     assert_eq!(tag_meaning("tag:yaml.org,2002:omap", &sequence), TagMeaning::OrderedHash);
     assert_eq!(tag_meaning("!ruby/object:Hash", &mapping), TagMeaning::NormalRules);
-    assert_eq!(tag_meaning("!ruby/object:Foo", &mapping), refused("Foo"));
+    assert_eq!(tag_meaning("!ruby/object:Foo", &mapping), refused_class("Foo"));
     assert_eq!(tag_meaning("!ruby/sym", &scalar), TagMeaning::Symbol);
 }

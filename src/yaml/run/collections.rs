@@ -1,12 +1,12 @@
 //! The states within block and flow collections.
 
-use super::{MAX_DEPTH, Run, State, TOO_DEEP};
+use super::{DocumentParser, MAX_DEPTH, State, TOO_DEEP};
 use crate::text::TextRange;
 use crate::yaml::builder::Properties;
 use crate::yaml::scan::{Result, TokenKind};
 use crate::yaml::tree::{NodeKind, SyntaxError, SyntaxErrorKind};
 
-impl Run<'_> {
+impl DocumentParser<'_> {
     pub(super) fn block_sequence_entry(&mut self) -> Result<()> {
         match self.scanner.peek()?.kind {
             TokenKind::BlockEntry => {
@@ -131,7 +131,7 @@ impl Run<'_> {
             TokenKind::Key => {
                 let mark = TextRange::new(token.start, token.end);
                 if self.builder.open.len() >= MAX_DEPTH {
-                    return Err(self.error(None, mark.start, TOO_DEEP));
+                    return Err(self.new_error(None, mark.start, TOO_DEEP));
                 }
                 self.skip();
                 self.builder.open(

@@ -8,18 +8,21 @@ impl Scanner<'_> {
         self.simple_key_allowed = false;
         let start = self.pos;
         self.pos += 1;
-        while self.byte(0).is_some_and(is_word) {
+        while self.peek_byte(0).is_some_and(is_word) {
             self.pos += 1;
         }
         let ended = self.is_blank_or_end(self.pos)
-            || matches!(self.byte(0), Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'));
+            || matches!(
+                self.peek_byte(0),
+                Some(b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`')
+            );
         if self.pos == start + 1 || !ended {
             let context = if indicator == b'&' {
                 "while scanning an anchor"
             } else {
                 "while scanning an alias"
             };
-            return Err(self.error(
+            return Err(self.new_error(
                 Some(context),
                 start,
                 "did not find expected alphabetic or numeric character",
@@ -36,20 +39,24 @@ impl Scanner<'_> {
         let context = Some("while scanning a directive");
         let start = self.pos;
         self.pos += 1;
-        while self.byte(0).is_some_and(is_word) {
+        while self.peek_byte(0).is_some_and(is_word) {
             self.pos += 1;
         }
         let name = &self.text[start + 1..self.pos];
         if name.is_empty() {
-            return Err(self.error(context, start, "could not find expected directive name"));
+            return Err(self.new_error(context, start, "could not find expected directive name"));
         }
         if !self.is_blank_or_end(self.pos) {
-            return Err(self.error(context, start, "found unexpected non-alphabetical character"));
+            return Err(self.new_error(
+                context,
+                start,
+                "found unexpected non-alphabetical character",
+            ));
         }
         let kind = match name {
             "YAML" => self.scan_version(start)?,
             "TAG" => self.scan_tag_directive(start)?,
-            _ => return Err(self.error(context, start, "found unknown directive name")),
+            _ => return Err(self.new_error(context, start, "found unknown directive name")),
         };
         let end = self.pos;
         self.end_line(context, start)?;
@@ -60,9 +67,13 @@ impl Scanner<'_> {
     fn scan_version(&mut self, start: usize) -> Result<TokenKind> {
         self.skip_blanks();
         let major = self.scan_version_number(start)?;
-        if self.byte(0) != Some(b'.') {
+        if self.peek_byte(0) != Some(b'.') {
             let context = Some("while scanning a %YAML directive");
-            return Err(self.error(context, start, "did not find expected digit or '.' character"));
+            return Err(self.new_error(
+                context,
+                start,
+                "did not find expected digit or '.' character",
+            ));
         }
         self.pos += 1;
         let minor = self.scan_version_number(start)?;
@@ -73,15 +84,15 @@ impl Scanner<'_> {
         let context = Some("while scanning a %YAML directive");
         let first = self.pos;
         let mut value = 0;
-        while let Some(digit @ b'0'..=b'9') = self.byte(0) {
+        while let Some(digit @ b'0'..=b'9') = self.peek_byte(0) {
             if self.pos - first == 9 {
-                return Err(self.error(context, start, "found extremely long version number"));
+                return Err(self.new_error(context, start, "found extremely long version number"));
             }
             value = value * 10 + u32::from(digit - b'0');
             self.pos += 1;
         }
         if self.pos == first {
-            return Err(self.error(context, start, "did not find expected version number"));
+            return Err(self.new_error(context, start, "did not find expected version number"));
         }
         Ok(value)
     }
@@ -90,13 +101,13 @@ impl Scanner<'_> {
         let context = Some("while scanning a %TAG directive");
         self.skip_blanks();
         let handle = self.scan_tag_handle(true, start)?;
-        if !matches!(self.byte(0), Some(b' ' | b'\t')) {
-            return Err(self.error(context, start, "did not find expected whitespace"));
+        if !matches!(self.peek_byte(0), Some(b' ' | b'\t')) {
+            return Err(self.new_error(context, start, "did not find expected whitespace"));
         }
         self.skip_blanks();
         let prefix = self.scan_tag_uri(true, true, "", start)?;
         if !self.is_blank_or_end(self.pos) {
-            return Err(self.error(
+            return Err(self.new_error(
                 context,
                 start,
                 "did not find expected whitespace or line break",
@@ -111,12 +122,12 @@ impl Scanner<'_> {
         let context = Some("while scanning a tag");
         let start = self.pos;
         let (mut handle, mut suffix);
-        if self.byte(1) == Some(b'<') {
+        if self.peek_byte(1) == Some(b'<') {
             self.pos += 2;
             handle = String::new();
             suffix = self.scan_tag_uri(true, false, "", start)?;
-            if self.byte(0) != Some(b'>') {
-                return Err(self.error(context, start, "did not find the expected '>'"));
+            if self.peek_byte(0) != Some(b'>') {
+                return Err(self.new_error(context, start, "did not find the expected '>'"));
             }
             self.pos += 1;
         } else {
@@ -131,9 +142,9 @@ impl Scanner<'_> {
                 }
             }
         }
-        let comma = self.flow_level > 0 && self.byte(0) == Some(b',');
+        let comma = self.flow_level > 0 && self.peek_byte(0) == Some(b',');
         if !comma && !self.is_blank_or_end(self.pos) {
-            return Err(self.error(
+            return Err(self.new_error(
                 context,
                 start,
                 "did not find expected whitespace or line break",
@@ -146,18 +157,18 @@ impl Scanner<'_> {
     fn scan_tag_handle(&mut self, directive: bool, start: usize) -> Result<String> {
         let context =
             Some(if directive { "while scanning a tag directive" } else { "while scanning a tag" });
-        if self.byte(0) != Some(b'!') {
-            return Err(self.error(context, start, "did not find expected '!'"));
+        if self.peek_byte(0) != Some(b'!') {
+            return Err(self.new_error(context, start, "did not find expected '!'"));
         }
         let first = self.pos;
         self.pos += 1;
-        while self.byte(0).is_some_and(is_word) {
+        while self.peek_byte(0).is_some_and(is_word) {
             self.pos += 1;
         }
-        if self.byte(0) == Some(b'!') {
+        if self.peek_byte(0) == Some(b'!') {
             self.pos += 1;
         } else if directive && self.pos > first + 1 {
-            return Err(self.error(
+            return Err(self.new_error(
                 Some("while parsing a tag directive"),
                 start,
                 "did not find expected '!'",
@@ -178,7 +189,7 @@ impl Scanner<'_> {
             Some(if directive { "while parsing a %TAG directive" } else { "while parsing a tag" });
         let mut uri = head.as_bytes().get(1..).unwrap_or_default().to_vec();
         let mut empty = head.is_empty();
-        while let Some(byte) = self.byte(0) {
+        while let Some(byte) = self.peek_byte(0) {
             match byte {
                 b'%' => self.scan_uri_escape(context, start, &mut uri)?,
                 b';' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b'.' | b'!'
@@ -199,7 +210,7 @@ impl Scanner<'_> {
             empty = false;
         }
         if empty {
-            return Err(self.error(context, start, "did not find expected tag URI"));
+            return Err(self.new_error(context, start, "did not find expected tag URI"));
         }
         Ok(String::from_utf8_lossy(&uri).into_owned())
     }
@@ -213,9 +224,10 @@ impl Scanner<'_> {
     ) -> Result<()> {
         let mut left = 0;
         loop {
-            let digit = |at: usize| self.byte(at).and_then(|byte| (byte as char).to_digit(16));
-            let (Some(b'%'), Some(high), Some(low)) = (self.byte(0), digit(1), digit(2)) else {
-                return Err(self.error(context, start, "did not find URI escaped octet"));
+            let digit = |at: usize| self.peek_byte(at).and_then(|byte| (byte as char).to_digit(16));
+            let (Some(b'%'), Some(high), Some(low)) = (self.peek_byte(0), digit(1), digit(2))
+            else {
+                return Err(self.new_error(context, start, "did not find URI escaped octet"));
             };
             let octet = (high * 16 + low) as u8;
             if left == 0 {
@@ -225,7 +237,7 @@ impl Scanner<'_> {
                     0xE0..=0xEF => 3,
                     0xF0..=0xF7 => 4,
                     _ => {
-                        return Err(self.error(
+                        return Err(self.new_error(
                             context,
                             start,
                             "found an incorrect leading UTF-8 octet",
@@ -233,7 +245,11 @@ impl Scanner<'_> {
                     }
                 };
             } else if octet & 0xC0 != 0x80 {
-                return Err(self.error(context, start, "found an incorrect trailing UTF-8 octet"));
+                return Err(self.new_error(
+                    context,
+                    start,
+                    "found an incorrect trailing UTF-8 octet",
+                ));
             }
             uri.push(octet);
             self.pos += 3;

@@ -34,8 +34,8 @@ impl Scanner<'_> {
     }
 
     fn at_document_marker(&mut self) -> bool {
-        matches!(self.byte(0), Some(b'-' | b'.'))
-            && self.column() == 0
+        matches!(self.peek_byte(0), Some(b'-' | b'.'))
+            && self.current_column() == 0
             && self.document_marker().is_some()
     }
 
@@ -53,12 +53,12 @@ impl Scanner<'_> {
         loop {
             let mut leading_blanks = false;
             loop {
-                match self.byte(0) {
+                match self.peek_byte(0) {
                     Some(b' ') => self.pos += 1,
                     Some(b'\t') => {
-                        if leading_blanks && (self.column() as isize) < indent {
+                        if leading_blanks && (self.current_column() as isize) < indent {
                             let problem = "found a tab character that violates indentation";
-                            return Err(self.error(
+                            return Err(self.new_error(
                                 Some("while scanning a plain scalar"),
                                 start,
                                 problem,
@@ -87,8 +87,10 @@ impl Scanner<'_> {
             }
             ends_with_break = leading_blanks;
             let over = self.pos == token_end && !leading_blanks
-                || leading_blanks && self.flow_level == 0 && (self.column() as isize) < indent
-                || matches!(self.byte(0), None | Some(b'#'))
+                || leading_blanks
+                    && self.flow_level == 0
+                    && (self.current_column() as isize) < indent
+                || matches!(self.peek_byte(0), None | Some(b'#'))
                 || self.at_document_marker();
             if over {
                 break;
@@ -130,9 +132,12 @@ impl Scanner<'_> {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => return Ok(self.pos),
                 b':' if flow
-                    && matches!(self.byte(1), Some(b',' | b'?' | b'[' | b']' | b'{' | b'}')) =>
+                    && matches!(
+                        self.peek_byte(1),
+                        Some(b',' | b'?' | b'[' | b']' | b'{' | b'}')
+                    ) =>
                 {
-                    return Err(self.error(
+                    return Err(self.new_error(
                         Some("while scanning a plain scalar"),
                         start,
                         "found unexpected ':'",
@@ -164,13 +169,13 @@ impl Scanner<'_> {
         loop {
             let context = Some("while scanning a quoted scalar");
             if self.at_document_marker() {
-                return Err(self.error(context, start, "found unexpected document indicator"));
+                return Err(self.new_error(context, start, "found unexpected document indicator"));
             }
             if self.pos >= self.bytes.len() {
-                return Err(self.error(context, start, "found unexpected end of stream"));
+                return Err(self.new_error(context, start, "found unexpected end of stream"));
             }
             let escaped_break = self.quoted_piece(single, quote, start, &mut text)?;
-            if self.byte(0) == Some(quote) {
+            if self.peek_byte(0) == Some(quote) {
                 break;
             }
             self.quoted_blanks(escaped_break, &mut breaks, &mut text);
@@ -204,10 +209,10 @@ impl Scanner<'_> {
     ) -> Result<bool> {
         let mut piece = self.pos;
         loop {
-            match self.byte(0) {
+            match self.peek_byte(0) {
                 None | Some(b' ' | b'\t' | b'\n' | b'\r') => break,
                 Some(0xC2 | 0xE2) if break_len(self.bytes, self.pos) > 0 => break,
-                Some(b'\'') if single && self.byte(1) == Some(b'\'') => {
+                Some(b'\'') if single && self.peek_byte(1) == Some(b'\'') => {
                     text.push_str(&self.text[piece..self.pos + 1]);
                     self.pos += 2;
                     piece = self.pos;
@@ -236,7 +241,7 @@ impl Scanner<'_> {
         let mut leading_blanks = escaped_break;
         let start = self.pos;
         loop {
-            match self.byte(0) {
+            match self.peek_byte(0) {
                 Some(b' ' | b'\t') => self.pos += 1,
                 _ => match break_len(self.bytes, self.pos) {
                     0 => break,
@@ -257,8 +262,8 @@ impl Scanner<'_> {
 
     fn read_escape(&mut self, start: usize, text: &mut String) -> Result<()> {
         let context = Some("while parsing a quoted scalar");
-        let Some((plain, digits)) = self.byte(1).and_then(escape) else {
-            return Err(self.error(context, start, "found unknown escape character"));
+        let Some((plain, digits)) = self.peek_byte(1).and_then(escape) else {
+            return Err(self.new_error(context, start, "found unknown escape character"));
         };
         self.pos += 2;
         if digits == 0 {
@@ -267,13 +272,22 @@ impl Scanner<'_> {
         }
         let mut value = 0u32;
         for at in 0..digits {
-            let Some(digit) = self.byte(at).and_then(|byte| (byte as char).to_digit(16)) else {
-                return Err(self.error(context, start, "did not find expected hexdecimal number"));
+            let Some(digit) = self.peek_byte(at).and_then(|byte| (byte as char).to_digit(16))
+            else {
+                return Err(self.new_error(
+                    context,
+                    start,
+                    "did not find expected hexdecimal number",
+                ));
             };
             value = value.wrapping_shl(4) | digit;
         }
         let Some(char) = char::from_u32(value) else {
-            return Err(self.error(context, start, "found invalid Unicode character escape code"));
+            return Err(self.new_error(
+                context,
+                start,
+                "found invalid Unicode character escape code",
+            ));
         };
         text.push(char);
         self.pos += digits;
@@ -295,8 +309,8 @@ impl Scanner<'_> {
         let mut breaks = Breaks::default();
         let mut leading_blank = false;
         self.block_breaks(&mut indent, &mut breaks.trailing, start)?;
-        while self.pos < self.bytes.len() && self.column() == indent {
-            let blank = matches!(self.byte(0), Some(b' ' | b'\t'));
+        while self.pos < self.bytes.len() && self.current_column() == indent {
+            let blank = matches!(self.peek_byte(0), Some(b' ' | b'\t'));
             if !literal && breaks.leading == "\n" && !leading_blank && !blank {
                 breaks.fold_into(&mut text);
             } else {
@@ -333,10 +347,10 @@ impl Scanner<'_> {
     fn block_header(&mut self, start: usize) -> Result<(Chomp, Option<usize>)> {
         let mut chomp = self.block_chomp();
         let mut increment = None;
-        if let Some(digit @ b'0'..=b'9') = self.byte(0) {
+        if let Some(digit @ b'0'..=b'9') = self.peek_byte(0) {
             if digit == b'0' {
                 let problem = "found an indentation indicator equal to 0";
-                return Err(self.error(Some("while scanning a block scalar"), start, problem));
+                return Err(self.new_error(Some("while scanning a block scalar"), start, problem));
             }
             increment = Some(usize::from(digit - b'0'));
             self.pos += 1;
@@ -348,7 +362,7 @@ impl Scanner<'_> {
     }
 
     fn block_chomp(&mut self) -> Option<Chomp> {
-        let chomp = match self.byte(0)? {
+        let chomp = match self.peek_byte(0)? {
             b'+' => Chomp::Keep,
             b'-' => Chomp::Strip,
             _ => return None,
@@ -367,15 +381,15 @@ impl Scanner<'_> {
     ) -> Result<()> {
         let mut widest = 0;
         loop {
-            let mut column = self.column();
-            while (*indent == 0 || column < *indent) && self.byte(0) == Some(b' ') {
+            let mut column = self.current_column();
+            while (*indent == 0 || column < *indent) && self.peek_byte(0) == Some(b' ') {
                 self.pos += 1;
                 column += 1;
             }
             widest = widest.max(column);
-            if (*indent == 0 || column < *indent) && self.byte(0) == Some(b'\t') {
+            if (*indent == 0 || column < *indent) && self.peek_byte(0) == Some(b'\t') {
                 let problem = "found a tab character where an indentation space is expected";
-                return Err(self.error(Some("while scanning a block scalar"), start, problem));
+                return Err(self.new_error(Some("while scanning a block scalar"), start, problem));
             }
             match break_len(self.bytes, self.pos) {
                 0 => break,

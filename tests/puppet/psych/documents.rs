@@ -39,7 +39,7 @@ pub fn check(texts: &[String]) {
 /// Our answer, in the form of the script's.
 fn read(text: &str) -> Value {
     let tree = yaml::parse(text);
-    let verdict = yaml::verdict(text);
+    let verdict = yaml::refusal_error(text);
     assert_eq!(tree.problems.is_empty(), verdict.is_none(), "{text:?}");
     sound(text, &tree);
     match verdict {
@@ -66,22 +66,23 @@ fn sound(text: &str, tree: &Tree) {
     for node in tree.nodes.iter().filter(|_| tree.problems.is_empty()) {
         let NodeKind::Scalar { text: decoded, .. } = &node.kind else { continue };
         // A letter is written as itself or as an escape, and found again from there.
-        let written = scalar::Written::of(text, node);
+        let written = scalar::SourceMap::from_node(text, node);
         for (at, c) in decoded.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
-            let offset = written.offset(at);
+            let offset = written.source_offset(at);
             assert!(text[offset as usize..].starts_with([c, '\\']), "{text:?} {node:?} {at}");
         }
     }
     for (offset, _) in text.char_indices().filter(|_| text.len() < 200) {
         let _ = tree.node_at(text, offset as u32);
     }
-    if let Some(entries) = yaml::cut(text, Syntax::Yaml) {
+    if let Some(entries) = yaml::cut_text(text, Syntax::Yaml) {
         let refused: Vec<_> = entries
             .iter()
             .filter_map(|entry| Some((entry.range, entry.refused.as_ref()?)))
             .collect();
         assert_eq!(tree.problems.is_empty(), refused.is_empty(), "{text:?} {entries:?}");
-        if let (Some((range, first)), Some(verdict)) = (refused.first(), yaml::verdict(text)) {
+        if let (Some((range, first)), Some(verdict)) = (refused.first(), yaml::refusal_error(text))
+        {
             let span = first.verdict.span.shift_left(range.start);
             assert_eq!(
                 (&first.verdict.message, span),

@@ -66,7 +66,7 @@ fn meaning(text: &str) -> Value {
     let data = DataFile::whole(&yaml::parse(text), text, FileId::new(0), Format::Yaml);
     match data.refused() {
         // Errors about the text itself are compared with the events.
-        Some(_) if yaml::verdict(text).is_some() => json!({"error": "syntax"}),
+        Some(_) if yaml::refusal_error(text).is_some() => json!({"error": "syntax"}),
         Some(message) => json!({"error": message.to_string()}),
         None => json!({"value": data.root().as_ref().map_or(Value::Null, encode)}),
     }

@@ -30,7 +30,7 @@ pub const TARGETS: [Target; 4] = [
 
 /// Each parser by itself.
 fn parsers(text: &str) {
-    let _ = yaml::verdict(text);
+    let _ = yaml::refusal_error(text);
     for tree in [yaml::parse(text), yaml::parse_for_editing(text)] {
         let is_within = |end: u32| end as usize <= text.len();
         assert!(tree.problems.iter().all(|problem| is_within(problem.span.end)), "a place in it");

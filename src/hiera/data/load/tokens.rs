@@ -9,7 +9,7 @@ use crate::hiera::key::{LookupKey, Segment};
 use crate::hiera::shared::shared;
 use crate::text::{Span, TextRange};
 use crate::yaml::Node;
-use crate::yaml::scalar::Written;
+use crate::yaml::scalar::SourceMap;
 
 /// A string of a part.
 pub(super) struct WrittenString<'a> {
@@ -64,7 +64,7 @@ pub(super) fn is_problem(kind: &ProblemKind) -> bool {
 
 struct Reading<'a> {
     string: &'a WrittenString<'a>,
-    written: OnceCell<Written>,
+    written: OnceCell<SourceMap>,
     problems: Vec<TokenProblem>,
 }
 
@@ -72,10 +72,10 @@ impl Reading<'_> {
     /// Returns the place in the part for these bytes of the decoded string.
     fn source(&self, range: TextRange) -> TextRange {
         let WrittenString { text, node, .. } = self.string;
-        let written = self.written.get_or_init(|| Written::of(text, node));
-        let start = written.offset(range.start as usize);
+        let written = self.written.get_or_init(|| SourceMap::from_node(text, node));
+        let start = written.source_offset(range.start as usize);
         // The end is that of the last byte: behind it a line may be folded.
-        let end = written.offset((range.end as usize).saturating_sub(1)) + 1;
+        let end = written.source_offset((range.end as usize).saturating_sub(1)) + 1;
         TextRange::new(start, end.max(start))
     }
 
